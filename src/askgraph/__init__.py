@@ -1,0 +1,56 @@
+"""Which item should I label next, and what are all the others?
+
+>>> import askgraph as ag
+>>> graph = ag.chain(5)
+>>> learner = ag.Learner(graph, rng=0)
+>>> learner.tell(0, "left")
+>>> learner.tell(4, "right")
+>>> print(*learner.predict())
+left left left right right
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Loaded on first use: importing scikit-learn alone takes a second.
+_HOMES = {
+    "build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
+    "coding": "Map Mass Readout",
+    "errors": "AskgraphError ConvergenceError EngineError FileError GraphError LabelError MissingExtraError "
+    "SettingError TooLargeError",
+    "estimator": "GraphClassifier",
+    "field": "Field",
+    "graph": "Graph",
+    "learner": "Learner Step",
+    "priors": "prior",
+    "readers": "read_graph read_labels read_table",
+    "utilities": "Criterion two_step_approximation",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from askgraph.build import *
+    from askgraph.coding import Map, Mass, Readout
+    from askgraph.errors import *
+    from askgraph.estimator import GraphClassifier
+    from askgraph.field import Field
+    from askgraph.graph import Graph
+    from askgraph.learner import Learner, Step
+    from askgraph.priors import prior
+    from askgraph.readers import read_graph, read_labels, read_table
+    from askgraph.utilities import Criterion, two_step_approximation
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'askgraph' has no attribute {name!r}")
+    return getattr(import_module(f"askgraph.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,220 @@
+"""The command: open, call, print."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askgraph import __version__
+from askgraph.errors import AskgraphError, FileError, SettingError
+from askgraph.progress import bar
+
+if TYPE_CHECKING:
+    from askgraph.simulate import Problem, Record, Run
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+LEVELS = (0.80, 0.90, 0.95)
+SAMPLERS = "tv,msd,random"
+
+
+def main() -> None:
+    """Run the command; errors that askgraph raises on purpose are one plain sentence."""
+    try:
+        app()
+    except AskgraphError as error:
+        print(f"askgraph: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and stop.")
+    ] = False,
+) -> None:
+    """Which item should I label next, and what are all the others?
+
+    Start with: askgraph demo
+    """
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to save the curve.")] = Path("demo.png"),
+    budget: Annotated[int, typer.Option(help="Labels to give.", min=1)] = 80,
+    runs: Annotated[int, typer.Option(help="Runs to average, a seed each.", min=1)] = 5,
+) -> None:
+    """Label 1,797 handwritten digits with a simulated expert, and see what asking well saves.
+
+    Example: askgraph demo -o curve.png
+    """
+    from askgraph.draw import learning_curves
+    from askgraph.simulate import Run, simulate_all
+
+    problem = _digits()
+    print(f"1,797 digits, a node each, joined to their 10 nearest by pixels: {problem.graph}")
+    wanted = [Run(sampler, seed, budget, data="digits") for sampler in SAMPLERS.split(",") for seed in range(runs)]
+    records = []
+    with bar(len(wanted), "asking") as tick:
+        for record in simulate_all(problem, wanted):
+            records.append(record)
+            tick()
+    _print_table(records)
+    learning_curves(records, output, "1,797 handwritten digits")
+    print(f"The curve is in {output}. On your own data: askgraph simulate --help")
+
+
+@app.command()
+def simulate(
+    graph: Annotated[
+        Path, typer.Argument(help="A graph (edge list csv/tsv/txt, npz, graphml) or a table (csv, tsv, npz).")
+    ],
+    labels: Annotated[Path | None, typer.Option(help="The label of every node: csv with node,label.")] = None,
+    label: Annotated[str | None, typer.Option(help="A column of the table that holds the labels.")] = None,
+    features: Annotated[str | None, typer.Option(help="Columns of the table to compare rows by, with commas.")] = None,
+    id: Annotated[str | None, typer.Option(help="A column of the table that names the rows.")] = None,
+    neighbors: Annotated[int, typer.Option(help="Neighbours of a row of the table.", min=1)] = 10,
+    samplers: Annotated[str, typer.Option(help="Short names, with commas.")] = SAMPLERS,
+    budget: Annotated[int, typer.Option(help="Labels to give in a run.", min=1)] = 100,
+    runs: Annotated[int, typer.Option(help="Runs a sampler, a seed each.", min=1)] = 10,
+    delta: Annotated[float, typer.Option(help="The ridge of the field.")] = 0.005,
+    doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
+    form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
+    readout: Annotated[str, typer.Option(help="map or mass.")] = "map",
+    engine: Annotated[str, typer.Option(help="auto, dense, direct or iterative.")] = "auto",
+    workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Records, one JSON line a run.")] = Path("runs.jsonl"),
+) -> None:
+    """Learning curves on your own labeled graph or table; a command that was stopped goes on where it was.
+
+    Examples:
+
+    askgraph simulate edges.csv --labels labels.csv --samplers tv,msd,random --budget 100 --runs 10 -o runs.jsonl
+
+    askgraph simulate flowers.csv --label species -o runs.jsonl
+    """
+    from askgraph.simulate import Records, Run
+
+    problem = _problem(graph, labels, label, features, id, neighbors)
+    like = Run("", 0, budget, _doubt(doubt), form, delta, readout, engine, data=graph.name)
+    wanted = [replace(like, sampler=name, seed=seed) for name in _names(samplers) for seed in range(runs)]
+    engines = _engine_reasons(problem, [run for run in wanted if run.settings])
+    records = Records(output)
+    missing = records.missing(wanted)
+    print(
+        f"{problem.graph}, {len(problem.classes)} classes; {len(wanted) - len(missing)} of {len(wanted)} runs are there already"
+    )
+    print(engines)
+    with bar(len(missing), "runs") as tick:
+        records.fill(problem, missing, workers or os.cpu_count() or 1, tick)
+    keys = {run.key for run in wanted}
+    _print_table([x for x in records.read() if _key(x, wanted[0]) in keys])
+    print(f"Records are in {output}. Draw them: askgraph plot {output} -o curve.png")
+
+
+@app.command()
+def plot(
+    records: Annotated[Path, typer.Argument(help="Records that simulate wrote.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .png, .svg or .pdf file.")] = Path("curve.png"),
+    title: Annotated[str, typer.Option(help="Above the picture.")] = "",
+) -> None:
+    """Draw records as learning curves; nothing is computed anew.
+
+    Example: askgraph plot runs.jsonl -o curve.png
+    """
+    from askgraph.draw import learning_curves
+    from askgraph.simulate import Records
+
+    found = Records(records).read()
+    if not found:
+        raise FileError(f"{records}: no records there; make some with askgraph simulate")
+    learning_curves(found, output, title)
+    print(f"{len(found)} runs drawn in {output}")
+
+
+def _digits() -> Problem:
+    from sklearn.datasets import load_digits
+
+    from askgraph.build import nearest_neighbors
+    from askgraph.simulate import Problem
+
+    digits = load_digits()
+    return Problem(nearest_neighbors(digits.data, k=10), [int(y) for y in digits.target])
+
+
+def _problem(
+    path: Path, labels: Path | None, label: str | None, features: str | None, id: str | None, neighbors: int
+) -> Problem:
+    from askgraph.build import nearest_neighbors
+    from askgraph.readers import read_graph, read_labels, read_table
+    from askgraph.simulate import Problem
+
+    if labels is not None:
+        graph = read_graph(path)
+        return Problem(graph, list(read_labels(labels, graph)))
+    if label is None and path.suffix != ".npz":
+        raise SettingError("where are the labels? give --labels FILE for a graph, or --label COLUMN for a table")
+    X, truth, names = read_table(path, features.split(",") if features else None, label, id)
+    if truth is None:
+        raise FileError(f"{path}: no labels in it; give them with --labels FILE")
+    return Problem(nearest_neighbors(X, k=neighbors, scale=True, names=names), list(truth))
+
+
+def _names(samplers: str) -> list[str]:
+    from askgraph.utilities import SAMPLERS as known
+
+    names = [name.strip() for name in samplers.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise SettingError(f"no sampler called {name!r}: choose from {', '.join(known)}")
+    return names
+
+
+def _doubt(text: str) -> str | float | None:
+    if text == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _engine_reasons(problem: Problem, runs: Sequence[Run]) -> str:
+    from askgraph.priors import choice
+
+    wanted = {(run.delta, run.engine, run.settings.criterion.columns) for run in runs}
+    return "engine: " + "; ".join(sorted({choice(problem.graph, *one)[1] for one in wanted}))
+
+
+def _key(record: Record, like: Run) -> str:
+    return json.dumps({name: record.get(name) for name in like.__dict__}, sort_keys=True)
+
+
+def _print_table(records: Sequence[Record]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from askgraph.simulate import by_sampler, labels_needed, mean_curve
+
+    table = Table(title="Labels needed for an accuracy of", title_justify="left")
+    for column in ("sampler", *(f"{level:.0%}" for level in LEVELS), "at the end", "ms a question"):
+        table.add_column(column, justify="left" if column == "sampler" else "right")
+    for sampler, runs in by_sampler(records).items():
+        needed = [labels_needed(runs, level) for level in LEVELS]
+        seconds = [a + t for run in runs for a, t in zip(run["ask_seconds"], run["tell_seconds"], strict=True)]
+        cells = ["not reached" if n is None else str(n) for n in needed]
+        table.add_row(sampler, *cells, f"{mean_curve(runs)[-1]:.1%}", f"{1e3 * sum(seconds) / len(seconds):.1f}")
+    Console().print(table)

@@ -1,0 +1,231 @@
+"""The scikit-learn face: rows in, labels out, and which row to label next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_random_state, column_or_1d, validate_data
+
+from askgraph import coding
+from askgraph.build import nearest_neighbors
+from askgraph.errors import GraphError, LabelError
+from askgraph.graph import Graph
+from askgraph.learner import Learner, label_array
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+UNLABELED = -1
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Semi-supervised classification on a nearest-neighbour graph of the rows, or on a graph that is given.
+
+    ``fit(X, y)`` takes all rows, −1 (or None) in y where the label is not known. ``query(n)`` says which rows to label next,
+    ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the training data
+    gets its node's answer, another one is joined to its nearest rows and reads the field there.
+    With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and weights to its nodes in ``predict``.
+
+    >>> model = GraphClassifier(k=2).fit([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], [0, -1, -1, -1, -1, 1])
+    >>> model.predict([[0.15], [4.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        graph: str = "neighbors",
+        k: int = 10,
+        metric: Any = "euclidean",
+        bandwidth: Any = "self-tuning",
+        scale: bool = False,
+        delta: float = 0.005,
+        utility: Any = "tv",
+        doubt: Any = "sqrt",
+        form: Any = "printed",
+        readout: Any = "map",
+        engine: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.graph = graph
+        self.k = k
+        self.metric = metric
+        self.bandwidth = bandwidth
+        self.scale = scale
+        self.delta = delta
+        self.utility = utility
+        self.doubt = doubt
+        self.form = form
+        self.readout = readout
+        self.engine = engine
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows and the labels that are known."""
+        X = validate_data(self, X, accept_sparse=self._given, dtype=float)
+        labels, known = _split(y, X.shape[0])
+        return self._fit(X, labels, known, ())
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add labels to rows that are there, or rows that are not: the graph is then built anew."""
+        fresh = not hasattr(self, "learner_")
+        X = validate_data(self, X, accept_sparse=self._given, dtype=float, reset=fresh)
+        labels, known = _split(y, X.shape[0])
+        if fresh:
+            return self._fit(X, labels, known, () if classes is None else np.asarray(classes).tolist())
+        rows = self._rows(X)
+        if (rows < 0).any():
+            return self._grown(X, labels, known, rows)
+        for row, label in zip(rows[known].tolist(), labels[known].tolist(), strict=True):
+            self._tell(row, label)
+        self.classes_ = _sorted_array(self.learner_.classes)
+        return self
+
+    def predict(self, X: Any) -> AnyArray:
+        """The label of each row."""
+        p = self.predict_proba(X)
+        return np.asarray(self.classes_[coding.decide(p)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class of ``classes_``, a row each."""
+        check_is_fitted(self)
+        if not len(self.classes_):
+            raise LabelError("no label is known yet: fit with at least one, or ask for rows to label with query()")
+        X = validate_data(self, X, accept_sparse=self._given, dtype=float, reset=False)
+        p = self.learner_.field.probabilities(self.learner_.settings.decide, votes=self._votes(X))
+        order = [self.learner_.classes.index(label) for label in self.classes_.tolist()]
+        return p[:, order]
+
+    def query(self, n: int = 1) -> IntArray:
+        """The indices of the n rows to label next, as of the rows given to ``fit``."""
+        check_is_fitted(self)
+        return np.array(self.learner_.ask(n), dtype=np.int64)
+
+    @property
+    def transduction_(self) -> AnyArray:
+        """The label of every training row."""
+        check_is_fitted(self)
+        return self.learner_.predict()
+
+    def __sklearn_tags__(self) -> Any:
+        """Pairwise and sparse input where the graph is given."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._given
+        return tags
+
+    @property
+    def _given(self) -> bool:
+        return bool(self.graph == "precomputed")
+
+    def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any]) -> Self:
+        self.X_ = X
+        self._lookup = {} if self._given else {row.tobytes(): at for at, row in reversed(list(enumerate(X + 0.0)))}
+        graph = Graph(X) if self._given else self._neighbors(X)
+        seed = check_random_state(self.random_state).randint(2**31)
+        names = _sorted_array({*classes, *labels[known].tolist()})
+        options = {"delta": self.delta, "doubt": self.doubt, "form": self.form, "readout": self.readout}
+        self.learner_ = Learner(graph, self.utility, engine=self.engine, classes=names.tolist(), rng=seed, **options)
+        self.learner_.tell_all(dict(zip(np.flatnonzero(known).tolist(), labels[known].tolist(), strict=True)))
+        self.classes_ = names
+        return self
+
+    def _grown(self, X: Any, labels: AnyArray, known: BoolArray, rows: IntArray) -> Self:
+        """Fitted anew on the old rows and the new ones."""
+        if self._given:
+            raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
+        new = rows < 0
+        held = self.learner_.labels
+        place = np.where(new, len(self.X_) + np.cumsum(new) - 1, rows)
+        held.update(zip(place[known].tolist(), labels[known].tolist(), strict=True))
+        merged = np.vstack([self.X_, X[new]])
+        y, known = np.full(len(merged), None, dtype=object), np.zeros(len(merged), dtype=bool)
+        for row, label in held.items():
+            y[row], known[row] = label, True  # type: ignore[index]
+        return self._fit(merged, y, known, self.classes_.tolist())
+
+    def _tell(self, row: int, label: Any) -> None:
+        held = self.learner_.labels
+        if row not in held:
+            self.learner_.tell(row, label)
+        elif held[row] != label:
+            self.learner_.relabel(row, label)
+
+    def _neighbors(self, X: Array) -> Graph:
+        if len(X) < 2:
+            raise GraphError("n_samples=1: neighbours need at least two rows")
+        self._range = (X.min(axis=0), X.max(axis=0))
+        points = self._scaled(X)
+        self._nearest = NearestNeighbors(n_neighbors=min(self.k, len(X) - 1), metric=self.metric).fit(points)
+        self._reach = self._nearest.kneighbors()[0][:, -1]
+        return nearest_neighbors(points, self.k, self.metric, self.bandwidth)
+
+    def _scaled(self, X: Array) -> Array:
+        """Columns to [−1, 1] by the range of the training rows, where asked for."""
+        low, high = self._range
+        span = np.where(high > low, high - low, np.inf)
+        return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0)) if self.scale else X
+
+    def _joined(self, X: Array) -> csr_array:
+        """Weights of other rows to their nearest training rows, by the kernel of the graph."""
+        d, j = self._nearest.kneighbors(self._scaled(X))
+        if self.bandwidth is None:
+            w = np.ones_like(d)
+        elif self.bandwidth == "self-tuning":
+            w = np.exp(-4 * d * d / np.maximum(d[:, -1:] * self._reach[j], np.finfo(float).tiny))
+        else:
+            w = np.exp(-((d / self.bandwidth) ** 2))
+        m, k = d.shape
+        return csr_array((w.ravel(), (np.repeat(np.arange(m), k), j.ravel())), shape=(m, len(self.X_)))
+
+    def _rows(self, X: Any) -> IntArray:
+        """Where each row stands in the training data, or −1."""
+        if self._given:
+            return np.arange(X.shape[0]) if X.shape == self.X_.shape else np.full(X.shape[0], -1)
+        return np.array([self._lookup.get(row.tobytes(), -1) for row in X + 0.0], dtype=np.int64)
+
+    def _votes(self, X: Any) -> Array:
+        r"""The field at any row: its node's, or :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)` from the rows it is joined to."""
+        votes = self.learner_.field.votes
+        W = csr_array(X) if self._given else self._joined(X)
+        out = (W @ votes) / (W.sum(axis=1)[:, None] + self.delta)
+        rows = self._rows(X)
+        out[rows >= 0] = votes[rows[rows >= 0]]
+        return np.asarray(out)
+
+
+def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
+    """Labels, and where they are known: −1 and None mean unlabeled."""
+    if y is None:
+        raise ValueError(
+            "this classifier requires y to be passed, but the target y is None; mark unlabeled rows with -1"
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y {len(y)} labels: give one a row, -1 where it is not known")
+    if y.dtype.kind in "iuf":
+        return _numbers(y)
+    known = np.array([label is not None and label != UNLABELED for label in y], dtype=bool)
+    return y, known
+
+
+def _numbers(y: AnyArray) -> tuple[AnyArray, BoolArray]:
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    known = y != UNLABELED
+    if not known.all() and set(np.unique(y)) == {-1, 1}:
+        raise LabelError(
+            "y holds only -1 and +1, and -1 means unlabeled: recode two classes, for example with (y + 1) // 2 for {0, 1}; "
+            "if +1 is the one class known so far, give it another name"
+        )
+    return y, known
+
+
+def _sorted_array(labels: Iterable[Any]) -> AnyArray:
+    """Classes in sorted order, mixed types by the name of their type first."""
+    ordered = sorted(
+        labels, key=lambda label: ("", label) if isinstance(label, int | float) else (type(label).__name__, label)
+    )
+    return label_array(ordered)

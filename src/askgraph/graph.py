@@ -1,0 +1,503 @@
+"""The input, checked once: symmetric weights, node names, and what cleaning did to them."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import json
+import os
+import zipfile
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+Symmetrize = Literal["mean", "max", "sum"]
+ROUNDOFF = 1e-12  # two mirrored weights this close, relative, are one weight
+HUGE = 1e300  # larger weights would not add up
+NEAR = 10_000  # how many names are searched for a near miss
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a graph looks like; printed, a few lines."""
+
+    nodes: int
+    edges: int
+    components: int
+    largest: int
+    isolated: int
+    degree_min: float
+    degree_median: float
+    degree_mean: float
+    degree_max: float
+    weight_min: float
+    weight_max: float
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """A few lines."""
+        size = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {self.isolated} isolated"
+        parts = f"{counted(self.components, 'component')}, the largest of {counted(self.largest, 'node')}"
+        degree = f"degree {self.degree_min:.4g} to {self.degree_max:.4g}"
+        middle = f"mean {self.degree_mean:.4g}, median {self.degree_median:.4g}"
+        weight = f"weight {self.weight_min:.4g} to {self.weight_max:.4g}"
+        return "\n".join([size, parts, f"{degree}, {middle}", weight, *(f"note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Graph:
+    """Symmetric non-negative weights with zero diagonal, node names, and notes on what cleaning did.
+
+    ``source`` is a scipy sparse or dense matrix, a networkx graph, a pandas or polars frame of edges, a pandas
+    adjacency frame, or a list of tuples (see :meth:`from_edges`). A matrix that is not symmetric needs ``symmetrize``:
+    ``"mean"`` (W + Wᵀ)/2, ``"max"`` or ``"sum"`` W + Wᵀ; a symmetric one stays as it is.
+
+    >>> graph = Graph([[0, 1, 0], [1, 0, 2], [0, 2, 0]], names=["a", "b", "c"])
+    >>> graph
+    Graph(3 nodes, 2 edges)
+    >>> graph.degrees.tolist(), graph.index("c")
+    ([1.0, 3.0, 2.0], 2)
+    """
+
+    weights: sp.csr_array
+    names: tuple[Hashable, ...] | None
+    notes: tuple[str, ...]
+
+    def __init__(
+        self, source: object, names: Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
+    ) -> None:
+        if symmetrize not in (None, "mean", "max", "sum"):
+            raise SettingError(f"symmetrize={symmetrize!r}: pass 'mean', 'max', 'sum' or None")
+        raw = source if isinstance(source, Raw) else _raw(source)
+        named = plain_names(raw.names if names is None else names, n_rows(raw.weights.shape))
+        weights, notes = _cleaned(raw, named, symmetrize)
+        for field, value in (("weights", weights), ("names", named), ("notes", raw.notes + notes)):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_edges(
+        cls, edges: object, nodes: int | Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
+    ) -> Graph:
+        """A graph from pairs or triples (weight last), an (m, 2) or (m, 3) array, or a frame.
+
+        Integer ids that fill 0…n−1 are indices; other ids are names: integers sorted, the rest as they first appear.
+        ``nodes`` lists all nodes in order, isolated ones too (an integer n means 0…n−1). An edge listed in one
+        direction is an undirected edge; listed again, its weights add up; in both directions, it counts once (with the
+        mean of two different weights, or as ``symmetrize`` says).
+
+        >>> Graph.from_edges([("ann", "bob"), ("bob", "cy", 2.5)]).names
+        ('ann', 'bob', 'cy')
+        >>> Graph.from_edges([(0, 1), (1, 2)], nodes=5).report().isolated
+        2
+        """
+        from askgraph.readers import edge_list  # below this module: foreign forms are read there
+
+        return cls(edge_list(edges, nodes), symmetrize=symmetrize)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes."""
+        return int(self.weights.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """How many undirected edges."""
+        return int(self.weights.nnz) // 2
+
+    @cached_property
+    def degrees(self) -> Array:
+        """d_i = Σ_j w_ij."""
+        degrees: Array = np.asarray(self.weights.sum(axis=1), dtype=np.float64)
+        degrees.flags.writeable = False
+        return degrees
+
+    def laplacian(self) -> sp.csr_array:
+        """L = diag(d) − W.
+
+        >>> Graph([[0, 2], [2, 0]]).laplacian().toarray().tolist()
+        [[2.0, -2.0], [-2.0, 2.0]]
+        """
+        return sp.csr_array(sp.diags_array(self.degrees, format="csr") - self.weights)
+
+    @cached_property
+    def _components(self) -> IntArray:
+        labels: IntArray = connected_components(self.weights, directed=False)[1].astype(np.int64)
+        labels.flags.writeable = False
+        return labels
+
+    def components(self) -> IntArray:
+        """The number of the component that each node is in.
+
+        >>> Graph.from_edges([(0, 1), (2, 3)]).components().tolist()
+        [0, 0, 1, 1]
+        """
+        return self._components
+
+    def largest_component(self) -> Graph:
+        """The largest component; nodes keep their names, or get their old indices as names.
+
+        >>> Graph.from_edges([(0, 1), (2, 3), (3, 4)]).largest_component().names
+        (2, 3, 4)
+        """
+        sizes = np.bincount(self.components())
+        return self if sizes.size == 1 else self._take(np.flatnonzero(self.components() == sizes.argmax()))
+
+    def subgraph(self, nodes: Iterable[Hashable] | BoolArray) -> Graph:
+        """These nodes in this order, or those where a mask is true, and the edges between them.
+
+        >>> Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["c", "b"])
+        Graph(2 nodes, 1 edge)
+        """
+        if not (isinstance(nodes, np.ndarray) and nodes.dtype == bool):
+            return self._take(np.array([self.index(node) for node in nodes], dtype=np.int64))
+        if nodes.shape != (self.n_nodes,):
+            raise GraphError(f"a mask of shape {nodes.shape}: give one entry for each of the {self.n_nodes} nodes")
+        return self._take(np.flatnonzero(nodes))
+
+    def _take(self, index: IntArray) -> Graph:
+        kept = Graph(self.weights[index][:, index], [self.name(i) for i in index.tolist()])
+        return kept.noted(*self.notes, f"kept {index.size} of {self.n_nodes} nodes")
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self.names or ())}
+
+    def index(self, name: Hashable) -> int:
+        """The index of a node.
+
+        >>> Graph.from_edges([("ann", "bob")]).index("bob")
+        1
+        """
+        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
+        if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]
+            return int(name)  # type: ignore[call-overload, no-any-return]
+        try:
+            return self._places[name]
+        except (KeyError, TypeError):
+            raise LabelError(f"no node {name!r} in this graph{self._hint(name)}") from None
+
+    def _hint(self, name: object) -> str:
+        if self.names is None:
+            return f"; it has no names, its nodes are 0 to {self.n_nodes - 1}"
+        known = {str(known).strip().casefold(): known for known in self.names[:NEAR]}
+        near = difflib.get_close_matches(str(name).strip().casefold(), known, n=1, cutoff=0.7)
+        return f"; did you mean {known[near[0]]!r}?" if near else f"; its nodes are {few(self.names)}"
+
+    def name(self, index: int) -> Hashable:
+        """The name of a node, or its index where the graph has no names.
+
+        >>> Graph.from_edges([("ann", "bob")]).name(1)
+        'bob'
+        """
+        if not 0 <= index < self.n_nodes:
+            raise LabelError(f"no node with index {index}: indices run from 0 to {self.n_nodes - 1}")
+        return int(index) if self.names is None else self.names[index]
+
+    def noted(self, *notes: str) -> Graph:
+        """The same graph with these notes added.
+
+        >>> Graph([[0, 1], [1, 0]]).noted("from my table").notes
+        ('from my table',)
+        """
+        graph = copy.copy(self)
+        object.__setattr__(graph, "notes", (*self.notes, *notes))
+        return graph
+
+    def report(self) -> Report:
+        """Nodes, edges, components, isolated nodes, degrees, weights, and what cleaning did.
+
+        >>> print(Graph.from_edges([(0, 1), (1, 1)], nodes=3).report())
+        3 nodes, 1 edge, 1 isolated
+        2 components, the largest of 2 nodes
+        degree 0 to 1, mean 0.6667, median 1
+        weight 1 to 1
+        note: dropped 1 self-loop
+        """
+        d, w, sizes = self.degrees, self.weights.data, np.bincount(self.components())
+        low, high = (float(w.min()), float(w.max())) if w.size else (0.0, 0.0)
+        isolated = int(np.count_nonzero(np.diff(self.weights.indptr) == 0))
+        degree = (float(d.min()), float(np.median(d)), float(d.mean()), float(d.max()))
+        parts = sizes.size, int(sizes.max())
+        return Report(self.n_nodes, self.n_edges, *parts, isolated, *degree, low, high, self.notes)
+
+    def to_networkx(self) -> Any:
+        """The same as a ``networkx.Graph``, weights in the attribute ``weight``.
+
+        >>> sorted(Graph.from_edges([("a", "b", 2)]).to_networkx().edges(data="weight"))
+        [('a', 'b', 2.0)]
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise MissingExtraError('networkx is not installed: pip install "askgraph[networkx]"') from None
+        names, upper = self.names or range(self.n_nodes), sp.triu(self.weights).tocoo()
+        ends = ([names[i] for i in side.tolist()] for side in (upper.row, upper.col))
+        graph = networkx.Graph()
+        graph.add_nodes_from(names)
+        graph.add_weighted_edges_from(zip(*ends, upper.data.tolist(), strict=True))
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one npz file in the layout of ``scipy.sparse.save_npz``, with names and notes as JSON inside."""
+        W, part = self.weights, Path(f"{os.fspath(path)}.part")
+        arrays = {"format": b"csr", "shape": W.shape, "data": W.data, "indices": W.indices, "indptr": W.indptr}
+        extra = json.dumps({"names": _json_names(self.names), "notes": self.notes})
+        try:
+            with part.open("wb") as file:
+                np.savez(file, _is_array=True, askgraph=extra, **arrays)
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
+        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled."""
+        stored = load_arrays(path)
+        try:
+            extra = json.loads(str(stored["askgraph"])) if "askgraph" in stored else {"names": None, "notes": []}
+            graph = cls(_stored_matrix(stored), _thawed(extra["names"]), symmetrize)
+            return graph.noted(*map(str, extra["notes"]))
+        except AskgraphError as error:
+            raise FileError(f"{path}: {error}") from None
+        except Exception as error:  # damage shows in many ways below; all of them mean this
+            raise FileError(f"{path}: not a saved graph ({error!r}); write it with Graph.save or save_npz") from None
+
+    def __repr__(self) -> str:
+        """One line, whatever the size."""
+        return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
+
+
+class Raw(NamedTuple):
+    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means."""
+
+    weights: sp.coo_array
+    names: Iterable[Hashable] | None = None
+    kind: Literal["matrix", "edges", "directed"] = "matrix"
+    notes: tuple[str, ...] = ()
+
+
+def _raw(source: Any) -> Raw:
+    from askgraph.readers import foreign  # below this module: foreign forms are read there
+
+    if isinstance(source, Graph):
+        return Raw(source.weights.tocoo(), source.names, notes=source.notes)
+    if sp.issparse(source) or isinstance(source, np.ndarray):
+        return Raw(entries(source))
+    return foreign(source) or Raw(entries(source))
+
+
+def entries(source: Any) -> sp.coo_array:
+    """The entries of any square matrix as float64."""
+    if np.ma.is_masked(source):
+        raise GraphError("the matrix has masked entries: fill them, with 0 for no edge")
+    try:
+        matrix = source if sp.issparse(source) else np.asarray(source)
+    except ValueError as error:
+        raise GraphError(f"this {type(source).__name__} is no matrix ({error}); for edges use from_edges") from None
+    if matrix.ndim == 0:
+        raise GraphError(f"a {type(source).__name__} is no graph: give a matrix, edges, a frame or a networkx graph")
+    n_rows(matrix.shape)
+    if matrix.dtype.kind not in "biuf":
+        raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
+    with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
+        return sp.coo_array(matrix).astype(np.float64, copy=True)
+
+
+def n_rows(shape: tuple[int, ...]) -> int:
+    """How many nodes a matrix of this shape has."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise GraphError(f"a graph needs a square matrix, not shape {shape}; for edges use Graph.from_edges")
+    if shape[0] == 0:
+        raise GraphError("the graph has no nodes: give at least one")
+    return int(shape[0])
+
+
+def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
+    """Names as a checked tuple of Python values; None where they are 0…n−1."""
+    if names is None or (isinstance(names, range) and names == range(n)):
+        return None
+    listed = names.tolist() if hasattr(names, "tolist") else list(names)
+    named = tuple(x.item() if isinstance(x, np.integer | np.floating | np.str_ | np.bool_) else x for x in listed)
+    if len(named) != n:
+        raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
+    if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:
+        raise GraphError(f"node {i} has {named[i]!r} as its name: give every node a name")
+    _check_distinct(named)
+    return None if all(type(x) is int and x == i for i, x in enumerate(named)) else named
+
+
+def _check_distinct(names: tuple[Hashable, ...]) -> None:
+    try:
+        if len(set(names)) == len(names):
+            return
+    except TypeError as error:
+        raise GraphError(f"a node name is not usable ({error}): names are text, numbers or other hashables") from None
+    seen: set[Hashable] = set()
+    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    raise GraphError(f"the name {twice!r} is given twice: node names must differ")
+
+
+def is_frame(source: object) -> bool:
+    """Whether this is a pandas or polars frame, told without importing either."""
+    known = type(source).__module__.partition(".")[0] in ("pandas", "polars")
+    return known and hasattr(source, "columns") and hasattr(source, "shape")
+
+
+def frame_column(frame: Any, k: int) -> Any:
+    """The k-th column of a pandas or polars frame."""
+    return frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a cell stands for nothing: None, NaN, and what pandas has for them."""
+    nan = isinstance(value, float | np.floating) and value != value
+    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _cleaned(
+    raw: Raw, names: tuple[Hashable, ...] | None, how: Symmetrize | None
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    W, n, notes = raw.weights, raw.weights.shape[0], []
+    _check_values(W, names)
+    loop, zero = W.row == W.col, W.data == 0
+    for bad, what in ((loop & ~zero, "self-loop"), (~loop & zero, "zero weight")):
+        if bad.any():
+            notes.append(f"dropped {counted(int(np.count_nonzero(bad)), what)}")
+    keep, kind = ~(loop | zero), np.int32 if max(n, 2 * W.nnz) < 2**31 else np.int64
+    D = sp.csr_array((W.data[keep], (W.row[keep].astype(kind), W.col[keep].astype(kind))), shape=(n, n))
+    if repeated := np.count_nonzero(keep) - D.nnz:
+        notes.append(f"added up {counted(repeated, 'repeated edge')}")
+    S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
+    return S, (*notes, *more)
+
+
+def _check_values(W: sp.coo_array, names: tuple[Hashable, ...] | None) -> None:
+    bad = np.flatnonzero(~((W.data >= 0) & (W.data <= HUGE)))
+    if bad.size:
+        where, w = _edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
+        advice = "drop it, or use abs(w) or max(w, 0)" if -HUGE < w < 0 else "drop the edge or mend it"
+        many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
+        raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
+
+
+def _mirrored(
+    D: sp.csr_array, kind: str, how: Symmetrize | None, names: tuple[Hashable, ...] | None
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """A matrix made symmetric, and how."""
+    T = D.T.tocsr()
+    if all(np.array_equal(getattr(D, part), getattr(T, part)) for part in ("indptr", "indices", "data")):
+        return D, ()
+    i, j = _unlike(D, T)
+    if i.size == 0:
+        return (D + T) * 0.5, ()
+    if kind == "matrix" and how is None:
+        there, back = D[i[0], j[0]], D[j[0], i[0]]
+        raise GraphError(
+            f"weights are not symmetric: {i.size} of {D.nnz + T.nnz} entries differ from their mirror, first "
+            f'{_edge(i[0], j[0], names)} with {there} there and {back} back; pass symmetrize="max" (or "mean", "sum")'
+        )
+    formula = {"mean": "(W + W^T)/2", "max": "max(W, W^T)", "sum": "W + W^T"}[how or "mean"]
+    note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrised as {formula}"
+    return D.maximum(T) if how == "max" else (D + T) * (1.0 if how == "sum" else 0.5), (note,)
+
+
+def _unlike(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
+    """Where a weight and its mirror differ by more than roundoff, of the weight or of a product that gave its row."""
+    M = D.maximum(T)
+    excess, row = (abs(D - T) - ROUNDOFF * M).tocoo(), M.max(axis=1).toarray().ravel()
+    bad = excess.data > 8 * np.finfo(float).eps * np.minimum(row[excess.row], row[excess.col])
+    return excess.row[bad], excess.col[bad]
+
+
+def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """An edge list made symmetric: one direction is enough; where both came, they are one edge."""
+    T = D.T.tocsr()
+    S, M, ways = D + T, D.maximum(T), (D.sign() + T.sign()).data
+    both = int(np.count_nonzero(ways == 2)) // 2
+    differ = both if how == "sum" else int(np.count_nonzero((ways == 2) & (M.data * 2 != S.data))) // 2
+    if how in (None, "mean"):
+        S.data /= ways
+    notes = [f"counted once {counted(both - differ, 'edge')} listed in both directions"] if both > differ else []
+    if differ:
+        notes.append(f"took the {how or 'mean'} for {counted(differ, 'edge')} listed in both directions")
+    return M if how == "max" else S, tuple(notes)
+
+
+def load_arrays(path: str | os.PathLike[str]) -> dict[str, AnyArray]:
+    """The arrays of an npz file; never unpickles, and refuses what unpacks to far more than it should."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            full, small = (sum(getattr(e, k) for e in packed.infolist()) for k in ("file_size", "compress_size"))
+        if full > 2**26 and full > 200 * small:
+            raise FileError(f"{path}: {small} bytes would unpack to {full}; save it without compression")
+        with np.load(path, allow_pickle=False) as stored:
+            return {key: stored[key] for key in stored.files}
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except Exception as error:  # damage shows in many ways below; all of them mean this
+        raise FileError(f"{path}: not a readable npz file ({error!r}); write it anew, without object arrays") from None
+
+
+def _stored_matrix(stored: dict[str, AnyArray]) -> Any:
+    """The matrix of a ``save_npz`` file, checked: scipy's compiled code trusts its indices."""
+    form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
+    if form not in ("csr", "csc", "coo"):
+        raise FileError(f"sparse format {form!r}; save it as csr")
+    if form == "coo":
+        matrix = sp.coo_array((stored["data"], (stored["row"], stored["col"])), shape=shape)
+    else:
+        make = sp.csr_array if form == "csr" else sp.csc_array
+        matrix = make((stored["data"], stored["indices"], stored["indptr"]), shape=shape)
+        matrix.check_format(full_check=True)
+    if shape[0] > max(10_000_000, matrix.nnz):
+        raise FileError(f"{shape[0]} nodes but only {matrix.nnz} entries: is the shape right?")
+    return matrix
+
+
+def _json_names(names: tuple[Hashable, ...] | None) -> Any:
+    """The names, if JSON gives the same back; tuples come back as tuples."""
+    try:
+        if _thawed(json.loads(json.dumps(names))) == names:
+            return names
+    except (TypeError, ValueError):
+        pass
+    kinds = sorted({type(name).__name__ for name in names or ()})
+    raise FileError(f"names of type {', '.join(kinds)} cannot be saved: use text, numbers or tuples of them")
+
+
+def _thawed(value: Any) -> Any:
+    return tuple(map(_thawed, value)) if isinstance(value, list) else value
+
+
+def _edge(i: int, j: int, names: tuple[Hashable, ...] | None) -> str:
+    return f"({i}, {j})" if names is None else f"({names[i]!r}, {names[j]!r})"
+
+
+def counted(k: int, word: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "node"), counted(2, "node")
+    ('1 node', '2 nodes')
+    """
+    return f"{k} {word}" if k == 1 else f"{k} {word}s"
+
+
+def few(items: Sequence[object]) -> str:
+    """The first few of many, in words.
+
+    >>> few("abcdefgh")
+    "'a', 'b', 'c', 'd', 'e', … (8 in all)"
+    """
+    return ", ".join(map(repr, items[:5])) + (f", … ({len(items)} in all)" if len(items) > 5 else "")

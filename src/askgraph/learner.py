@@ -1,0 +1,319 @@
+"""Algorithm 1 as an object: ask for a label, tell it, predict the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from askgraph import coding
+from askgraph.errors import LabelError, SettingError
+from askgraph.field import Field, Label
+from askgraph.graph import Graph
+from askgraph.priors import prior as choose_prior
+from askgraph.priors.base import Prior
+from askgraph.settings import Schedule, Settings
+from askgraph.shortlist import shortlist
+from askgraph.types import AnyArray, Array, IntArray
+from askgraph.utilities import Criterion, Utility
+from askgraph.utilities.closed import Form
+
+
+class Event(NamedTuple):
+    """One thing the learner was told: a label, another label, or that a node is set aside."""
+
+    kind: Literal["tell", "relabel", "skip"]
+    node: int
+    label: Hashable = None
+    before: Hashable = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question and its answer, and the field after it."""
+
+    node: Hashable
+    label: Hashable
+    field: Field
+    ask_seconds: float
+    tell_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """What the step cost apart from the expert's time."""
+        return self.ask_seconds + self.tell_seconds
+
+
+class Learner:
+    """Which node should I label next, and what are all the others?
+
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(5), rng=0)
+    >>> learner.tell(0, "left")
+    >>> learner.tell(4, "right")
+    >>> [str(label) for label in learner.predict()]
+    ['left', 'left', 'left', 'right', 'right']
+
+    Parameters: ``utility``, a sampler's short name, a Criterion or a function (field, nodes, p) -> scores; ``doubt``, how much to
+    distrust the field in expectations ("sqrt" = t^(-1/2), "inverse", a constant, a function of t, or None); ``form``, "printed" as in
+    the paper's formulas or "derived", the exact expectations; ``expect``, "mean" over answers or the "min" (max–min); ``explore``, the
+    probability of a uniform question; ``first``, "random" as in Algorithm 1 or "utility"; ``noise``, the standard deviation of labels.
+    A question depends on the seed and on what was told, not on how often it was asked.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        utility: str | Criterion | Utility = "tv",
+        doubt: Schedule = "sqrt",
+        form: Form = "printed",
+        delta: float = 0.005,
+        readout: str | coding.Readout = "map",
+        rng: int | np.random.Generator | None = None,
+        *,
+        engine: str | Prior = "auto",
+        classes: Iterable[Hashable] | None = None,
+        explore: float = 0.0,
+        first: Literal["random", "utility"] = "random",
+        noise: float = 0.0,
+        expect: Literal["mean", "min"] = "mean",
+    ) -> None:
+        self.graph = graph
+        self.settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect)
+        self.seed = _seed(rng)
+        self._criterion, self._readout = self.settings.criterion, self.settings.decide
+        self._declared = _declared(classes)
+        self._classes: list[Hashable] = list(self._declared)
+        prior = engine if isinstance(engine, Prior) else choose_prior(graph, delta, engine, self._criterion.columns)
+        squares = self._criterion.squares and not self.settings.passive
+        self._field = Field.start(prior, len(self._classes), noise, squares)
+        self._log: list[Event] = []
+        self._questions: list[int] = []
+
+    def __repr__(self) -> str:
+        labels, engine = len(self.labels), self._field.prior.name
+        return f"Learner({self.graph.n_nodes} nodes, {labels} labels, {len(self.classes)} classes, engine={engine!r})"
+
+    @property
+    def field(self) -> Field:
+        """The posterior as it is now."""
+        return self._field
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The classes declared, then those seen, in the order of the columns of ``probabilities``."""
+        return list(self._classes)
+
+    @property
+    def labels(self) -> dict[Hashable, Hashable]:
+        """What was told: {node: label}."""
+        return {self.graph.name(x.node): self._classes[x.label] for x in self._field.labels}
+
+    @property
+    def log(self) -> list[Event]:
+        """Everything told so far that was not undone, oldest first, by node index."""
+        return list(self._log)
+
+    @property
+    def engine(self) -> str:
+        """The engine in use and why."""
+        return self._field.prior.reason
+
+    @property
+    def finished(self) -> str | None:
+        """Why there is nothing to ask, or None."""
+        if self._candidates(self._field).size:
+            return None
+        skipped = len(self._skipped())
+        return (
+            f"finished: all unlabeled nodes ({skipped}) are set aside" if skipped else "finished: every node is labeled"
+        )
+
+    @overload
+    def ask(self) -> Hashable | None: ...
+    @overload
+    def ask(self, n: int) -> list[Hashable]: ...
+    def ask(self, n: int | None = None) -> Hashable | list[Hashable] | None:
+        """The next node to label, or None when ``finished``; with n, up to n nodes to label together.
+
+        A batch is not the top n: each node is chosen as if the ones before it were labeled and their answers still open.
+        """
+        if n is not None and n < 1:
+            raise SettingError(f"ask({n}): ask for at least one node")
+        wanted = 1 if n is None else n
+        if len(self._questions) < wanted:
+            self._questions = self._batch(wanted)
+        names = [self.graph.name(node) for node in self._questions[:wanted]]
+        return names if n is not None else (names[0] if names else None)
+
+    def tell(self, node: Hashable, label: Hashable) -> None:
+        """The label of a node, asked for or not; a new label is a new class."""
+        at, label = self.graph.index(node), _plain(label)
+        if self._field.prior.pick(self._field.labeled, at):
+            raise LabelError(
+                f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
+            )
+        self._field = self._field.observe(at, self._class(label))
+        self._done(Event("tell", at, label))
+
+    def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
+        """Many labels, {node: label}, folded into the field at once: one factorisation instead of a solve a label."""
+        told = {self.graph.index(node): _plain(label) for node, label in labels.items()}
+        taken = [at for at in told if self._field.prior.pick(self._field.labeled, at)]
+        if taken:
+            raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
+        new = [Label(at, self._class(label), self._field.noise) for at, label in told.items()]
+        self._field = self._field.extended(new, len(self._classes))
+        self._log += [Event("tell", at, label) for at, label in told.items()]
+        self._questions = []
+
+    def relabel(self, node: Hashable, label: Hashable) -> None:
+        """Another label for a labeled node."""
+        at, label = self.graph.index(node), _plain(label)
+        before = self.labels.get(node)
+        if before is None:
+            raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
+        self._field = self._field.relabel(at, self._class(label))
+        self._tidy_classes()
+        self._done(Event("relabel", at, label, before))
+
+    def skip(self, node: Hashable) -> None:
+        """Set a node aside: it is not asked for again, and is predicted like any other."""
+        at = self.graph.index(node)
+        if self._field.prior.pick(self._field.labeled, at):
+            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
+        self._done(Event("skip", at))
+
+    def undo(self) -> Event | None:
+        """Take back the last thing told; returns it, or None when there is nothing."""
+        if not self._log:
+            return None
+        event = self._log.pop()
+        if event.kind == "tell":
+            self._field = self._field.forget(event.node)
+        elif event.kind == "relabel":
+            self._field = self._field.relabel(event.node, self._class(event.before))
+        self._tidy_classes()
+        self._questions = []
+        return event
+
+    def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
+        """Ask and tell ``budget`` times; ``oracle(node)`` gives the label, or None to skip. Yields a step a label."""
+        while budget > 0:
+            start = time.perf_counter()
+            node = self.ask()
+            asked = time.perf_counter() - start
+            if node is None:
+                return
+            label = oracle(node)
+            if label is None:
+                self.skip(node)
+                continue
+            start = time.perf_counter()
+            self.tell(node, label)
+            yield Step(node, label, self._field, asked, time.perf_counter() - start)
+            budget -= 1
+
+    def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
+        """Class probabilities, a row a node in the graph's order (or the nodes given), a column a class."""
+        p = self._field.probabilities(self._readout)
+        return p if nodes is None else p[self._indices(nodes)]
+
+    def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
+        """The label of every node in the graph's order (or of the nodes given); None everywhere while no class is known."""
+        p = self.probabilities(nodes)
+        if not self._classes:
+            return np.full(len(p), None, dtype=object)
+        return label_array(self._classes)[coding.decide(p)]
+
+    def _batch(self, n: int) -> list[int]:
+        field, chosen = self._field, list[int]()
+        while len(chosen) < n and (nodes := self._candidates(field)).size:
+            rng = np.random.default_rng([self.seed, len(self._log) + len(chosen)])
+            node, sharper = self._choose(field, nodes, rng)
+            if not chosen:
+                self._field = sharper  # what was solved for the question stays known
+            chosen.append(node)
+            if len(chosen) < n:
+                field = sharper.await_answer(node)
+        return chosen
+
+    def _choose(self, field: Field, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
+        uniform = rng.random() < self.settings.explore or self.settings.passive
+        if uniform or (self.settings.first == "random" and not field.labels):
+            return int(nodes[rng.integers(nodes.size)]), field  # (32)
+        if not field.prior.exact:
+            field, nodes = shortlist(field, nodes, self.settings.score, self._criterion)
+        return field.prior.best(nodes, self.settings.score(field, nodes), rng), field
+
+    def _candidates(self, field: Field) -> IntArray:
+        waiting = ~field.labeled
+        waiting[list(self._skipped())] = False
+        return np.flatnonzero(waiting)
+
+    def _skipped(self) -> set[int]:
+        aside = {event.node for event in self._log if event.kind == "skip"}
+        return aside - {event.node for event in self._log if event.kind == "tell"}
+
+    def _done(self, event: Event) -> None:
+        self._log.append(event)
+        self._questions = []
+
+    def _class(self, label: Hashable) -> int:
+        if label not in self._classes:
+            self._classes.append(label)
+        return self._classes.index(label)
+
+    def _tidy_classes(self) -> None:
+        """Forget classes that were neither declared nor are named by a label any more."""
+        used = {x.label for x in self._field.labels}
+        for at in reversed(range(len(self._declared), len(self._classes))):
+            if at not in used:
+                del self._classes[at]
+                if at < self._field.n_classes:
+                    self._field = self._field.drop_class(at)
+
+    def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
+        return np.array([self.graph.index(node) for node in nodes], dtype=np.int64)
+
+
+def _seed(rng: int | np.random.Generator | None) -> int:
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if rng is None:
+        return int(np.random.default_rng().integers(2**63))
+    if rng < 0:
+        raise SettingError(f"rng={rng}: a seed is 0 or more")
+    return int(rng)
+
+
+def _declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
+    names = [_plain(label) for label in classes or ()]
+    if len(set(names)) < len(names):
+        raise LabelError(f"classes={names}: a class is declared twice")
+    return names
+
+
+def _plain(label: Any) -> Hashable:
+    """A label as a plain Python value; None and NaN are no labels."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label is None or label != label:
+        raise LabelError(f"{label} is no label: tell a class, or skip the node")
+    try:
+        hash(label)
+    except TypeError:
+        raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
+    return label  # type: ignore[no-any-return]
+
+
+def label_array(classes: list[Hashable]) -> AnyArray:
+    """Labels as an array of their own type where they share one, of objects where not."""
+    kinds = {type(label) for label in classes}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array

@@ -1,0 +1,65 @@
+"""Engines: ways to solve with L + δI, and the rule that picks one."""
+
+from __future__ import annotations
+
+import os
+
+from askgraph.errors import ConvergenceError, SettingError
+from askgraph.graph import Graph
+from askgraph.priors import dense
+from askgraph.priors.base import Precision, Prior
+from askgraph.priors.dense import Dense
+from askgraph.priors.direct import Direct
+from askgraph.priors.factor import predicted_fill
+from askgraph.priors.iterative import Iterative
+
+ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative}
+DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
+FILL_UP_TO = 12.0  # entries of the factor for one of the matrix, above which conjugate gradients are cheaper
+
+
+def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = False) -> Prior:
+    """An engine for this graph; ``prior.reason`` says which and why.
+
+    >>> import askgraph as ag
+    >>> ag.prior(ag.chain(5), 0.005).reason
+    'dense: 5 nodes are few enough to hold the inverse'
+    """
+    made, reason = choice(graph, delta, engine, columns)
+    precision = Precision.of(graph, delta)
+    try:
+        chosen = made(precision)
+    except ConvergenceError:
+        if engine != "auto" or made is not Dense:
+            raise
+        chosen, reason = Direct(precision), f"direct: weights of up to {graph.weights.max():.0e} drown delta in an inverse"
+    chosen.reason = reason
+    return chosen
+
+
+def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
+    """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere.
+
+    A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
+    """
+    if engine != "auto":
+        if engine not in ENGINES:
+            raise SettingError(f"no engine called {engine!r}: choose auto, {', '.join(ENGINES)}")
+        return ENGINES[engine], f"{engine}: asked for"
+    n = graph.n_nodes
+    if n <= DENSE_UP_TO:
+        return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"
+    if columns and n <= dense.MAX_NODES and 8 * n * n <= _memory() / 4:
+        return Dense, f"dense: this sampler reads all columns of the inverse, which takes {8e-9 * n * n:.1f} GB"
+    fill = predicted_fill(Precision.of(graph, delta).matrix)
+    if fill <= FILL_UP_TO:
+        return Direct, f"direct: {n:,} nodes, and a factor of about {fill:.1f} times the matrix's entries"
+    return Iterative, f"iterative: {n:,} nodes, and a factor would have about {fill:,.0f} times the matrix's entries"
+
+
+def _memory() -> float:
+    """Bytes of memory in this machine, or infinity where it does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")

@@ -1,0 +1,61 @@
+"""The plain engine: the inverse itself, by Cholesky. All others must equal it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from askgraph.errors import TooLargeError
+from askgraph.priors.base import Precision, Prior, checked
+from askgraph.spread import Exact
+from askgraph.types import Array, IntArray
+
+MAX_NODES = 20_000  # 3.2 GB
+
+
+class Dense(Prior):
+    """G₀ = Q⁻¹, held as an n × n matrix."""
+
+    name = "dense"
+
+    def __init__(self, precision: Precision) -> None:
+        super().__init__(precision)
+        if self.n_nodes > MAX_NODES:
+            raise TooLargeError(
+                f"the dense engine needs {self.n_nodes:,} x {self.n_nodes:,} numbers ({8e-9 * self.n_nodes**2:,.0f} GB) and "
+                f"stops at {MAX_NODES:,} nodes; leave engine='auto', or ask for 'direct' or 'iterative'"
+            )
+        self._inverse = _inverted(precision.matrix.toarray(order="F"))
+        self._check()
+        self._inverse[precision.pinned] = 0.0
+        self._inverse[:, precision.pinned] = 0.0
+
+    def solve(self, b: Array) -> Array:
+        """G₀ b."""
+        return np.asarray(self._inverse @ b)
+
+    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
+        """G₀[:, nodes]: rows of a symmetric matrix, which are contiguous."""
+        return self._inverse[nodes].T
+
+    def spread(self, squares: bool) -> Exact:
+        """The diagonal, row sums and row norms of the inverse."""
+        G = self._inverse
+        return Exact(np.diagonal(G).copy(), self.influence(), np.einsum("ij,ij->i", G, G) if squares else None)
+
+    def _check(self) -> None:
+        z = np.random.default_rng(0).choice([-1.0, 1.0], size=self.n_nodes)
+        gap = self.precision.matrix @ (self._inverse @ z) - z
+        checked(float(np.linalg.norm(gap) / np.linalg.norm(z)), "the dense inverse")
+
+
+def _inverted(Q: Array) -> Array:
+    """Q⁻¹ in Q's own memory (potrf, potri), symmetric and row-contiguous."""
+    chol, failed = lapack.dpotrf(Q, lower=1, overwrite_a=1)
+    half, _ = lapack.dpotri(chol, lower=1, overwrite_c=1) if not failed else (Q, 0)
+    if failed:
+        checked(np.inf, "the Cholesky factorisation")
+    inverse = np.asarray(half).T  # the upper triangle, row-contiguous
+    for i in range(len(inverse)):
+        inverse[i, :i] = inverse[:i, i]
+    return inverse

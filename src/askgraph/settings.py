@@ -1,0 +1,105 @@
+"""How a learner decides, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from askgraph import coding
+from askgraph.errors import SettingError
+from askgraph.field import Field
+from askgraph.types import Array, IntArray
+from askgraph.utilities import Criterion, Utility, criterion
+from askgraph.utilities.closed import Form
+
+Schedule = float | str | Callable[[int], float] | None
+DOUBTS: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a Learner, under the same names."""
+
+    utility: str | Criterion | Utility = "tv"
+    doubt: Schedule = "sqrt"
+    form: Form = "printed"
+    delta: float = 0.005
+    readout: str | coding.Readout = "map"
+    explore: float = 0.0
+    first: Literal["random", "utility"] = "random"
+    noise: float = 0.0
+    expect: Literal["mean", "min"] = "mean"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.doubt, str) and self.doubt not in DOUBTS:
+            raise SettingError(f"doubt={self.doubt!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
+        if isinstance(self.doubt, int | float):
+            _share(self.doubt, "doubt")
+        _share(self.explore, "explore")
+        _one_of(self.form, "form", ("printed", "derived"))
+        _one_of(self.first, "first", ("random", "utility"))
+        _one_of(self.expect, "expect", ("mean", "min"))
+        if not (np.isfinite(self.noise) and self.noise >= 0):
+            raise SettingError(f"noise={self.noise}: give the standard deviation of a label, 0 or more")
+
+    @property
+    def passive(self) -> bool:
+        """Whether every question is drawn at random: ``utility="random"`` means just that."""
+        return self.utility == "random" or self.explore == 1
+
+    @property
+    def criterion(self) -> Criterion:
+        """The utility to ask by and what it needs; a passive learner needs nothing."""
+        return criterion("unc" if self.utility == "random" else self.utility)
+
+    @property
+    def decide(self) -> coding.Readout:
+        """The readout as a value."""
+        return coding.as_readout(self.readout)
+
+    def doubts(self, held: int) -> float:
+        """α_t: how much of the uniform distribution goes into expectations after ``held`` labels; all before the first."""
+        if self.doubt is None or isinstance(self.doubt, int | float):
+            return float(self.doubt or 0.0)
+        rule = DOUBTS[self.doubt] if isinstance(self.doubt, str) else self.doubt
+        return 1.0 if held == 0 else _share(rule(held), "doubt")
+
+    def score(self, field: Field, nodes: IntArray) -> Array:
+        """Scores of these nodes, the larger the better."""
+        held = sum(x.label >= 0 for x in field.labels)
+        return self.criterion.score(field, nodes, self.doubts(held), self.form, self.expect)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as plain values; a function of the user's own has none."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        if isinstance(self.readout, coding.Mass):
+            plain["readout"] = {"mass": asdict(self.readout)["prior"]}
+        elif isinstance(self.readout, coding.Map):
+            plain["readout"] = "map"
+        for name, value in plain.items():
+            if not isinstance(value, str | int | float | dict | None):
+                raise SettingError(f"{name}={value!r} is a function and cannot be saved: use one that has a name")
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Settings:
+        """What ``to_json`` gave."""
+        readout = plain["readout"]
+        if isinstance(readout, dict):
+            prior = readout["mass"]
+            readout = coding.Mass(prior if isinstance(prior, str) else tuple(prior))  # type: ignore[arg-type]
+        return cls(**{**plain, "readout": readout})
+
+
+def _one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SettingError(f"{name}={value!r}: choose {' or '.join(map(repr, allowed))}")
+
+
+def _share(value: float, name: str) -> float:
+    if not 0 <= value <= 1:
+        raise SettingError(f"{name}={value}: give a number in [0, 1]")
+    return float(value)

@@ -1,0 +1,55 @@
+"""A matrix that grows by columns while its older views stay as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from askgraph.types import Array
+
+
+class Stack:
+    """Columns of one length, appended: ``push`` returns a new stack and leaves this one valid.
+
+    Stacks that grew from each other share one buffer: the first to append to a given length writes in place, a second
+    branch copies. So a loop of t appends costs O(n t), not O(n t²), and a value stays a value.
+    """
+
+    def __init__(self, rows: int, buffer: _Buffer | None = None, length: int = 0) -> None:
+        self._buffer = buffer or _Buffer(np.empty((0, rows)), 0)
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def array(self) -> Array:
+        """The columns, (rows, length), as a view."""
+        view = self._buffer.data[: self._length].T
+        view.flags.writeable = False
+        return view
+
+    def push(self, column: Array) -> Stack:
+        """The same columns and one more."""
+        buffer = self._buffer
+        if buffer.used != self._length or buffer.used == len(buffer.data):
+            buffer = buffer.copy(self._length)
+        buffer.data[self._length] = column
+        buffer.used = self._length + 1
+        return Stack(column.size, buffer, self._length + 1)
+
+    @classmethod
+    def of(cls, columns: Array) -> Stack:
+        """A stack that holds a copy of these columns."""
+        rows, length = columns.shape
+        return cls(rows, _Buffer(np.ascontiguousarray(columns.T), length), length)
+
+
+class _Buffer:
+    def __init__(self, data: Array, used: int) -> None:
+        self.data = data
+        self.used = used
+
+    def copy(self, length: int) -> _Buffer:
+        data = np.empty((max(8, length + length // 2), self.data.shape[1]))
+        data[:length] = self.data[:length]
+        return _Buffer(data, length)

@@ -1,0 +1,97 @@
+"""What to ask for: the paper's samplers by their short names, as functions of the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from askgraph import coding
+from askgraph.errors import SettingError
+from askgraph.field import Field
+from askgraph.types import Array, IntArray
+from askgraph.utilities import closed, lookahead
+
+Utility = Callable[[Field, IntArray, Array], Array]
+"""scores = utility(field, nodes, p): no state, no randomness; p (len(nodes) × C) are the probabilities of the answers."""
+
+
+def field_chances(field: Field, nodes: IntArray) -> Array:
+    """p(y_i) of the field itself (6)."""
+    return coding.chances(coding.at_least_two(field.votes)[nodes])
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A utility and what a learner must know to use it."""
+
+    utility: Utility
+    exact: Utility | None = None  # linear in p, where the utility as printed is not: for the derived form and max–min
+    calm: Utility | None = None  # what full doubt turns the printed form into
+    marginals: Callable[[Field, IntArray], Array] = field_chances
+    squares: bool = False  # reads ‖g‖₂
+    columns: bool = False  # looks ahead through columns of G
+    summaries: bool = True  # reads g_ii or a norm of g_i at all
+
+    def score(self, field: Field, nodes: IntArray, alpha: float, form: closed.Form, expect: str) -> Array:
+        """Scores of these nodes at doubt α."""
+        p = self.marginals(field, nodes)
+        linear = self.exact or self.utility
+        if expect == "min":
+            return np.asarray(np.minimum.reduce([linear(field, nodes, q) for q in _certain(p)]))  # (33)
+        if form == "derived":
+            return linear(field, nodes, coding.soften(p, alpha))  # (34)
+        if self.calm is None:
+            return self.utility(field, nodes, coding.soften(p, alpha))
+        return alpha / 2 * self.calm(field, nodes, p) + (1 - alpha) * self.utility(field, nodes, p)  # (35)
+
+
+def _certain(p: Array) -> list[Array]:
+    """One distribution an answer: that answer for sure."""
+    return [np.broadcast_to(row, p.shape) for row in np.eye(p.shape[1])]
+
+
+def two_step_approximation(beta: float = 1.0) -> Criterion:
+    """The tsa criterion with its own β."""
+    return Criterion(
+        partial(lookahead.two_step, beta=beta),
+        marginals=partial(lookahead.two_step_marginals, beta=beta),
+        columns=True,
+    )
+
+
+def _derived(utility: Callable[..., Array]) -> Utility:
+    return partial(utility, form="derived")
+
+
+CRITERIA: dict[str, Criterion] = {
+    "tv": Criterion(closed.total_variation, _derived(closed.total_variation), calm=closed.sigma_optimality),
+    "msd": Criterion(
+        closed.mean_square_deviation,
+        _derived(closed.mean_square_deviation),
+        calm=closed.variance_minimization,
+        squares=True,
+    ),
+    "klg": Criterion(closed.field_kl, _derived(closed.field_kl)),
+    "vm": Criterion(closed.variance_minimization, squares=True),
+    "sigma": Criterion(closed.sigma_optimality),
+    "unc": Criterion(closed.margin, summaries=False),
+    "fl": Criterion(lookahead.flips, columns=True),
+    "kl": Criterion(lookahead.label_kl, columns=True),
+    "eer": Criterion(lookahead.expected_error_reduction, columns=True),
+    "tsa": two_step_approximation(),
+}
+SAMPLERS = (*CRITERIA, "random")
+
+
+def criterion(utility: str | Criterion | Utility) -> Criterion:
+    """A criterion by its short name, or the one given, or a function of your own."""
+    if isinstance(utility, Criterion):
+        return utility
+    if callable(utility):
+        return Criterion(utility, squares=True)
+    if utility in CRITERIA:
+        return CRITERIA[utility]
+    raise SettingError(f"no sampler called {utility!r}: choose one of {', '.join(SAMPLERS)}, or pass a function")

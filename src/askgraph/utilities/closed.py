@@ -1,0 +1,68 @@
+"""Utilities that read the summaries of the field: O(C n) for all nodes.
+
+Each takes the field, candidate nodes and the label probabilities p (len(nodes) × C) of the expectation; larger is better.
+With observation noise γ the update divides by g_ii + γ² where the paper divides by g_ii.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from askgraph import coding
+from askgraph.field import Field
+from askgraph.types import Array, IntArray
+
+Form = Literal["printed", "derived"]
+
+
+def total_variation(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+    r"""Expected change of all label distributions, :math:`u_i \|g_i\|_1 / g_{ii}` (24), (30)."""
+    return surprise(field, nodes, p, 1, form) * field.spread.influence_l1[nodes] / innovation(field, nodes)
+
+
+def mean_square_deviation(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+    r"""Expected squared change of the field, :math:`u_i \|g_i\|_2^2 / g_{ii}^2` (27)."""
+    return surprise(field, nodes, p, 2, form) * field.spread.influence_l2[nodes] ** 2 / innovation(field, nodes) ** 2
+
+
+def field_kl(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+    r"""Expected KL divergence of the Gaussian field, :math:`u_i / (2 g_{ii})` (16)."""
+    return surprise(field, nodes, p, 2, form) / (2 * innovation(field, nodes))
+
+
+def variance_minimization(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Reduction of total variance, :math:`\|g_i\|_2^2 / g_{ii}` (Ji & Han 2012)."""
+    return field.spread.influence_l2[nodes] ** 2 / innovation(field, nodes)
+
+
+def sigma_optimality(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Reduction of total covariance, :math:`\|g_i\|_1^2 / g_{ii}` (Ma et al. 2013)."""
+    return field.spread.influence_l1[nodes] ** 2 / innovation(field, nodes)
+
+
+def margin(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
+    votes = coding.at_least_two(field.votes)[nodes]
+    second, first = np.partition(votes, -2, axis=1)[:, -2:].T
+    return np.asarray(-2 * (first - second))  # μ_c − μ_d = 2 (h_c − h_d)
+
+
+def innovation(field: Field, nodes: IntArray) -> Array:
+    """g_ii + γ², the variance of the coming label."""
+    return np.maximum(field.spread.variance[nodes] + field.noise**2, np.finfo(float).tiny)
+
+
+def surprise(field: Field, nodes: IntArray, p: Array, power: int, form: Form) -> Array:
+    r"""The uncertainty factor u.
+
+    Derived: :math:`\sum_c p_c (1 - \mu_c)^k + (1 - p_c)(1 + \mu_c)^k`, the exact expectation. Two classes are two mirrored
+    fields, so half of it is the binary :math:`1 - \mu^2`, in both forms. Printed, above two: :math:`\sum_c (1 - p_c^2)`.
+    """
+    classes = p.shape[1]
+    if form == "printed" and classes > 2:
+        return np.asarray(classes - np.einsum("ic,ic->i", p, p))
+    mu = coding.means(coding.at_least_two(field.votes)[nodes])
+    gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
+    return np.asarray(gaps.sum(axis=1) / (2 if classes == 2 else 1))

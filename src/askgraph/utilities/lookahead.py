@@ -1,0 +1,184 @@
+"""Utilities that look one answer ahead at every other node: O(C n²), in chunks of candidate columns.
+
+With R_ji = g_ji / g_ii, the answer y at node i moves class y of node j by (1 − h_iy) R_ji and every other class c by −h_ic R_ji.
+So all classes after "not the answer", base_jc = h_jc − h_ic R_ji, are computed once a pair, and each answer adds R_ji to one
+of them: O(C) a pair, not O(C²). The normaliser of the probabilities does not depend on the answer either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from os import cpu_count
+
+import numpy as np
+from scipy.special import log_expit, softmax
+
+from askgraph import coding
+from askgraph.field import Field
+from askgraph.progress import compiling
+from askgraph.types import AnyArray, Array, IntArray
+from askgraph.utilities.closed import innovation
+
+CHUNK_BYTES = 8_000_000  # of columns of G held at a time
+COMPILE_FROM = 15_000_000  # pairs x classes above which compiled kernels pay
+FLOOR = 1e-12  # probabilities below this count as this in logarithms
+
+
+class Pairs:
+    """One chunk of candidates i (rows) against all nodes j (columns)."""
+
+    def __init__(self, field: Field, nodes: IntArray, p: Array) -> None:
+        self.nodes = nodes
+        self.p = p
+        self.votes = coding.at_least_two(field.votes)
+        self.own = self.votes[nodes]
+        self.G = np.ascontiguousarray(field.columns(nodes, rough=True).T)
+        self.scale = innovation(field, nodes)
+        self.variance = field.spread.variance
+        self.counted = np.where(field.labeled, 0.0, 1.0)
+
+    @property
+    def R(self) -> Array:
+        """g_ij / (g_ii + γ²)."""
+        return self.G / self.scale[:, None]
+
+    def base(self, R: Array, c: int) -> Array:
+        """Class c at every node when the answer is not c."""
+        return self.votes[:, c] - self.own[:, c, None] * R
+
+    def reach(self, R: Array) -> Array:
+        """H after any answer."""
+        H = self.votes.sum(axis=1)
+        return np.asarray(H + (1 - H[self.nodes])[:, None] * R)
+
+    def summed(self, contributions: Array) -> Array:
+        """Σ over unlabeled j ≠ i."""
+        rows = np.arange(len(self.nodes))
+        contributions[rows, self.nodes] = 0.0
+        return np.asarray(contributions @ self.counted)
+
+
+def expected_error_reduction(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Minus the expected risk after the answer, :math:`-\sum_y p_i(y) \sum_j (1 - \max_c p_j^{+(i,y)}(c))` (Zhu 2003)."""
+    return -_over_chunks(field, nodes, p, _risk, "risk")
+
+
+def flips(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Expected number of predictions that change, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12)."""
+    return _over_chunks(field, nodes, p, _flips, "flips")
+
+
+def label_kl(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Expected KL of the labels, :math:`\sum_y p_i(y) \sum_j KL(p_j^{+(i,y)} \| p_j)` (19)–(22)."""
+    return _over_chunks(field, nodes, p, _divergence, "divergence")
+
+
+def two_step(field: Field, nodes: IntArray, p: Array, beta: float = 1.0) -> Array:
+    r"""Minus the expected risk with marginals :math:`p_c \propto \sigma(2\beta\mu_c/g)` (Jun & Nowak 2016)."""
+    return -_over_chunks(field, nodes, p, partial(_two_step_risk, beta=beta), "two_step_risk", beta)
+
+
+def two_step_marginals(field: Field, nodes: IntArray, beta: float = 1.0) -> Array:
+    r"""Class probabilities that count variance, :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`."""
+    mu = coding.means(coding.at_least_two(field.votes)[nodes])
+    variance = np.maximum(field.spread.variance[nodes], np.finfo(float).tiny)
+    logs = log_expit(2 * beta * mu / variance[:, None])
+    return np.asarray(softmax(logs, axis=1))  # in logarithms: every σ underflows where the variance is small
+
+
+def _risk(pairs: Pairs) -> Array:
+    R = pairs.R
+    H = pairs.reach(R)
+    classes = pairs.votes.shape[1]
+    best = np.maximum.reduce([pairs.base(R, c) for c in range(classes)])
+    top = sum(pairs.p[:, y, None] * np.maximum(pairs.base(R, y) + R, best) for y in range(classes))
+    return np.asarray(1 - (top + (1 - H) / 2) / ((classes + (2 - classes) * H) / 2))
+
+
+def _flips(pairs: Pairs) -> Array:
+    R = pairs.R
+    classes = pairs.votes.shape[1]
+    base = np.stack([pairs.base(R, c) for c in range(classes)], axis=2)
+    best = base.max(axis=2)
+    rival = (base >= best[:, :, None] - coding.TIE).argmax(axis=2)
+    before = coding.decide(pairs.votes)
+    out = np.zeros_like(R)
+    for y in range(classes):
+        lead = base[:, :, y] + R - best
+        after = np.where(lead > coding.TIE, y, np.where(lead >= -coding.TIE, np.minimum(rival, y), rival))
+        out += pairs.p[:, y, None] * (after != before)
+    return out
+
+
+def _divergence(pairs: Pairs) -> Array:
+    R = pairs.R
+    H = pairs.reach(R)
+    classes = pairs.votes.shape[1]
+    Z = (classes + (2 - classes) * H) / 2
+    now = np.maximum(coding.chances(pairs.votes), FLOOR)
+    rest, out = np.zeros_like(R), np.zeros_like(R)
+    for c in range(classes):
+        if_not = np.maximum(pairs.base(R, c) + (1 - H) / 2, 0.0) / Z
+        term = if_not * np.log(np.maximum(if_not, FLOOR) / now[:, c])
+        if_so = if_not + R / Z
+        rest += term
+        out += pairs.p[:, c, None] * (if_so * np.log(np.maximum(if_so, FLOOR) / now[:, c]) - term)
+    return np.asarray(out + rest * pairs.p.sum(axis=1)[:, None])
+
+
+def _two_step_risk(pairs: Pairs, beta: float) -> Array:
+    R = pairs.R
+    H = pairs.reach(R)
+    classes = pairs.votes.shape[1]
+    gain = 2 * beta / _left(pairs.variance, pairs.G, R)
+    best = np.maximum.reduce([pairs.base(R, c) for c in range(classes)])
+    first = log_expit(gain * (2 * best - H))
+    odds = [np.exp(log_expit(gain * (2 * pairs.base(R, c) - H)) - first) for c in range(classes)]
+    total = sum(odds)
+    out = np.zeros_like(R)
+    for y in range(classes):
+        answered = log_expit(gain * (2 * (pairs.base(R, y) + R) - H))
+        top = np.maximum(answered, first)
+        out += pairs.p[:, y, None] * (1 - 1 / ((total - odds[y]) * np.exp(first - top) + np.exp(answered - top)))
+    return out
+
+
+def _left(variance: Array, G: Array, R: Array) -> Array:
+    """g_jj after the answer; floored, since it is 0 at the node itself and at labeled ones, which are not counted."""
+    return np.maximum(variance - G * R, 1e-12 * np.maximum(variance, 1e-12))
+
+
+def _over_chunks(
+    field: Field, nodes: IntArray, p: Array, plain: Callable[[Pairs], Array], compiled: str, *settings: float
+) -> Array:
+    heavy = len(nodes) * len(field.votes) * p.shape[1] >= COMPILE_FROM
+    score = partial(_compiled, compiled, settings) if heavy else lambda pairs: pairs.summed(plain(pairs))
+    chunks = [score(Pairs(field, nodes[rows], p[rows])) for rows in _chunks(len(nodes), len(field.votes))]
+    return np.concatenate(chunks) if chunks else np.empty(0)
+
+
+def _chunks(candidates: int, n: int) -> Iterator[slice]:
+    size = max(1, CHUNK_BYTES // (8 * n))
+    return (slice(start, start + size) for start in range(0, candidates, size))
+
+
+def _compiled(name: str, settings: tuple[float, ...], pairs: Pairs) -> Array:
+    with compiling():
+        from askgraph.utilities import kernels
+    kernel = getattr(kernels, name)
+    now = np.maximum(coding.chances(pairs.votes), FLOOR)
+    fixed: tuple[AnyArray, ...] = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
+    workers = cpu_count() or 1
+    parts = [slice(k, None, workers) for k in range(workers)]
+    out = np.empty(len(pairs.nodes))
+
+    def part(rows: slice) -> None:
+        mine = (np.ascontiguousarray(x[rows]) for x in (pairs.G, pairs.scale, pairs.nodes, pairs.p))
+        out[rows] = kernel(*mine, *fixed, *settings)
+
+    with compiling() if not kernel.signatures else nullcontext(), ThreadPoolExecutor(workers) as pool:
+        list(pool.map(part, parts))
+    return out

@@ -1,0 +1,35 @@
+"""The table of engines that every law runs over, each with the tolerance it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import askgraph as ag
+from askgraph.field import Field
+from askgraph.priors import Dense, Direct, Iterative
+from askgraph.priors.base import Precision, Prior
+
+
+@dataclass(frozen=True)
+class Engine:
+    name: str
+    make: Callable[[Precision], Prior]
+    tolerance: float
+
+    def prior(self, graph: ag.Graph, delta: float) -> Prior:
+        return self.make(Precision.of(graph, delta))
+
+    def start(self, graph, delta, classes=0, **options) -> Field:
+        return Field.start(self.prior(graph, delta), classes, **options)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+ENGINES = [
+    Engine("dense", Dense, 1e-9),
+    Engine("direct", Direct, 1e-9),
+    Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
+]

@@ -1,0 +1,135 @@
+"""The command as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import askgraph as ag
+from askgraph.simulate import Problem, Records, Run, labels_needed, simulate, simulate_all
+
+ASK = [sys.executable, "-m", "askgraph"]
+
+
+def run(*args, cwd=None, code=0):
+    done = subprocess.run([*ASK, *map(str, args)], capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def files(tmp_path):
+    graph, labels = ag.communities((40, 40, 20), mean_degree=6, rng=0)
+    W = graph.weights.tocoo()
+    edges = "".join(f"n{i},n{j}\n" for i, j in zip(W.row, W.col, strict=True) if i < j)
+    (tmp_path / "edges.csv").write_text("source,target\n" + edges)
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"n{i},c{c}\n" for i, c in enumerate(labels)))
+    rng = np.random.default_rng(0)
+    rows = [(f"r{i}", *(rng.normal(size=3) + 4 * (i % 2)).round(3), "even" if i % 2 else "odd") for i in range(60)]
+    (tmp_path / "table.csv").write_text("id,a,b,c,kind\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_help_of_every_command_shows_an_example():
+    assert "askgraph demo" in run("--help")
+    for command in ("demo", "simulate", "plot"):
+        assert f"askgraph {command}" in run(command, "--help").replace("Usage: askgraph", "")
+    assert run("--version").strip() == ag.__version__
+
+
+def test_demo_draws_a_curve_and_shows_what_asking_saves(tmp_path):
+    out = run("demo", "--budget", 30, "--runs", 1, "-o", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "tv" in out
+    assert "random" in out
+
+
+def test_simulate_plot_and_resume(files):
+    args = ("simulate", "edges.csv", "--labels", "labels.csv", "--budget", 8, "--runs", 2, "--samplers", "tv,random")
+    out = run(*args, "-o", "runs.jsonl", cwd=files)
+    assert "100 nodes" in out
+    assert "engine: dense" in out
+    first = Records(files / "runs.jsonl").read()
+    assert len(first) == 4
+    lines = (files / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    (files / "runs.jsonl").write_bytes(b"".join(lines[:2]) + lines[2][:40])  # killed in the middle of a line
+    assert "2 of 4 runs" in run(*args, "-o", "runs.jsonl", cwd=files)
+    again = Records(files / "runs.jsonl").read()
+    assert sorted(map(timeless, first)) == sorted(map(timeless, again))
+    run("plot", "runs.jsonl", "-o", "curve.svg", cwd=files)
+    assert "<svg" in (files / "curve.svg").read_text()
+
+
+def timeless(record):
+    return json.dumps({key: value for key, value in record.items() if "seconds" not in key}, sort_keys=True)
+
+
+def test_simulate_on_a_table(files):
+    out = run("simulate", "table.csv", "--label", "kind", "--id", "id", "--budget", 6, "--runs", 1, cwd=files)
+    assert "60 nodes" in out
+    assert (files / "runs.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("simulate", "nowhere.csv", "--labels", "labels.csv"), "nowhere.csv"),
+        (("simulate", "edges.csv"), "--labels"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--samplers", "tv,best"), "best"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--doubt", "often"), "often"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--engine", "steam"), "steam"),
+        (("plot", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("plot", "edges.csv"), "line 1"),
+    ],
+)
+def test_mistakes_are_one_plain_sentence(files, args, says):
+    out = run(*args, cwd=files, code=1)
+    assert says in out
+    assert "Traceback" not in out
+    assert out.count("\n") == 1
+
+
+def test_processes_and_order_change_nothing(files):
+    graph, labels = ag.two_squares(rng=0)
+    problem = Problem(graph, labels.tolist())
+    runs = [Run("msd", seed, 5) for seed in range(3)]
+    serial = [timeless(simulate(problem, one)) for one in runs]
+    assert sorted(timeless(x) for x in simulate_all(problem, runs, workers=2)) == sorted(serial)
+
+
+def test_an_interrupted_simulation_goes_on(files):
+    args = [
+        *ASK,
+        "simulate",
+        "edges.csv",
+        "--labels",
+        "labels.csv",
+        "--runs",
+        "30",
+        "--samplers",
+        "eer",
+        "--budget",
+        "60",
+    ]
+    process = subprocess.Popen([*args, "--workers", "1"], cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    deadline = time.time() + 60
+    while len(Records(files / "runs.jsonl").read()) < 2 and time.time() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    assert 2 <= len(Records(files / "runs.jsonl").read()) < 30
+
+
+def test_labels_needed_reads_the_mean_curve():
+    records = [{"accuracy": [0.5, 0.7, 0.9]}, {"accuracy": [0.7, 0.9, 0.95, 0.99]}]
+    assert labels_needed(records, 0.8) == 2
+    assert labels_needed(records, 0.99) is None

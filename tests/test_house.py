@@ -1,0 +1,68 @@
+"""The house stays in order: imports go one way, the surface is flat, imports are light, examples in docstrings run."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import askgraph as ag
+
+SOURCE = Path(ag.__file__).parent
+FLOW = ["errors", "types", "progress", "stack", "graph", "foreign", "readers", "build", "coding", "spread", "probes", "priors.base", "priors.dense", "priors.takahashi", "priors.factor", "priors.direct", "priors.cg_kernels", "priors.cg", "priors.iterative", "priors", "field", "utilities.closed", "utilities.kernels", "utilities.lookahead", "utilities", "settings", "shortlist", "learner", "simulate", "draw", "estimator", "cli"]
+
+
+def module_name(path):
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = sorted(name for path in SOURCE.rglob("*.py") if (name := module_name(path)) != "__init__")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_only_from_those_above_it(name):
+    path = SOURCE / (name.replace(".", "/") + ".py")
+    tree = ast.parse((path if path.exists() else SOURCE / name.replace(".", "/") / "__init__.py").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("askgraph"):
+            package = node.module.removeprefix("askgraph").removeprefix(".")
+            for alias in node.names:
+                full = f"{package}.{alias.name}".strip(".")
+                target = full if full in FLOW else package
+                assert target == "" or FLOW.index(target) < FLOW.index(name), f"{name} imports {target}"
+
+
+def test_the_surface_is_flat_sorted_and_real():
+    assert ag.__all__ == sorted(ag.__all__)
+    assert all(getattr(ag, name).__doc__ for name in ag.__all__)
+    assert set(ag.__all__) <= set(dir(ag))
+    with pytest.raises(AttributeError, match="sampler"):
+        ag.sampler  # noqa: B018
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(f"askgraph.{name}")
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_first_lines_of_the_package_run():
+    assert doctest.testmod(ag).attempted > 0
+    assert doctest.testmod(ag).failed == 0
+
+
+def test_imports_are_light():
+    code = "import sys, askgraph, askgraph.learner; print({'sklearn', 'numba', 'matplotlib', 'pandas', 'networkx', 'rich'} & set(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "set()"
+
+
+def test_no_module_is_left_out_of_the_package():
+    found = {name.removeprefix("askgraph.") for _, name, _ in pkgutil.walk_packages([str(SOURCE)], "askgraph.")}
+    assert found == set(MODULES)
