@@ -67,4 +67,5 @@ def machine() -> str:
     import numpy
     import scipy
 
-    return f"{cores} cores, {names[0] if names else cpu}, Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}"
+    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}"
+    return f"{cores} cores, {names[0] if names else cpu}, {versions}"

@@ -65,7 +65,9 @@ def row(name, result, against=None):
     later = statistics.median(np.diff(steps)) * 1e3
     ratio = f"{against[0][-1] / steps[-1]:.1f} x" if against else ""
     memory = f"{megabytes:.0f} MB" + (f" ({megabytes / against[1]:.2f})" if against else "")
-    print(f"| {name} | {steps[0]:.2f} s | {later:.2f} ms | {steps[-1]:.2f} s | {ratio} | {memory} | {note} |", flush=True)
+    print(
+        f"| {name} | {steps[0]:.2f} s | {later:.2f} ms | {steps[-1]:.2f} s | {ratio} | {memory} | {note} |", flush=True
+    )
 
 
 def small(n=5_000, budget=100):
@@ -117,7 +119,9 @@ def ahead_times(n, C):
     prior = ag.prior(graph, 0.005)
     for utility in ("tv", "msd", "eer", "fl", "kl", "tsa"):
         learner = ag.Learner(graph, utility, engine=prior, rng=0, classes=range(C))
-        steps = [step.seconds for step in learner.run(lambda node: int(truth[node]), 40 if utility in ("tv", "msd") else 8)]
+        steps = [
+            step.seconds for step in learner.run(lambda node: int(truth[node]), 40 if utility in ("tv", "msd") else 8)
+        ]
         times[utility] = statistics.median(steps[2:])
     field = learner.field
     nodes = np.flatnonzero(~field.labeled)
@@ -173,8 +177,12 @@ def quality(learner, node, exact):
 def large(n=100_000, questions=20, exact=512):
     """No n × n anywhere."""
     print(f"\n### {n:,} nodes, tv\n")
-    print(f"Quality: true utility of the chosen node over the best of {exact} exactly solved candidates, over {questions} questions.\n")
-    print("| | first question | next: median (max) | peak memory | quality: median (min) | engine |\n|---|---|---|---|---|---|")
+    print(
+        f"Quality: true utility of the chosen node over the best of {exact} exactly solved candidates, over {questions} questions.\n"
+    )
+    print(
+        "| | first question | next: median (max) | peak memory | quality: median (min) | engine |\n|---|---|---|---|---|---|"
+    )
     for kind in KINDS:
         first, times, megabytes, qualities, engine = in_own_process(large_loop, kind, n, questions, exact)
         next_one = f"{statistics.median(times):.2f} ({max(times):.2f}) s"
@@ -195,7 +203,9 @@ def imports():
     """What a newcomer waits for."""
     base = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg"])
     print("\n### Start-up (best of five)\n\n| | seconds |\n|---|---|")
-    print(f"| import askgraph, beyond numpy and scipy | {seconds_of(['-c', 'import numpy, scipy.sparse, scipy.linalg, askgraph']) - base:.2f} |")
+    print(
+        f"| import askgraph, beyond numpy and scipy | {seconds_of(['-c', 'import numpy, scipy.sparse, scipy.linalg, askgraph']) - base:.2f} |"
+    )
     everything = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg, askgraph; askgraph.Learner"]) - base
     print(f"| import askgraph and its Learner, beyond numpy and scipy | {everything:.2f} |")
     print(f"| askgraph --help | {seconds_of(['-m', 'askgraph', '--help']):.2f} |")

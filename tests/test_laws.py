@@ -200,7 +200,7 @@ def test_the_old_field_is_untouched(engine):
 @few
 @given(problems())
 def test_new_classes_at_any_time(engine, problem):
-    W, delta, classes, labels = problem
+    W, delta, _, labels = problem
     grown = posterior(engine, W, delta, 0, labels)
     declared = posterior(engine, W, delta, grown.n_classes, labels)
     close(grown.votes, declared.votes, engine.tolerance)

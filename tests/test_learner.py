@@ -293,3 +293,54 @@ def test_tsa_marginals_are_near_the_exact_binary_field():
         harmonic.append(np.abs(field.probabilities()[U, 0] - exact[U]).mean())
     assert np.mean(two_step) <= 0.03
     assert np.mean(two_step) < np.mean(harmonic)
+
+
+def test_a_saved_learner_goes_on_as_if_nothing_had_happened(tmp_path):
+    graph = ag.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", ("e", 1)), (("e", 1), "f")])
+    options = {"doubt": 0.3, "form": "derived", "readout": Mass((0.3, 0.7)), "noise": 0.1, "explore": 0.2}
+    learner = ag.Learner(graph, "msd", rng=7, classes=["yes", "no"], **options)
+    learner.tell("a", "no")
+    learner.tell(("e", 1), "yes")
+    learner.relabel("a", "yes")
+    learner.skip("c")
+    learner.tell("d", "no")
+    learner.undo()
+    learner.save(tmp_path / "work.npz")
+    again = ag.Learner.load(tmp_path / "work.npz")
+    assert again.settings == learner.settings
+    assert again.labels == learner.labels
+    assert again.classes == learner.classes
+    assert again.ask(3) == learner.ask(3)
+    np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-12)
+    assert again.undo().kind == "skip"
+    with np.load(tmp_path / "work.npz", allow_pickle=False) as stored:
+        assert all(stored[key].dtype != object for key in stored.files)
+
+
+def test_what_cannot_be_saved_is_said(tmp_path):
+    learner = ag.Learner(ag.chain(4), doubt=lambda t: 0.5, rng=0)
+    with pytest.raises(ag.SettingError, match="doubt"):
+        learner.save(tmp_path / "x.npz")
+    learner = ag.Learner(ag.chain(4), rng=0)
+    learner.tell(0, frozenset("ab"))
+    with pytest.raises(ag.FileError, match="log"):
+        learner.save(tmp_path / "x.npz")
+    ag.chain(3).save(tmp_path / "graph.npz")
+    with pytest.raises(ag.FileError, match=r"Learner\.save"):
+        ag.Learner.load(tmp_path / "graph.npz")
+    with pytest.raises(ag.FileError, match=r"nowhere\.npz"):
+        ag.Learner.load(tmp_path / "nowhere.npz")
+
+
+def test_many_labels_at_once_are_the_same_as_one_by_one():
+    one, many = ag.Learner(GRAPH, "msd", rng=0), ag.Learner(GRAPH, "msd", rng=0)
+    told = {node: truth(node) for node in range(0, 100, 3)}
+    for node, label in told.items():
+        one.tell(node, label)
+    many.tell_all(told)
+    np.testing.assert_allclose(one.probabilities(), many.probabilities(), atol=1e-10)
+    assert one.ask() == many.ask()
+    with pytest.raises(ag.LabelError, match="already"):
+        many.tell_all({0: 1})
+    many.undo()
+    assert len(many.labels) == len(told) - 1

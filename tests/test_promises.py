@@ -1,4 +1,4 @@
-"""Promises 13 to 18: odd graphs, ill-conditioning, many labels, symmetries, empty states. (15 and 17, 18 also in their own files.)"""
+"""Promises 13, 14 and 16: odd graphs, ill-conditioning, many labels. (15 is in test_estimator, 17 in test_laws, 18 in test_learner.)"""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_ill_conditioning_is_solved_or_said(engine, seed, low, high, log_delta):
         for t in range(4):
             field = field.observe(3 * t, t % 2)
     except ag.ConvergenceError as error:
-        assert "delta" in str(error)
+        assert "raise delta" in str(error)  # noqa: PT017 -- an answer and this error are both right
         return
     assert np.isfinite(field.votes).all()
     assert ((field.probabilities() >= 0) & (field.probabilities() <= 1)).all()

@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from askgraph.errors import GraphError, SettingError
-from askgraph.graph import Graph, Raw, counted, frame_column, is_frame
+from askgraph.foreign import Raw, counted, frame_column, is_frame
+from askgraph.graph import Graph
 from askgraph.types import Array, BoolArray, IntArray
 
 MAX_ENTRIES = 50_000_000  # stored weights (600 MB); beyond it radial_basis and pearson ask for a threshold

@@ -137,13 +137,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._given:
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
         new = rows < 0
-        held = self.learner_.labels
+        held: dict[Any, Any] = {**self.learner_.labels}
         place = np.where(new, len(self.X_) + np.cumsum(new) - 1, rows)
         held.update(zip(place[known].tolist(), labels[known].tolist(), strict=True))
         merged = np.vstack([self.X_, X[new]])
         y, known = np.full(len(merged), None, dtype=object), np.zeros(len(merged), dtype=bool)
         for row, label in held.items():
-            y[row], known[row] = label, True  # type: ignore[index]
+            y[row], known[row] = label, True
         return self._fit(merged, y, known, self.classes_.tolist())
 
     def _tell(self, row: int, label: Any) -> None:

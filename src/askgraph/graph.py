@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import copy
 import difflib
-import json
 import os
-import zipfile
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from askgraph.archive import as_json, from_json, load_arrays, save_arrays
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
+from askgraph.foreign import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Symmetrize = Literal["mean", "max", "sum"]
@@ -99,8 +98,6 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2)], nodes=5).report().isolated
         2
         """
-        from askgraph.readers import edge_list  # below this module: foreign forms are read there
-
         return cls(edge_list(edges, nodes), symmetrize=symmetrize)
 
     @property
@@ -248,25 +245,29 @@ class Graph:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one npz file in the layout of ``scipy.sparse.save_npz``, with names and notes as JSON inside."""
-        W, part = self.weights, Path(f"{os.fspath(path)}.part")
-        arrays = {"format": b"csr", "shape": W.shape, "data": W.data, "indices": W.indices, "indptr": W.indptr}
-        extra = json.dumps({"names": _json_names(self.names), "notes": self.notes})
-        try:
-            with part.open("wb") as file:
-                np.savez(file, _is_array=True, askgraph=extra, **arrays)
-            part.replace(path)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        save_arrays(path, **self.arrays())
+
+    def arrays(self) -> dict[str, Any]:
+        """What :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON."""
+        W = self.weights
+        extra = {"names": as_json(self.names, "names"), "notes": as_json(self.notes, "notes")}
+        return {
+            "_is_array": True,
+            "format": b"csr",
+            "shape": W.shape,
+            "data": W.data,
+            "indices": W.indices,
+            "indptr": W.indptr,
+            **extra,
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
         """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled."""
         stored = load_arrays(path)
         try:
-            extra = json.loads(str(stored["askgraph"])) if "askgraph" in stored else {"names": None, "notes": []}
-            graph = cls(_stored_matrix(stored), _thawed(extra["names"]), symmetrize)
-            return graph.noted(*map(str, extra["notes"]))
+            names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
+            return cls(_stored_matrix(stored), names, symmetrize).noted(*map(str, notes or ()))
         except AskgraphError as error:
             raise FileError(f"{path}: {error}") from None
         except Exception as error:  # damage shows in many ways below; all of them mean this
@@ -277,49 +278,12 @@ class Graph:
         return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
 
 
-class Raw(NamedTuple):
-    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means."""
-
-    weights: sp.coo_array
-    names: Iterable[Hashable] | None = None
-    kind: Literal["matrix", "edges", "directed"] = "matrix"
-    notes: tuple[str, ...] = ()
-
-
 def _raw(source: Any) -> Raw:
-    from askgraph.readers import foreign  # below this module: foreign forms are read there
-
     if isinstance(source, Graph):
         return Raw(source.weights.tocoo(), source.names, notes=source.notes)
     if sp.issparse(source) or isinstance(source, np.ndarray):
         return Raw(entries(source))
     return foreign(source) or Raw(entries(source))
-
-
-def entries(source: Any) -> sp.coo_array:
-    """The entries of any square matrix as float64."""
-    if np.ma.is_masked(source):
-        raise GraphError("the matrix has masked entries: fill them, with 0 for no edge")
-    try:
-        matrix = source if sp.issparse(source) else np.asarray(source)
-    except ValueError as error:
-        raise GraphError(f"this {type(source).__name__} is no matrix ({error}); for edges use from_edges") from None
-    if matrix.ndim == 0:
-        raise GraphError(f"a {type(source).__name__} is no graph: give a matrix, edges, a frame or a networkx graph")
-    n_rows(matrix.shape)
-    if matrix.dtype.kind not in "biuf":
-        raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
-    with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
-        return sp.coo_array(matrix).astype(np.float64, copy=True)
-
-
-def n_rows(shape: tuple[int, ...]) -> int:
-    """How many nodes a matrix of this shape has."""
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise GraphError(f"a graph needs a square matrix, not shape {shape}; for edges use Graph.from_edges")
-    if shape[0] == 0:
-        raise GraphError("the graph has no nodes: give at least one")
-    return int(shape[0])
 
 
 def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
@@ -345,23 +309,6 @@ def _check_distinct(names: tuple[Hashable, ...]) -> None:
     seen: set[Hashable] = set()
     twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
     raise GraphError(f"the name {twice!r} is given twice: node names must differ")
-
-
-def is_frame(source: object) -> bool:
-    """Whether this is a pandas or polars frame, told without importing either."""
-    known = type(source).__module__.partition(".")[0] in ("pandas", "polars")
-    return known and hasattr(source, "columns") and hasattr(source, "shape")
-
-
-def frame_column(frame: Any, k: int) -> Any:
-    """The k-th column of a pandas or polars frame."""
-    return frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
-
-
-def is_missing(value: object) -> bool:
-    """Whether a cell stands for nothing: None, NaN, and what pandas has for them."""
-    nan = isinstance(value, float | np.floating) and value != value
-    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _cleaned(
@@ -433,23 +380,6 @@ def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tupl
     return M if how == "max" else S, tuple(notes)
 
 
-def load_arrays(path: str | os.PathLike[str]) -> dict[str, AnyArray]:
-    """The arrays of an npz file; never unpickles, and refuses what unpacks to far more than it should."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            full, small = (sum(getattr(e, k) for e in packed.infolist()) for k in ("file_size", "compress_size"))
-        if full > 2**26 and full > 200 * small:
-            raise FileError(f"{path}: {small} bytes would unpack to {full}; save it without compression")
-        with np.load(path, allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except Exception as error:  # damage shows in many ways below; all of them mean this
-        raise FileError(f"{path}: not a readable npz file ({error!r}); write it anew, without object arrays") from None
-
-
 def _stored_matrix(stored: dict[str, AnyArray]) -> Any:
     """The matrix of a ``save_npz`` file, checked: scipy's compiled code trusts its indices."""
     form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
@@ -466,38 +396,5 @@ def _stored_matrix(stored: dict[str, AnyArray]) -> Any:
     return matrix
 
 
-def _json_names(names: tuple[Hashable, ...] | None) -> Any:
-    """The names, if JSON gives the same back; tuples come back as tuples."""
-    try:
-        if _thawed(json.loads(json.dumps(names))) == names:
-            return names
-    except (TypeError, ValueError):
-        pass
-    kinds = sorted({type(name).__name__ for name in names or ()})
-    raise FileError(f"names of type {', '.join(kinds)} cannot be saved: use text, numbers or tuples of them")
-
-
-def _thawed(value: Any) -> Any:
-    return tuple(map(_thawed, value)) if isinstance(value, list) else value
-
-
 def _edge(i: int, j: int, names: tuple[Hashable, ...] | None) -> str:
     return f"({i}, {j})" if names is None else f"({names[i]!r}, {names[j]!r})"
-
-
-def counted(k: int, word: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "node"), counted(2, "node")
-    ('1 node', '2 nodes')
-    """
-    return f"{k} {word}" if k == 1 else f"{k} {word}s"
-
-
-def few(items: Sequence[object]) -> str:
-    """The first few of many, in words.
-
-    >>> few("abcdefgh")
-    "'a', 'b', 'c', 'd', 'e', … (8 in all)"
-    """
-    return ", ".join(map(repr, items[:5])) + (f", … ({len(items)} in all)" if len(items) > 5 else "")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from askgraph import coding
-from askgraph.errors import LabelError, SettingError
+from askgraph.archive import as_json, from_json, load_arrays, save_arrays
+from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.priors import prior as choose_prior
@@ -57,10 +60,13 @@ class Learner:
     >>> [str(label) for label in learner.predict()]
     ['left', 'left', 'left', 'right', 'right']
 
-    Parameters: ``utility``, a sampler's short name, a Criterion or a function (field, nodes, p) -> scores; ``doubt``, how much to
-    distrust the field in expectations ("sqrt" = t^(-1/2), "inverse", a constant, a function of t, or None); ``form``, "printed" as in
-    the paper's formulas or "derived", the exact expectations; ``expect``, "mean" over answers or the "min" (max–min); ``explore``, the
-    probability of a uniform question; ``first``, "random" as in Algorithm 1 or "utility"; ``noise``, the standard deviation of labels.
+    - ``utility``: a sampler's short name, a Criterion, or a function (field, nodes, p) -> scores
+    - ``doubt``: how much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None
+    - ``form``: "printed" as in the paper's formulas, or "derived", the exact expectations
+    - ``expect``: the "mean" over answers, or the "min" (max–min)
+    - ``explore``: the probability of a uniform question; ``first``: "random" as in Algorithm 1, or by "utility"
+    - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field; ``engine``: "auto", a name, or a prior
+
     A question depends on the seed and on what was told, not on how often it was asked.
     """
 
@@ -228,6 +234,32 @@ class Learner:
         if not self._classes:
             return np.full(len(p), None, dtype=object)
         return label_array(self._classes)[coding.decide(p)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph, the settings and everything told to one npz file; nothing is pickled."""
+        told = [(event.kind, event.node, event.label) for event in self._log]
+        how = {**self.settings.to_json(), "seed": self.seed, "engine": self._field.prior.name}
+        words = {"classes": tuple(self._declared), "log": tuple(told)}
+        save_arrays(
+            path, **self.graph.arrays(), learner=json.dumps(how), **{key: as_json(words[key], key) for key in words}
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Learner:
+        """What :meth:`save` wrote, ready to go on: the log is told again, and the next question is the same."""
+        stored = load_arrays(path)
+        if not {"learner", "classes", "log"} <= stored.keys():
+            raise FileError(f"{path}: not a saved learner; write it with Learner.save")
+        how = json.loads(str(stored["learner"]))
+        seed, engine = how.pop("seed"), how.pop("engine")
+        classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
+        options = Settings.from_json(how)
+        given = {field.name: getattr(options, field.name) for field in fields(options)}
+        learner = cls(Graph.load(path), engine=engine, classes=classes, rng=seed, **given)
+        for kind, node, label in log:
+            name = learner.graph.name(node)
+            learner.skip(name) if kind == "skip" else getattr(learner, kind)(name, label)
+        return learner
 
     def _batch(self, n: int) -> list[int]:
         field, chosen = self._field, list[int]()

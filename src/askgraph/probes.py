@@ -1,10 +1,11 @@
 r"""Summaries estimated from random probes, exact at the nodes that were solved for.
 
 With D = diag(d + δ), P = D⁻¹W and ξ of covariance Q, X = G₀ξ is a sample of the field, and
-:math:`G = D^{-1} + P D^{-1} + P G P^T` leaves only :math:`(P G P^T)_{ii} = E (PX)_i^2` to the samples (Rao–Blackwell). The constant
-mode of every component is kept out of the samples, since G1 is known: :math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c`
-and :math:`\|g_i\|_2^2 = (G1)_i^2/n_c + E(Gz)_i^2`. A label moves the samples, never the estimates: the sample of G_t is X − V U with one
-row of U a label, so the state a label costs is O(n).
+:math:`G = D^{-1} + P D^{-1} + P G P^T` leaves only :math:`(P G P^T)_{ii} = E (PX)_i^2` to the samples (Rao–Blackwell).
+The constant mode of every component, of n_c nodes, is kept out of the samples, since G1 is known:
+:math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c` and :math:`\|g_i\|_2^2 = (G1)_i^2/n_c + E(Gz)_i^2`.
+A label moves the samples, never the estimates: the sample of G_t is X − V U with one row of U a label, so that the state a
+label costs is O(n).
 """
 
 from __future__ import annotations

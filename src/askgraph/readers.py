@@ -1,4 +1,4 @@
-"""Files and foreign objects -> Graph, labels, tables; whatever is wrong is named with its file and line."""
+"""Files -> Graph, labels, tables; whatever is wrong is named with its file and line."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ import mmap
 import os
 import re
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+from askgraph.archive import load_arrays
 from askgraph.errors import FileError, GraphError, LabelError, MissingExtraError, SettingError
-from askgraph.graph import (
-    Graph,
-    Raw,
-    Symmetrize,
-    counted,
-    entries,
-    few,
-    frame_column,
-    is_frame,
-    is_missing,
-    load_arrays,
-)
-from askgraph.types import AnyArray, Array, IntArray
+from askgraph.foreign import SOURCES, TARGETS, Raw, assembled, both_ends, counted, edge_columns, few
+from askgraph.graph import Graph, Symmetrize
+from askgraph.types import AnyArray, Array
 
 FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
-SOURCES = {"source", "src", "from", "node1", "node_1", "id1"}
-TARGETS = {"target", "dst", "to", "node2", "node_2", "id2"}
 LABELS = {"label", "labels", "class", "y"}
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
 ODD = re.compile(rb"[^0-9eE.,;\t\r\n +-]|(?<![0-9.eE+-])0[0-9]|(?<![eE])(?:\+|-0)")  # what numpy would read amiss
@@ -254,7 +241,7 @@ def _slow_edges(path: FilePath) -> Raw:
     if weights is not None and (weights < 0).any():
         k = int(np.argmax(weights < 0))
         raise FileError(f"{path}, line {rows[k].line}: weight {weights[k]} is negative; weights are ≥ 0")
-    return _assembled(*_both_ends(ends[: len(rows)], ends[len(rows) :]), weights, notes)
+    return assembled(*both_ends(ends[: len(rows)], ends[len(rows) :]), weights, notes)
 
 
 def _has_edge_header(rows: list[Row]) -> bool:
@@ -288,7 +275,7 @@ def _fast_edges(path: FilePath) -> Raw | None:
         weights = table["w"] if width == 3 else None
         if weights is not None and not (np.isfinite(weights) & (weights >= 0)).all():
             return None
-        return _assembled(table["a"], table["b"], weights, _edge_notes(rows[0], named, list(range(width))))
+        return assembled(table["a"], table["b"], weights, _edge_notes(rows[0], named, list(range(width))))
     except (OSError, ValueError, Warning, IndexError):
         return None
 
@@ -408,174 +395,3 @@ def _table(path: FilePath) -> tuple[list[str], list[Row]]:
     if len(rows) == 1:
         raise FileError(f"{path}: a header and no rows; give at least one row")
     return header, rows[1:]
-
-
-# Foreign objects. Graph(source) and Graph.from_edges come here.
-
-
-def foreign(source: Any) -> Raw | None:
-    """A networkx graph, a frame or a list of edges, unchecked; None for anything else."""
-    if hasattr(source, "is_directed") and hasattr(source, "nodes"):
-        return _networkx(source)
-    if is_frame(source):
-        return _frame(source)
-    listed = isinstance(source, list | tuple) and any(isinstance(row, tuple) for row in source)
-    if listed or hasattr(source, "__next__"):
-        return edge_list(source)
-    if isinstance(source, str | bytes | os.PathLike):
-        raise GraphError(f"{source!r} is no graph; for a file use askgraph.read_graph(path)")
-    return None
-
-
-def edge_list(edges: Any, nodes: int | Iterable[Hashable] | None = None) -> Raw:
-    """Pairs or triples of any form, unchecked."""
-    if is_frame(edges):
-        a, b, weights, notes = _frame_edges(edges)
-    elif isinstance(edges, np.ndarray):
-        a, b, weights, notes = *_array_edges(edges), ()
-    else:
-        a, b, weights, notes = *_row_edges(edges), ()
-    return _assembled(*_both_ends(a, b), weights, notes, nodes)
-
-
-def edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
-    """Where source, target and weight are: by their usual names, else the first two or three columns.
-
-    >>> edge_columns(["id", "Source", "Target", "Weight"]), edge_columns(["x", "y"])
-    ((1, 2, 3), (0, 1, None))
-    """
-    words = [str(word).strip().casefold() for word in header]
-    a, b, w = (next((k for k, x in enumerate(words) if x in known), None) for known in (SOURCES, TARGETS, {"weight"}))
-    if a is None or b is None:
-        if len(words) not in (2, 3):
-            raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, so named")
-        a, b = 0, 1
-    return a, b, 3 - a - b if len(words) == 3 else w
-
-
-def _networkx(source: Any) -> Raw:
-    names, directed, triples = list(source.nodes), source.is_directed(), list(source.edges(data="weight", default=1.0))
-    place = {name: i for i, name in enumerate(names)}
-    i, j = (np.array([place[edge[k]] for edge in triples], dtype=np.int64) for k in (0, 1))
-    ends = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
-    weights = _weights([edge[2] for edge in triples])
-    return Raw(_entries(weights, ends[0], ends[1], len(names)), names, "directed" if directed else "edges")
-
-
-def _frame(source: Any) -> Raw:
-    if hasattr(source, "iloc") and source.shape[0] == source.shape[1] and source.index.equals(source.columns):
-        return Raw(entries(source.to_numpy()), source.index)
-    return edge_list(source)
-
-
-def _frame_edges(frame: Any) -> tuple[Any, Any, Array | None, tuple[str, ...]]:
-    columns = [str(column) for column in frame.columns]
-    a, b, w = edge_columns(columns)
-    ignored = [column for k, column in enumerate(columns) if k not in (a, b, w)]
-    ends = (frame_column(frame, k) for k in (a, b))
-    plain = (x.to_numpy() if x.to_numpy().dtype.kind in "iuf" else x.to_list() for x in ends)
-    weights = None if w is None else _weights(frame_column(frame, w).to_numpy(), f"column {columns[w]!r}")
-    return *plain, weights, (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
-
-
-def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
-    if edges.ndim != 2 or edges.shape[1] not in (2, 3):
-        advice = "; transpose it" if edges.ndim == 2 and edges.shape[0] in (2, 3) else ""
-        raise GraphError(f"edges of shape {edges.shape}: give an (m, 2) or (m, 3) array{advice}")
-    a, b = (x if edges.dtype.kind in "iuf" else x.tolist() for x in (edges[:, 0], edges[:, 1]))
-    return a, b, _weights(edges[:, 2].tolist()) if edges.shape[1] == 3 else None
-
-
-def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
-    if isinstance(edges, set | frozenset):
-        raise GraphError("a set of edges has no order, so nodes would be numbered anew in every run: give a list")
-    rows = list(edges)
-    for k, row in enumerate(rows):
-        if not isinstance(row, tuple | list | np.ndarray) or len(row) not in (2, 3):
-            raise GraphError(f"edge {k} (counted from 0) is {row!r}: give (source, target) or (source, target, weight)")
-    weights = _weights([row[2] if len(row) == 3 else 1.0 for row in rows])
-    return [row[0] for row in rows], [row[1] for row in rows], weights
-
-
-def _both_ends(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both endpoint columns as integer arrays if they can be, else as lists; nothing is missing in them."""
-    whole = _integers(a), _integers(b)
-    if whole[0] is not None and whole[1] is not None:
-        return whole
-    a, b = (x.tolist() if isinstance(x, np.ndarray) else x for x in (a, b))
-    for k, ends in enumerate(zip(a, b, strict=True)):
-        if is_missing(ends[0]) or is_missing(ends[1]):
-            raise GraphError(f"edge {k} (counted from 0) is {ends!r}: an endpoint is missing")
-    return a, b
-
-
-def _integers(column: Any) -> IntArray | None:
-    if isinstance(column, list):
-        if not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in column):
-            return None
-        column = np.array(column) if column else np.empty(0, dtype=np.int64)
-    if column.dtype.kind == "f":
-        odd = np.flatnonzero(~(np.abs(column) < 2**53) | (column != np.round(column)))
-        if odd.size:
-            k = odd[0]
-            raise GraphError(f"edge {k} (counted from 0) has endpoint {column[k]}: ids are whole numbers or text")
-    fits = column.dtype.kind in "if" or (column.dtype.kind == "u" and column.max(initial=0) < 2**63)
-    return column.astype(np.int64) if fits else None
-
-
-def _weights(column: Any, where: str = "weight") -> Array:
-    values = column if isinstance(column, np.ndarray) else np.array(column or [], dtype=None)
-    if values.dtype.kind not in "biuf" and len(values):
-        odd = next((x for x in column if not isinstance(x, Real) or is_missing(x)), column[0])
-        raise GraphError(f"{where} {odd!r} is no real number: give numbers ≥ 0, or no weights")
-    return values.astype(np.float64)
-
-
-def _assembled(
-    a: Any, b: Any, weights: Array | None, notes: tuple[str, ...], nodes: int | Iterable[Hashable] | None = None
-) -> Raw:
-    """The entries of an edge list, its nodes numbered."""
-    found, ends = _distinct(a, b)
-    names: Sequence[Hashable] = found
-    if nodes is not None:
-        names = range(nodes) if isinstance(nodes, int | np.integer) else list(nodes)
-        ends = _placed(found, names)[ends]
-    elif isinstance(a, np.ndarray):
-        notes += _gaps(found)
-    m = len(a)
-    return Raw(_entries(weights, ends[:m], ends[m:], len(names)), names, "edges", notes)
-
-
-def _entries(weights: Array | None, i: IntArray, j: IntArray, n: int) -> sp.coo_array:
-    return sp.coo_array((np.ones(i.size) if weights is None else weights, (i, j)), shape=(n, n))
-
-
-def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
-    if not ids or ids[-1] - ids[0] < len(ids):
-        return ()
-    return (f"ids run from {ids[0]} to {ids[-1]} with gaps: they are names now; nodes= would add isolated nodes",)
-
-
-def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray]:
-    """The distinct endpoints, and the place among them of every endpoint of a, then b."""
-    if isinstance(a, np.ndarray):
-        ends = np.concatenate([a, b])
-        if ends.size and ends.min() == 0 and ends.max() < ends.size and np.bincount(ends).all():
-            return range(int(ends.max()) + 1), ends
-        found, places = np.unique(ends, return_inverse=True)
-        return found.tolist(), places
-    try:
-        names = list(dict.fromkeys(itertools.chain.from_iterable(zip(a, b, strict=True))))
-    except TypeError as error:
-        raise GraphError(f"an endpoint is not usable ({error}): names are text, numbers or other hashables") from None
-    return names, _placed(itertools.chain(a, b), names)
-
-
-def _placed(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
-    try:
-        place = {name: i for i, name in enumerate(names)}
-        return np.fromiter((place[name] for name in wanted), dtype=np.int64)
-    except KeyError as error:
-        raise GraphError(f"an edge ends at {error.args[0]!r}, which is not in nodes: add it there") from None
-    except TypeError as error:
-        raise GraphError(f"a node is not usable ({error}): names are text, numbers or other hashables") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from askgraph.errors import ConvergenceError, SettingError
+from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.priors import dense
 from askgraph.priors.base import Precision, Prior
@@ -15,7 +15,7 @@ from askgraph.priors.iterative import Iterative
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
-FILL_UP_TO = 12.0  # entries of the factor for one of the matrix, above which conjugate gradients are cheaper
+WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five seconds of factorising
 
 
 def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = False) -> Prior:
@@ -29,10 +29,11 @@ def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fals
     precision = Precision.of(graph, delta)
     try:
         chosen = made(precision)
-    except ConvergenceError:
-        if engine != "auto" or made is not Dense:
+    except (ConvergenceError, TooLargeError) as error:
+        if engine != "auto" or made is Iterative:
             raise
-        chosen, reason = Direct(precision), f"direct: weights of up to {graph.weights.max():.0e} drown delta in an inverse"
+        other = Direct if made is Dense else Iterative
+        chosen, reason = other(precision), f"{other.name}: {made.name} failed ({error})"
     chosen.reason = reason
     return chosen
 
@@ -51,10 +52,11 @@ def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fal
         return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"
     if columns and n <= dense.MAX_NODES and 8 * n * n <= _memory() / 4:
         return Dense, f"dense: this sampler reads all columns of the inverse, which takes {8e-9 * n * n:.1f} GB"
-    fill = predicted_fill(Precision.of(graph, delta).matrix)
-    if fill <= FILL_UP_TO:
-        return Direct, f"direct: {n:,} nodes, and a factor of about {fill:.1f} times the matrix's entries"
-    return Iterative, f"iterative: {n:,} nodes, and a factor would have about {fill:,.0f} times the matrix's entries"
+    entries = predicted_fill(Precision.of(graph, delta).matrix) * (graph.n_edges + n)
+    size = f"about {entries / n:,.0f} numbers a node"
+    if entries**2 / n <= WORK_UP_TO and 8 * entries <= _memory() / 4:
+        return Direct, f"direct: {n:,} nodes, and a factor of {size}"
+    return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}"
 
 
 def _memory() -> float:

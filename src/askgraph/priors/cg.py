@@ -31,10 +31,8 @@ Groups = NDArray[np.int32]
 SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
 WIDTH, FEW = 8, 3  # columns of a block; a few are faster one by one
 STRONG = 0.25  # an edge so much weaker than the strongest at either end does not bind an aggregate
-THIN = 6.0  # the first coarse graph is at least so many times smaller
 SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
 MIXES = 16  # steps of Jacobi for three digits that no V-cycle would repay
-DIGITS = 3e-5, 1e-12  # what a round gains at most in float32, in float64
 EPS = np.finfo(np.float64).eps
 WORK = 3e9  # a solve may pass over this many entries of Q
 
@@ -85,8 +83,8 @@ class Level:
         excess = np.bincount(group + 1, self.excess, minlength=count + 1)[1:]
         return Level(_csr(weight[:m].copy(), node[:m].copy(), first, count), excess)
 
-    def coarser(self, keep: bool) -> tuple[Groups, Level]:
-        """Aggregates and the level they form; a node without neighbors becomes one or, unless `keep`, leaves."""
+    def coarser(self) -> tuple[Groups, Level]:
+        """Aggregates and the level they form; a node without neighbors leaves."""
         from askgraph.priors import cg_kernels as kernels
 
         W, n = self.weights, self.excess.size
@@ -94,19 +92,7 @@ class Level:
         top[self.degree > 0] = np.maximum.reduceat(W.data, W.indptr[:-1][self.degree > 0]) if W.nnz else 0.0
         group = np.full(n, -1, dtype=np.int32)
         count = kernels.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
-        if keep:
-            alone = np.flatnonzero(group < 0)
-            group[alone] = np.arange(count, count + alone.size)
-            count += alone.size
         return group, self.merged(group, count)
-
-    def thinned(self) -> tuple[Groups, Level]:
-        """Aggregates of aggregates until little is left; all nodes without neighbors share one more, the last."""
-        group, coarse = self.coarser(keep=False)
-        while coarse.size * THIN > self.size and coarse.degree.any():
-            further, coarse = coarse.coarser(keep=True)
-            group = np.where(group < 0, -1, further[group]).astype(np.int32)
-        return _with_rest(group, coarse)
 
     def permuted(self, order: IntArray) -> Level:
         """With nodes in another order."""
@@ -135,9 +121,17 @@ def _csr(weight: Array, node: AnyArray, first: AnyArray, n: int) -> csr_array:
 
 
 def _with_rest(group: Groups, level: Level) -> tuple[Groups, Level]:
+    """All nodes that left in one more group."""
     W, n = level.weights, level.excess.size
     wider = _csr(W.data, W.indices, np.append(W.indptr, W.nnz), n + 1)
     return np.where(group < 0, n, group).astype(np.int32), Level(wider, np.append(level.excess, 1.0))
+
+
+def _check(E: Array) -> None:
+    if not (E > 0).all():
+        raise EngineError(
+            "delta is lost in the rounding of the weights, so L + delta I is singular: raise delta, or scale the weights down"
+        )
 
 
 def _inverse(level: Level) -> Array:
@@ -148,6 +142,7 @@ def _inverse(level: Level) -> Array:
     """
     e, part, d = level.excess, level.component, level.diagonal
     E = np.bincount(part, e)
+    _check(E)
     lift = np.bincount(part, d) / E
     same = part[:, None] == part
     A = np.diag(d) - level.weights.toarray() + same * np.outer(e, e * (lift / E)[part])
@@ -161,6 +156,8 @@ def _inverse(level: Level) -> Array:
 def _dense(level: Level) -> Array:
     """The inverse on nodes with neighbors, which come first; zero rows fill it up to a multiple of four."""
     m = np.count_nonzero(level.degree)
+    if not m:
+        return np.zeros((0, 0))
     inverse = _inverse(Level(level.weights[:m, :m], level.excess[:m]))
     return np.vstack([inverse, np.zeros((-m % 4, m))])
 
@@ -169,7 +166,9 @@ def _totals(level: Level, real: IntArray) -> tuple[IntArray, Array]:
     """Where components begin, in order, and 1 / (1_cᵀ Q 1_c); 0 for those that hold none of the `real` nodes."""
     part = level.component
     start = np.append(np.flatnonzero(np.diff(part, prepend=-1)), part.size)
-    E, held = (np.add.reduceat(v, start[:-1]) for v in (level.excess, np.isin(np.arange(part.size), real)))
+    E = np.add.reduceat(level.excess, start[:-1])
+    held = np.logical_or.reduceat(np.isin(np.arange(part.size), real), start[:-1])
+    _check(E[held])
     return start, np.where(held, 1 / np.where(held, E, 1.0), 0.0)
 
 
@@ -185,7 +184,7 @@ class Hierarchy:
         """Aggregates of aggregates, until a dense inverse is no more work than a product with Q."""
         levels, groups, most = [fine, level], [group], fine.size**0.5
         while np.count_nonzero(levels[-1].degree) > most:
-            group, level = levels[-1].coarser(keep=False)
+            group, level = levels[-1].coarser()
             groups.append(group)
             levels.append(level)
         return cls(levels, groups)
@@ -236,7 +235,8 @@ class System:
     """Q as the kernels take it, in their order of nodes."""
 
     def __init__(self, order: IntArray, rows: Rows, coarse: Coarse) -> None:
-        self._order, self._wide = order, (rows, coarse)
+        self._order, self._place = order, _inverted(order)
+        self._wide = rows, coarse
 
     @cached_property
     def _narrow(self) -> tuple[Any, ...]:
@@ -258,43 +258,52 @@ class System:
         return max(steps for steps, _ in done), np.concatenate([left for _, left in done])
 
     def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
+        """Solve for the residual until it is small in every column."""
+        b, x = self._taken(B, cols), self._taken(X, cols)
+        norm = np.sqrt(np.einsum("ij,ij->j", b, b))
+        r, left = self._settled(b, x, flat=not x.any())
+        steps, before = 0, np.inf
+        while (left > rtol * norm).any() and _share(left, norm).max() < before and steps < limit:
+            before = _share(left, norm).max() / 2
+            scale = np.where(left > 0, left, 1.0)
+            goal = np.where(left > rtol * norm, 0.9 * rtol * norm / scale, np.inf)
+            d, taken = self._iterated(r, scale, goal, limit - steps)
+            x += d * scale
+            r, left = self._settled(b, x)
+            steps += taken
         count = cols.stop - cols.start
-        b, x = (np.zeros((len(self._order), 1 if count == 1 else WIDTH)) for _ in range(2))
-        b[:, :count], x[:, :count] = B[self._order, cols], X[self._order, cols]
-        norm = np.linalg.norm(b, axis=0)
-        norm[norm == 0] = 1.0
-        b /= norm
-        x /= norm
-        steps, left = self._refine(b, x, rtol, limit)
-        X[self._order, cols] = (x * norm)[:, :count]
-        return steps, left[:count]
+        X[:, cols] = x[:, :count].take(self._place, axis=0)
+        return steps, _share(left, norm)[:count]
 
-    def _refine(self, b: Array, x: Array, rtol: float, limit: int) -> tuple[int, Array]:
-        """Solve for the residual until it is small: a column in float64, a block in float32, a few digits a round."""
-        from askgraph.priors import cg_kernels as kernels
+    def _taken(self, A: AnyArray, cols: slice) -> Array:
+        part = A[:, cols].take(self._order, axis=0)
+        if part.shape[1] in (1, WIDTH):
+            return part.astype(np.float64)
+        return np.pad(part.astype(np.float64), [(0, 0), (0, WIDTH - part.shape[1])])
 
-        n, width = b.shape
-        one, sums, steps, before = (0,) * width, np.zeros((3, width)), 0, np.inf
-        rows, coarse = self._wide if width == 1 else self._narrow
-        digits, kind = DIGITS[width == 1], rows.weight.dtype
-        r, left = b.copy(), np.linalg.norm(b, axis=0)
-        if x.any():
-            left = self._settle(b, x, r, sums)
-        while (left > rtol).any() and left.max() < before and steps < limit:
-            before = left.max() / 2
-            goal = np.where(left > rtol, np.maximum(0.8 * rtol / left, digits), np.inf) ** 2
-            part, d, p, q = (r / left).astype(kind), *(np.zeros((n, width), kind) for _ in range(3))
-            low, high = (np.zeros((len(coarse.end) + 4, width), kind) for _ in range(2))
-            steps += kernels.iterate(one, rows, coarse, part, d, p, q, low, high, goal, limit - steps)[0]
-            x += d * left
-            left = self._settle(b, x, r, sums)
-        return steps, left
+    def _iterated(self, r: Array, scale: Array, goal: Array, limit: int) -> tuple[AnyArray, int]:
+        """Q d ≈ r / scale: a column in float64; a block in float32, which is good for a few digits."""
+        from askgraph.priors.cg_kernels import iterate
 
-    def _settle(self, b: Array, x: Array, r: Array, sums: Array) -> Array:
-        from askgraph.priors import cg_kernels as kernels
+        (rows, coarse), digits = (self._wide, 1e-12) if r.shape[1] == 1 else (self._narrow, 3e-5)
+        kind = rows.weight.dtype
+        part, (d, p, q) = np.empty(r.shape, kind), np.zeros((3, *r.shape), kind)
+        np.divide(r, scale, out=part, casting="same_kind")
+        low, high = np.zeros((2, coarse.end.size + 4, r.shape[1]), kind)
+        limits = np.maximum(goal, digits) ** 2, limit
+        return d, iterate((0,) * r.shape[1], rows, coarse, part, d, p, q, low, high, *limits)
 
-        kernels.settle((0,) * b.shape[1], *self._wide, b, x, r, sums)
-        return _left(sums[0], sums[1])
+    def _settled(self, b: Array, x: Array, flat: bool = False) -> tuple[Array, Array]:
+        """x moved along the constants to where it belongs; b - Qx and its norms."""
+        from askgraph.priors.cg_kernels import settle
+
+        r, sums = np.empty_like(b), np.zeros((3, b.shape[1]))
+        settle((0,) * b.shape[1], *self._wide, b, x, r, sums, flat)
+        return r, _left(sums[0], sums[1])
+
+
+def _share(left: Array, norm: Array) -> Array:
+    return np.divide(left, norm, out=left.copy(), where=norm != 0)
 
 
 def _left(square: Array, held: Array) -> Array:
@@ -304,7 +313,7 @@ def _left(square: Array, held: Array) -> Array:
 
 def _chosen(fine: Level) -> tuple[str, System]:
     """The preconditioner that takes less work, by count, to solve for random signs to three digits."""
-    group, level = fine.thinned()
+    group, level = _with_rest(*fine.coarser())
     b = np.random.default_rng(0).choice([-1.0, 1.0], (fine.excess.size, 1))
 
     def steps(system: System, limit: int) -> int:
@@ -335,7 +344,7 @@ class Small:
         norm, p, before = np.linalg.norm(B, axis=0), np.zeros_like(B), np.zeros(B.shape[1])
         for steps in range(limit + 1):
             r = B - self._times(X)
-            left = _ratio(_left((r**2).sum(axis=0), ((self._level.diagonal[:, None] * X) ** 2).sum(axis=0)), norm)
+            left = _share(_left((r**2).sum(axis=0), ((self._level.diagonal[:, None] * X) ** 2).sum(axis=0)), norm)
             if steps == limit or not (left > rtol).any():
                 break
             z = self._inverse @ r + self._part.T @ (self._total * (self._part @ r))

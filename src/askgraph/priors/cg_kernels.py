@@ -268,8 +268,8 @@ def add_constants(one: Any, coarse: Coarse, r: Any, z: Any, sums: Any) -> None:
 @compiled
 def iterate(
     one: Any, rows: Rows, coarse: Coarse, r: Any, x: Any, p: Any, q: Any, low: Any, high: Any, goal: Any, limit: int
-) -> tuple[int, bool]:
-    """Conjugate gradients on Q x = r from x = p = q = 0 until rᵀr <= goal in every column; steps, whether it got there."""
+) -> int:
+    """Conjugate gradients on Q x = r from x = p = q = 0 until rᵀr <= goal in every column; the number of steps."""
     factor, sums, steps, sound = np.zeros((2, len(one)), r.dtype), np.zeros((4, len(one))), 0, True
     while True:
         descend(one, rows, coarse, r, q, factor, low, sums)
@@ -291,12 +291,12 @@ def iterate(
             sound = sound and (sums[0, c] <= goal[c] or sums[2, c] > 0.0)
         steps += 1
     advance(one, rows, coarse, r, high, factor, x, p)
-    return steps, not going
+    return steps
 
 
 @compiled
-def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: Any) -> None:
-    """x += 1_c (1_cᵀ(b - Qx)) / (1_cᵀQ 1_c); r = b - Qx; sums[:2] = rᵀr, ‖Dx‖².
+def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: Any, flat: bool) -> None:
+    """x += 1_c (1_cᵀ(b - Qx)) / (1_cᵀQ 1_c); r = b - Qx; sums[:2] = rᵀr, ‖Dx‖²; flat: Qx = excess x.
 
     Along the constants a float32 solve drifts; 1_cᵀQx = excessᵀx sees them without a product with Q.
     """
@@ -308,10 +308,14 @@ def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: A
         mean = coarse.total[c] * mean
         for i in range(first, last):
             store(x, i, load(x, i, one) + mean)
-    multiply(one, rows, x, r, sums)
+    if not flat:
+        multiply(one, rows, x, r, sums)
     square, held = zero(sums, one), zero(sums, one)
     for i in range(np.uint64(len(r))):
-        value, part = load(b, i, one) - load(r, i, one), rows.diagonal[i] * load(x, i, one)
+        mine = load(x, i, one)
+        value, part = load(b, i, one) - load(r, i, one), rows.diagonal[i] * mine
+        if flat:
+            value = load(b, i, one) - rows.excess[i] * mine
         store(r, i, value)
         square, held = square + value * value, held + part * part
     store(sums, 0, square)

@@ -9,6 +9,8 @@ from askgraph.priors.factor import Factor
 from askgraph.spread import Exact
 from askgraph.types import Array
 
+MAX_BYTES = 4e9  # of a factor; a larger one is refused before it is computed
+
 
 class Direct(Prior):
     """Solves with a sparse factor of Q."""
@@ -17,7 +19,7 @@ class Direct(Prior):
 
     def __init__(self, precision: Precision) -> None:
         super().__init__(precision)
-        self._factor = Factor(precision.matrix, precision.excess)
+        self._factor = Factor(precision.matrix, precision.excess, limit=MAX_BYTES)
 
     def solve(self, b: Array) -> Array:
         """G₀ b."""

@@ -117,10 +117,10 @@ class _Sparse:
     """Compiled, on the supernodes of a minimum-degree order."""
 
     def __init__(self, Q: csr_array, r: Array, limit: float) -> None:
-        from askgraph.priors import takahashi
+        from askgraph.priors import elimination, takahashi
 
         indptr, indices = Q.indptr.astype(np.int32), Q.indices.astype(np.int32)
-        self._order, self._place, self.entries, self._tree = takahashi.analyze(indptr, indices, _positions(Q))
+        self._order, self._place, self.entries, self._tree = elimination.analyze(indptr, indices, _positions(Q))
         self.nbytes = 8 * int(self._tree.block[-1]) + 16 * len(r) + sum(a.nbytes for a in self._tree[:6])
         if self.nbytes > limit:
             raise TooLargeError(

@@ -5,28 +5,26 @@ The same arithmetic as ``lookahead``'s array form, a pair at a time; the tests h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numpy as np
-from numba import njit
 
+from askgraph.compiled import compiled
 from askgraph.types import Array, IntArray
 
 TIE = 1e-9
 FLOOR = 1e-12
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def compiled(function: Kernel) -> Kernel:
-    """Compile once, keep on disk, run beside other threads; sums may be reordered to use vector registers."""
-    flags = {"reassoc", "contract", "nsz", "nnan"}
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)  # type: ignore[no-any-return]
-
-
-@compiled
+@compiled()
 def risk(
-    G: Array, scale: Array, nodes: IntArray, p: Array, votes: Array, now: Array, before: IntArray, variance: Array, counted: Array
+    G: Array,
+    scale: Array,
+    nodes: IntArray,
+    p: Array,
+    votes: Array,
+    now: Array,
+    before: IntArray,
+    variance: Array,
+    counted: Array,
 ) -> Array:
     """Expected risk after the answer; classes outside, nodes inside, so that the loops over nodes use vector registers."""
     n, C = votes.shape
@@ -61,7 +59,7 @@ def risk(
     return out
 
 
-@compiled
+@compiled()
 def flips(
     G: Array,
     scale: Array,
@@ -100,7 +98,7 @@ def flips(
     return out
 
 
-@compiled
+@compiled()
 def divergence(
     G: Array,
     scale: Array,
@@ -134,7 +132,7 @@ def divergence(
     return out
 
 
-@compiled
+@compiled()
 def relative(a: float, b: float) -> float:
     """σ(a)/σ(b) for a ≤ b, by one exponential that may overflow only towards 0."""
     if b > 0:
@@ -143,7 +141,7 @@ def relative(a: float, b: float) -> float:
     return (e + 1) / (e + np.exp(b - a))  # type: ignore[no-any-return]
 
 
-@compiled
+@compiled()
 def two_step_risk(
     G: Array,
     scale: Array,
