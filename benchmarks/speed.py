@@ -178,7 +178,7 @@ def large(n=100_000, questions=20, exact=512):
     """No n × n anywhere."""
     print(f"\n### {n:,} nodes, tv\n")
     print(
-        f"Quality: true utility of the chosen node over the best of {exact} exactly solved candidates, over {questions} questions.\n"
+        f"Quality: true utility of the chosen node over the best of {exact} solved candidates, {questions} questions.\n"
     )
     print(
         "| | first question | next: median (max) | peak memory | quality: median (min) | engine |\n|---|---|---|---|---|---|"
@@ -203,9 +203,8 @@ def imports():
     """What a newcomer waits for."""
     base = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg"])
     print("\n### Start-up (best of five)\n\n| | seconds |\n|---|---|")
-    print(
-        f"| import askgraph, beyond numpy and scipy | {seconds_of(['-c', 'import numpy, scipy.sparse, scipy.linalg, askgraph']) - base:.2f} |"
-    )
+    alone = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg, askgraph"]) - base
+    print(f"| import askgraph, beyond numpy and scipy | {alone:.2f} |")
     everything = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg, askgraph; askgraph.Learner"]) - base
     print(f"| import askgraph and its Learner, beyond numpy and scipy | {everything:.2f} |")
     print(f"| askgraph --help | {seconds_of(['-m', 'askgraph', '--help']):.2f} |")

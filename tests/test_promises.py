@@ -1,4 +1,4 @@
-"""Promises 13, 14 and 16: odd graphs, ill-conditioning, many labels. (15 is in test_estimator, 17 in test_laws, 18 in test_learner.)"""
+"""Promises 13, 14 and 16: odd graphs, ill-conditioning, many labels. (15, 17 and 18: test_estimator, test_laws, test_learner.)"""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ class Field:
         r"""The ±1 mean of each class against the rest, :math:`\mu_c = 2 h_c - H`."""
         return coding.means(self.votes)
 
-    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
-        """G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; ``rough`` is enough to score with, where an engine saves by it."""
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; an engine that iterates may stop at the residual ``rough``."""
         V = self.factor
         G = self.prior.columns(nodes, rough)
         if len(self.recent):

@@ -22,6 +22,8 @@ from askgraph.spread import Covariance, clipped, shifted_squares
 from askgraph.types import Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
+SHARP = 1e-2  # residual of a column whose g_ii counts: its error is of the order of the square
+SHARP_SQUARES = 1e-3  # where ‖g‖₂ counts too, whose error is of the order of the residual
 
 
 def signs(i: IntArray, j: IntArray, k: int, seed: int = 0) -> Sample:
@@ -141,7 +143,7 @@ class Probed:
         new = nodes[~self.known[nodes]]
         if not new.size:
             return self
-        G = field.columns(new, rough=True)
+        G = field.columns(new, rough=SHARP if self.flat_samples is None else SHARP_SQUARES)
         known, variance, squares = self.known.copy(), self.known_variance.copy(), self.known_squares.copy()
         known[new], variance[new], squares[new] = True, G[new, np.arange(new.size)], field.prior.total(G * G)
         return replace(self, known=known, known_variance=variance, known_squares=squares)

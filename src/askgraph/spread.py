@@ -44,7 +44,7 @@ class Covariance(Protocol):
         """G_t x."""
         ...
 
-    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G_t[:, nodes]."""
         ...
 

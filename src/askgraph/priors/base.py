@@ -101,8 +101,8 @@ class Prior(ABC):
     def spread(self, squares: bool) -> Spread:
         """Summaries before any label; diag G² only when asked for."""
 
-    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
-        """G₀[:, nodes]; an engine may save time where ``rough`` is enough."""
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G₀[:, nodes]; an engine that iterates may stop at the relative residual ``rough``."""
         b = np.zeros((self.n_nodes, len(nodes)))
         b[nodes, np.arange(len(nodes))] = 1.0
         return self.solve(b)

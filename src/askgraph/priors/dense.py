@@ -34,7 +34,7 @@ class Dense(Prior):
         """G₀ b."""
         return np.asarray(self._inverse @ b)
 
-    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[:, nodes]: rows of a symmetric matrix, which are contiguous."""
         return self._inverse[nodes].T
 

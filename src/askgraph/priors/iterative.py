@@ -14,21 +14,22 @@ from askgraph.probes import Probed, Sample, Samples, signs
 from askgraph.types import Array, IntArray
 
 BLOCK = 32  # right-hand sides made at a time
+FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 
 
 class Iterative(Prior):
-    """Solves by conjugate gradients over blocks; ``sharp`` is the residual at which shortlisted columns are good enough."""
+    """Solves by conjugate gradients over blocks; ``sharp`` is the largest residual that a rough column may be left with."""
 
     name = "iterative"
     exact = False
     tie = 1e-6
 
     def __init__(
-        self, precision: Precision, probes: int = 128, flat_probes: int = 64, sharp: float = 1e-3, probing: float = 1e-3
+        self, precision: Precision, probes: int = 128, flat_probes: int = 64, sharp: float = 1.0, probing: float = 1e-3
     ) -> None:
         super().__init__(precision)
         self._settings = {"probes": probes, "flat_probes": flat_probes, "sharp": sharp, "probing": probing}
-        self._solver = Solver(precision.matrix)
+        self._solver = Solver(precision.matrix, precision.excess)
 
     def conditioned(self, precision: Precision) -> Self:
         """The same engine and settings on another precision."""
@@ -40,14 +41,14 @@ class Iterative(Prior):
         """G₀ b, to a relative residual of 1e-8."""
         return self._masked(self._solver.solve(self._masked(b), RESIDUAL))
 
-    def columns(self, nodes: IntArray, rough: bool = False) -> Array:
-        """G₀[:, nodes]; rough ones to the residual ``sharp``, at which g_ii, which converges twice as fast, is good to 1e-6."""
-        sharp = self._settings["sharp"]
-        if not rough:
-            return super().columns(nodes)
-        if sharp < 1e-4:
-            return self._masked(self._solver.solve(self._masked(self._units(nodes)), sharp))
-        return self._masked(self._solver.rough(self._units(nodes).astype(np.float32), sharp).astype(np.float64))
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G₀[:, nodes], in float32 where a rough residual is enough."""
+        residual = min(rough, self._settings["sharp"]) or RESIDUAL
+        b = np.zeros((self.n_nodes, len(nodes)), dtype=np.float64 if residual < FLOAT32_FROM else np.float32)
+        b[nodes, np.arange(len(nodes))] = self.free[nodes]
+        if residual < FLOAT32_FROM:
+            return self._masked(self._solver.solve(b, residual))
+        return self._masked(self._solver.rough(b, residual).astype(np.float64))
 
     def spread(self, squares: bool) -> Probed:
         """Probes of the field and, when asked for, of ‖g‖₂."""
@@ -104,11 +105,6 @@ class Iterative(Prior):
         member = csr_array((np.ones(z.shape[0], np.float32), (component, np.arange(z.shape[0]))))
         means = (member @ z) / np.bincount(component)[:, None]
         return np.asarray(z - means.astype(np.float32)[component])
-
-    def _units(self, nodes: IntArray) -> Array:
-        b = np.zeros((self.n_nodes, len(nodes)))
-        b[nodes, np.arange(len(nodes))] = 1.0
-        return b
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

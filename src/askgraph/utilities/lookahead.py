@@ -35,7 +35,7 @@ class Pairs:
         self.p = p
         self.votes = coding.at_least_two(field.votes)
         self.own = self.votes[nodes]
-        self.G = np.ascontiguousarray(field.columns(nodes, rough=True).T)
+        self.G = np.ascontiguousarray(field.columns(nodes, rough=1e-3).T)
         self.scale = innovation(field, nodes)
         self.variance = field.spread.variance
         self.counted = np.where(field.labeled, 0.0, 1.0)
