@@ -79,8 +79,9 @@ def test_a_batch_has_no_repeats_and_conditions_on_its_own_questions(sampler):
     assert len(learner.labels) == 13
 
 
-def test_a_batch_by_variance_is_what_asking_one_by_one_would_give():
-    together, single = (ag.Learner(GRAPH, "sigma", rng=5, first="utility") for _ in range(2))
+@pytest.mark.parametrize("delta", [0.005, 1e-7])
+def test_a_batch_by_variance_is_what_asking_one_by_one_would_give(delta):
+    together, single = (ag.Learner(GRAPH, "vm", delta=delta, rng=5, first="utility") for _ in range(2))
     assert together.ask(6) == ask_and_tell(single, 6)
 
 

@@ -137,7 +137,8 @@ class Field:
 
     def await_answer(self, node: int) -> Field:
         """The field as if this node's answer will be what is expected: G shrinks, the mean stays (for batches)."""
-        return self._conditioned(node, OPEN, self.prior.pick(self.votes, node), self.noise)
+        field = self._conditioned(node, OPEN, self.prior.pick(self.votes, node), self.noise)
+        return field.rebase() if field.worn else field
 
     def _conditioned(self, node: int, label: int, target: Array, noise: float) -> Field:
         if self.prior.pick(self.labeled, node):
@@ -204,7 +205,10 @@ class Field:
 
     def rebase(self) -> Field:
         """The same field with its labels folded into the precision: V is empty again, and rounding starts afresh."""
-        return self._again(self.labels, self.n_classes)
+        field = self._again(self.labels, self.n_classes)
+        if any(x.label == OPEN for x in self.labels):
+            return replace(field, votes=self.votes, base=self.votes)  # an answer that is awaited moves no mean
+        return field
 
     @property
     def worn(self) -> bool:

@@ -162,7 +162,9 @@ class Learner:
             raise LabelError(
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
-        self._field = self._field.observe(at, self._class(label))
+        classes = self._classes_with(label)
+        self._field = self._field.observe(at, classes.index(label))
+        self._classes = classes
         self._done(Event("tell", at, label))
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
@@ -171,8 +173,10 @@ class Learner:
         taken = [at for at in told if self._field.prior.pick(self._field.labeled, at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
-        new = [Label(at, self._class(label), self._field.noise) for at, label in told.items()]
-        self._field = self._field.extended(new, len(self._classes))
+        classes = self._classes_with(*told.values())
+        new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
+        self._field = self._field.extended(new, len(classes))
+        self._classes = classes
         self._log += [Event("tell", at, label) for at, label in told.items()]
         self._questions = []
 
@@ -182,7 +186,9 @@ class Learner:
         before = self.labels.get(node)
         if before is None:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
-        self._field = self._field.relabel(at, self._class(label))
+        classes = self._classes_with(label)
+        self._field = self._field.relabel(at, classes.index(label))
+        self._classes = classes
         self._tidy_classes()
         self._done(Event("relabel", at, label, before))
 
@@ -201,7 +207,8 @@ class Learner:
         if event.kind == "tell":
             self._field = self._field.forget(event.node)
         elif event.kind == "relabel":
-            self._field = self._field.relabel(event.node, self._class(event.before))
+            self._classes = self._classes_with(event.before)
+            self._field = self._field.relabel(event.node, self._classes.index(event.before))
         self._tidy_classes()
         self._questions = []
         return event
@@ -294,10 +301,8 @@ class Learner:
         self._log.append(event)
         self._questions = []
 
-    def _class(self, label: Hashable) -> int:
-        if label not in self._classes:
-            self._classes.append(label)
-        return self._classes.index(label)
+    def _classes_with(self, *labels: Hashable) -> list[Hashable]:
+        return list(dict.fromkeys([*self._classes, *labels]))
 
     def _tidy_classes(self) -> None:
         """Forget classes that were neither declared nor are named by a label any more."""
