@@ -23,10 +23,17 @@ def working(message: str) -> Iterator[None]:
         yield
 
 
+_compiled: set[str] = set()
+
+
 @contextmanager
-def compiling() -> Iterator[None]:
-    """Around the first call of compiled code: numba compiles it once and keeps it."""
-    with working("compiling numerical kernels (once, some seconds; kept for later runs)"):
+def compiling(what: str) -> Iterator[None]:
+    """Around code that numba compiles on first use and keeps on disk; said once a process."""
+    if what in _compiled:
+        yield
+        return
+    _compiled.add(what)
+    with working(f"loading compiled code for {what} (compiling it takes some seconds, once; it is kept for later)"):
         yield
 
 

@@ -1,8 +1,9 @@
-"""Q X = B for Q = L + δI by conjugate gradients, many columns at a time, in float64 or float32.
+"""Q X = B for Q = L + δI by conjugate gradients, blocks of columns at a time.
 
-Preconditioner: diag(Q)⁻¹, plus a V-cycle on a graph of aggregates about 20 times smaller, plus the exact inverse on the
-constants of every component. Only the first touches all nodes, so a step costs little more than a product with Q. On graphs
-that mix fast (power laws, many dimensions) the V-cycle gains nothing and is left out.
+The preconditioner is diag(Q)⁻¹ + P V Pᵀ + Σ_c 1_c (1_cᵀ Q 1_c)⁻¹ 1_cᵀ: V is a V-cycle on the graph of aggregates, the last term
+exact on the constant of every component c. Only the first touches all nodes, so a step costs little more than a product with
+Q, and 50 steps give 8 digits whatever the size and the weights. Where the graph mixes fast (power laws, many dimensions), V
+gains nothing and is left out.
 """
 
 from __future__ import annotations
@@ -25,42 +26,39 @@ from askgraph.types import AnyArray, Array, IntArray
 if TYPE_CHECKING:
     from askgraph.priors.cg_kernels import Coarse, Rows
 
-Floats = NDArray[np.float32]
 Groups = NDArray[np.int32]
 
 SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
-WIDTH, FEW = 8, 3  # columns of a block; a few are faster one by one
-STRONG = 0.25  # an edge so much weaker than the strongest at either end does not bind an aggregate
+WIDTH, FEW = 8, 3  # columns of a block; so few are faster one by one
+STRONG = 0.25  # an edge weaker than this share of the strongest at either end does not bind an aggregate
 SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
-MIXES = 16  # steps of Jacobi for three digits that no V-cycle would repay
-EPS = np.finfo(np.float64).eps
-ROUNDS, STEPS = 10, 2_000  # most that a solve may take; 2 and 50 are usual
+MIXES = 16  # steps of Jacobi to three digits; with so few, aggregates would not pay
+ROUNDS, STEPS = 10, 1_000  # the most that a solve may take; 2 and 50 are usual
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Q = Laplacian(weights) + diag(excess); kept apart, because deg + δ in one number rounds δ away."""
+    """Q = Laplacian(weights) + diag(excess): kept apart, since deg + δ in one number rounds δ away."""
 
     weights: csr_array
     excess: Array
 
     @classmethod
     def of(cls, Q: csr_array, excess: Array | None) -> Level:
-        """Q split; row sums from Q unless they are known better."""
+        """Q in parts; its row sums are summed unless known better."""
         Q = csr_array(Q, dtype=np.float64)
-        n = Q.shape[0]
-        row = np.repeat(np.arange(n), np.diff(Q.indptr))
+        row = np.repeat(np.arange(Q.shape[0]), np.diff(Q.indptr))
         off = (Q.indices != row) & (Q.data != 0)
-        weight, row = -Q.data[off], row[off]
-        first = np.append(0, np.cumsum(np.bincount(row, minlength=n)))
+        weights = _csr(-Q.data[off], Q.indices[off], np.append(0, np.cumsum(off))[Q.indptr])
         if excess is None:
-            excess = Q.diagonal() - np.bincount(row, weight, minlength=n)
-        return cls(_csr(weight, Q.indices[off], first, n), np.asarray(excess, dtype=np.float64))
+            excess = Q.diagonal() - _sums(row[off], weights.data, Q.shape[0])
+        return cls(weights, np.asarray(excess, dtype=np.float64))
 
     @cached_property
     def degree(self) -> IntArray:
         """How many neighbors a node has."""
-        return np.diff(self.weights.indptr)
+        return np.asarray(np.diff(self.weights.indptr))
 
     @cached_property
     def diagonal(self) -> Array:
@@ -72,42 +70,67 @@ class Level:
         """The component of each node."""
         return np.asarray(connected_components(self.weights, directed=False)[1])
 
-    def merged(self, group: Groups, count: int) -> Level:
-        """The level of these groups of nodes; group -1 leaves."""
-        from askgraph.priors import cg_kernels as kernels
-
-        W, end = self.weights, np.cumsum(np.bincount(group + 1, minlength=count + 1))
-        member, slot, first = np.argsort(group, kind="stable"), np.full(count, -1), np.zeros(count + 1, dtype=np.int64)
-        node, weight = np.empty_like(W.indices), np.empty_like(W.data)
-        m = kernels.contract(W.indptr, W.indices, W.data, group, member, end, slot, first, node, weight)
-        excess = np.bincount(group + 1, self.excess, minlength=count + 1)[1:]
-        return Level(_csr(weight[:m].copy(), node[:m].copy(), first, count), excess)
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return int(self.weights.nnz + self.excess.size)
 
     def coarser(self) -> tuple[Groups, Level]:
-        """Aggregates and the level they form; a node without neighbors leaves."""
+        """Aggregates and the level they form; nodes without neighbors share one more, the last, so no node is without."""
         from askgraph.priors import cg_kernels as kernels
 
         W, n = self.weights, self.excess.size
-        top = np.zeros(n)
-        top[self.degree > 0] = np.maximum.reduceat(W.data, W.indptr[:-1][self.degree > 0]) if W.nnz else 0.0
-        group = np.full(n, -1, dtype=np.int32)
-        count = kernels.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
-        return group, self.merged(group, count)
+        top, group = np.zeros(n), np.full(n, -1, dtype=np.int32)
+        np.maximum.at(top, np.repeat(np.arange(n), self.degree), W.data)
+        count = 1 + kernels.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
+        group[group < 0] = count - 1
+        end = np.append(0, np.cumsum(np.bincount(group, minlength=count)))
+        node, weight = np.empty_like(W.indices), np.empty_like(W.data)
+        first, slot, member = np.zeros(count + 1, dtype=np.int32), np.full(count, -1), np.argsort(group, kind="stable")
+        m = kernels.contract(W.indptr, W.indices, W.data, group, member, end, slot, first, node, weight)
+        return group, Level(_csr(weight[:m].copy(), node[:m].copy(), first), _sums(group, self.excess, count))
 
     def permuted(self, order: IntArray) -> Level:
-        """With nodes in another order."""
+        """With its nodes in another order."""
         W = self.weights[order]
-        return Level(_csr(W.data, _inverted(order)[W.indices], W.indptr, order.size), self.excess[order])
+        return Level(_csr(W.data, _inverted(order)[W.indices], W.indptr), self.excess[order])
 
-    def rows(self) -> tuple[AnyArray, ...]:
-        """The fields of kernels.Rows."""
+    def rows(self) -> Rows:
+        """As kernels take it."""
+        from askgraph.priors.cg_kernels import Rows
+
         W, d = self.weights, self.diagonal
-        return W.indptr.astype(np.uint64), W.indices.astype(np.uint32), W.data, self.excess, d, 1 / d
+        inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+        return Rows(W.indptr.astype(np.uint64), W.indices.astype(np.uint32), W.data, self.excess, d, inverse)
 
-    @property
-    def size(self) -> int:
-        """Numbers stored."""
-        return int(self.weights.nnz + self.excess.size)
+    def inverse(self) -> Array:
+        """A⁻¹ - Σ_c 1_c 1_cᵀ / E_c, E_c = 1_cᵀ A 1_c: what is left for a V-cycle when the constants are done with.
+
+        With e = A 1_c, (A + s e eᵀ / E_c)⁻¹ = A⁻¹ - s/(1+s) 1_c 1_cᵀ / E_c: no eigenvalue is small there, so nothing cancels.
+        """
+        e, d, part = self.excess, self.diagonal, self.component
+        E = _positive(_sums(part, e, part.max(initial=-1) + 1))
+        s, same = _sums(part, d, E.size) / E, part[:, None] == part
+        A = np.diag(d) - self.weights.toarray() + same * np.outer(e, e * (s / E)[part])
+        factor, failed = lapack.dpotrf(A, lower=True) if e.size else (A, True)
+        if failed:
+            return np.diag(1 / d)
+        half = np.tril(lapack.dpotri(factor, lower=True)[0])
+        return np.asarray(half + np.tril(half, -1).T - same / (E * (1 + s))[part])
+
+    def dense(self) -> Array:
+        """`inverse` on the nodes with neighbors, which come first; zero rows fill it up to a multiple of four."""
+        m = int(np.count_nonzero(self.degree))
+        inverse = Level(self.weights[:m, :m], self.excess[:m]).inverse()
+        return np.pad(inverse, [(0, -m % 4), (0, 0)])
+
+
+def _csr(weight: Array, node: AnyArray, first: AnyArray) -> csr_array:
+    return csr_array((weight, node.astype(np.int32), first.astype(np.int32)), shape=(first.size - 1, first.size - 1))
+
+
+def _sums(group: AnyArray, values: AnyArray, count: int) -> Array:
+    return np.asarray(np.bincount(group, values, minlength=count), dtype=np.float64)
 
 
 def _inverted(order: IntArray) -> Groups:
@@ -116,65 +139,15 @@ def _inverted(order: IntArray) -> Groups:
     return place
 
 
-def _csr(weight: Array, node: AnyArray, first: AnyArray, n: int) -> csr_array:
-    return csr_array((weight, node.astype(np.int32), first.astype(np.int32)), shape=(n, n))
-
-
-def _with_rest(group: Groups, level: Level) -> tuple[Groups, Level]:
-    """All nodes that left in one more group."""
-    W, n = level.weights, level.excess.size
-    wider = _csr(W.data, W.indices, np.append(W.indptr, W.nnz), n + 1)
-    return np.where(group < 0, n, group).astype(np.int32), Level(wider, np.append(level.excess, 1.0))
-
-
-def _check(E: Array) -> None:
+def _positive(E: Array) -> Array:
     if not (E > 0).all():
-        raise EngineError(
-            "delta is lost in the rounding of the weights, so L + delta I is singular: raise delta, or scale the weights down"
-        )
-
-
-def _inverse(level: Level) -> Array:
-    """A⁻¹ - Σ_c 1_c 1_cᵀ / E_c over components, E_c = 1_cᵀ A 1_c: what is left when the constants are taken care of.
-
-    A + s e eᵀ / E_c, e = A 1_c, has the inverse A⁻¹ - s/(1+s) 1_c 1_cᵀ / E_c (Woodbury) and no small eigenvalue, so nothing
-    cancels however small δ is.
-    """
-    e, part, d = level.excess, level.component, level.diagonal
-    E = np.bincount(part, e)
-    _check(E)
-    lift = np.bincount(part, d) / E
-    same = part[:, None] == part
-    A = np.diag(d) - level.weights.toarray() + same * np.outer(e, e * (lift / E)[part])
-    factor, failed = lapack.dpotrf(A, lower=True)
-    if failed:
-        return np.diag(1 / d)
-    inverse = np.tril(lapack.dpotri(factor, lower=True)[0])
-    return inverse + np.tril(inverse, -1).T - same * (1 / (E * (1 + lift)))[part]
-
-
-def _dense(level: Level) -> Array:
-    """The inverse on nodes with neighbors, which come first; zero rows fill it up to a multiple of four."""
-    m = np.count_nonzero(level.degree)
-    if not m:
-        return np.zeros((0, 0))
-    inverse = _inverse(Level(level.weights[:m, :m], level.excess[:m]))
-    return np.vstack([inverse, np.zeros((-m % 4, m))])
-
-
-def _totals(level: Level, real: IntArray) -> tuple[IntArray, Array]:
-    """Where components begin, in order, and 1 / (1_cᵀ Q 1_c); 0 for those that hold none of the `real` nodes."""
-    part = level.component
-    start = np.append(np.flatnonzero(np.diff(part, prepend=-1)), part.size)
-    E = np.add.reduceat(level.excess, start[:-1])
-    held = np.logical_or.reduceat(np.isin(np.arange(part.size), real), start[:-1])
-    _check(E[held])
-    return start, np.where(held, 1 / np.where(held, E, 1.0), 0.0)
+        raise EngineError("delta is lost in the rounding of the weights: raise delta, or scale the weights down")
+    return E
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Levels from fine to coarse; groups[l] maps nodes of level l to nodes of level l + 1, or to none, -1."""
+    """Levels from fine to coarse; groups[l] maps the nodes of level l to those of level l + 1."""
 
     levels: list[Level]
     groups: list[Groups]
@@ -182,8 +155,8 @@ class Hierarchy:
     @classmethod
     def multilevel(cls, fine: Level, group: Groups, level: Level) -> Hierarchy:
         """Aggregates of aggregates, until a dense inverse is no more work than a product with Q."""
-        levels, groups, most = [fine, level], [group], fine.size**0.5
-        while np.count_nonzero(levels[-1].degree) > most:
+        levels, groups = [fine, level], [group]
+        while np.count_nonzero(levels[-1].degree) > fine.size**0.5:
             group, level = levels[-1].coarser()
             groups.append(group)
             levels.append(level)
@@ -191,52 +164,60 @@ class Hierarchy:
 
     @classmethod
     def constants(cls, fine: Level, group: Groups, level: Level) -> Hierarchy:
-        """The components as aggregates, which leaves Jacobi and the constants."""
+        """Components for aggregates: Jacobi, and the constants."""
         part, C = level.component, int(level.component.max()) + 1
-        none = _csr(np.zeros(0), np.zeros(0), np.zeros(C + 1), C)
-        return cls([fine, Level(none, np.bincount(part, level.excess))], [part[group]])
+        none = _csr(np.zeros(0), np.zeros(0), np.zeros(C + 1))
+        return cls([fine, Level(none, _sums(part, level.excess, C))], [part[group]])
 
     @property
     def work(self) -> float:
-        """Of a step, relative to a step with Jacobi."""
-        last = np.count_nonzero(self.levels[-1].degree)
-        fine = self.levels[0].size + 6 * self.levels[0].excess.size
-        return 1 + (3 * sum(level.size for level in self.levels[1:-1]) + last**2) / fine
+        """Of a step, relative to one with Jacobi."""
+        fine, *coarse, last = self.levels
+        more = 3 * sum(level.size for level in coarse) + np.count_nonzero(last.degree) ** 2
+        return 1 + more / (fine.size + 6 * fine.excess.size)
 
     def ordered(self) -> tuple[IntArray, Hierarchy]:
-        """Every aggregate contiguous, neighbors near; within one, by degree: rows of one length cost no mispredicted branch."""
+        """Aggregates contiguous and near their neighbors; within them by degree, as rows of one length mislead no branch."""
         last = self.levels[-1]
         order = reverse_cuthill_mckee(last.weights, symmetric_mode=True)
         order = order[np.argsort(last.degree[order] == 0, kind="stable")]
         levels, groups = [last.permuted(order)], list[Groups]()
         for level, group in zip(self.levels[-2::-1], self.groups[::-1], strict=True):
-            parent = np.append(_inverted(order), -1)[group]
-            order = np.lexsort((level.degree, np.where(parent < 0, order.size, parent)))
+            parent = _inverted(order)[group]
+            order = np.lexsort((level.degree, parent))
             levels.insert(0, level.permuted(order))
             groups.insert(0, parent[order])
         return order, Hierarchy(levels, groups)
 
-    def compiled(self) -> System:
-        """As the kernels take it."""
-        from askgraph.priors.cg_kernels import Coarse, Rows
-
+    def system(self) -> System:
+        """As kernels take it."""
         order, ordered = self.ordered()
-        (fine, *levels), groups = ordered.levels, ordered.groups
-        begin = np.append(0, np.cumsum([level.excess.size for level in levels]))
+        return System(order, ordered.levels[0].rows(), ordered.coarse())
+
+    def coarse(self) -> Coarse:
+        """All levels but the first; the nodes of a group must be contiguous."""
+        from askgraph.priors.cg_kernels import Coarse
+
+        fine, *levels = self.levels
         joint = Level(csr_array(block_diag([v.weights for v in levels])), np.concatenate([v.excess for v in levels]))
-        sizes = [np.bincount(g[g >= 0], minlength=v.excess.size) for g, v in zip(groups, levels, strict=True)]
+        rows = joint.rows()
+        sizes = [np.bincount(g, minlength=v.excess.size) for g, v in zip(self.groups, levels, strict=True)]
+        begin = np.append(0, np.cumsum([s.size for s in sizes]))
         end = np.concatenate([np.cumsum(s) + at for s, at in zip(sizes, (0, *begin), strict=False)])
-        links = (end - np.concatenate(sizes), end, begin, *_totals(levels[0], np.unique(groups[0][fine.degree > 0])))
-        coarse = Coarse(*joint.rows(), *(a.astype(np.uint64) for a in links[:4]), links[4], _dense(levels[-1]))
-        return System(order, Rows(*fine.rows()), coarse._replace(inverse=coarse.inverse * (joint.degree > 0)))
+        component = np.append(np.flatnonzero(np.diff(levels[0].component, prepend=-1)), sizes[0].size)
+        tied = np.add.reduceat(_sums(self.groups[0], fine.degree > 0, sizes[0].size), component[:-1]) > 0
+        total = np.where(tied, np.add.reduceat(levels[0].excess, component[:-1]), 1.0)
+        rows = rows._replace(inverse=rows.inverse * (joint.degree > 0))
+        U, child = np.uint64, end - np.concatenate(sizes)
+        links = child.astype(U), end.astype(U), begin.astype(U), component.astype(U)
+        return Coarse(*rows, *links, tied / _positive(total), levels[-1].dense())
 
 
 class System:
-    """Q as the kernels take it, in their order of nodes."""
+    """Q as kernels take it, in the order of nodes that suits them."""
 
     def __init__(self, order: IntArray, rows: Rows, coarse: Coarse) -> None:
-        self._order, self._place = order, _inverted(order)
-        self._wide = rows, coarse
+        self._order, self._place, self._wide = order, _inverted(order), (rows, coarse)
 
     @cached_property
     def _narrow(self) -> tuple[Any, ...]:
@@ -245,7 +226,7 @@ class System:
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Improve X in place, blocks of columns in threads; most steps, and ‖b - Qx‖ / ‖b‖ of every column.
 
-        Blocks do not depend on the number of cores, so neither do results.
+        Blocks do not depend on the number of cores, so results do not.
         """
         k = B.shape[1]
         full = 0 if alone else k - k % WIDTH if k % WIDTH <= FEW else k
@@ -253,49 +234,48 @@ class System:
         blocks += [slice(at, at + 1) for at in range(full, k)]
         if len(blocks) == 1:
             return self._block(B, X, blocks[0], rtol, limit)
-        with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1) or 1) as pool:
             done = list(pool.map(lambda block: self._block(B, X, block, rtol, limit), blocks))
-        return max(steps for steps, _ in done), np.concatenate([left for _, left in done])
+        return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
     def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
-        """Solve for the residual until it is small in every column."""
+        """Solve for the residual until it is small in every column, in float64 for one column, else in float32."""
         b, x = self._taken(B, cols), self._taken(X, cols)
-        norm = np.sqrt(np.einsum("ij,ij->j", b, b))
+        aim = rtol * (norm := np.sqrt(np.einsum("ij,ij->j", b, b)))
         r, left = self._settled(b, x, flat=not x.any())
-        steps = 0
+        steps, limit = 0, limit if len(norm) == 1 else limit // 4
         for _ in range(ROUNDS):
-            if steps >= limit or not (left > rtol * norm).any():
+            if steps >= limit or not (left > aim).any():
                 break
             scale = np.where(left > 0, left, 1.0)
-            goal = np.where(left > rtol * norm, 0.9 * rtol * norm / scale, np.inf)
-            d, taken = self._iterated(r, scale, goal, limit - steps)
+            d, taken = self._iterated(r, scale, np.where(left > aim, 0.9 * aim / scale, np.inf), limit - steps)
             x += d * scale
             r, left = self._settled(b, x)
             steps += taken
         count = cols.stop - cols.start
         X[:, cols] = x[:, :count].take(self._place, axis=0)
-        return steps, _share(left, norm)[:count]
+        return steps, _shares(left, norm)[:count]
 
     def _taken(self, A: AnyArray, cols: slice) -> Array:
         part = A[:, cols].take(self._order, axis=0)
-        if part.shape[1] in (1, WIDTH):
-            return part.astype(np.float64)
-        return np.pad(part.astype(np.float64), [(0, 0), (0, WIDTH - part.shape[1])])
+        block = np.zeros((len(part), 1 if part.shape[1] == 1 else WIDTH))
+        block[:, : part.shape[1]] = part
+        return block
 
     def _iterated(self, r: Array, scale: Array, goal: Array, limit: int) -> tuple[AnyArray, int]:
-        """Q d ≈ r / scale: a column in float64; a block in float32, which is good for a few digits."""
+        """Q d ≈ r / scale, and the steps that took; float32 is good for a few digits."""
         from askgraph.priors.cg_kernels import iterate
 
         (rows, coarse), digits = (self._wide, 1e-12) if r.shape[1] == 1 else (self._narrow, 3e-5)
-        kind = rows.weight.dtype
+        kind, one = rows.weight.dtype, (0,) * r.shape[1]
         part, (d, p, q) = np.empty(r.shape, kind), np.zeros((3, *r.shape), kind)
-        np.divide(r, scale, out=part, casting="same_kind")
         low, high = np.zeros((2, coarse.end.size + 4, r.shape[1]), kind)
-        limits = np.maximum(goal, digits) ** 2, limit
-        return d, iterate((0,) * r.shape[1], rows, coarse, part, d, p, q, low, high, *limits)
+        factor, sums, goal = np.zeros((2, r.shape[1]), kind), np.zeros((4, r.shape[1])), np.maximum(goal, digits) ** 2
+        np.divide(r, scale, out=part, casting="same_kind")
+        return d, iterate(one, rows, coarse, part, d, p, q, low, high, factor, sums, goal, limit)
 
     def _settled(self, b: Array, x: Array, flat: bool = False) -> tuple[Array, Array]:
-        """x moved along the constants to where it belongs; b - Qx and its norms."""
+        """The residual and its norms, once x is moved along the constants to where they vanish from it."""
         from askgraph.priors.cg_kernels import settle
 
         r, sums = np.empty_like(b), np.zeros((3, b.shape[1]))
@@ -303,72 +283,73 @@ class System:
         return r, _left(sums[0], sums[1])
 
 
-def _share(left: Array, norm: Array) -> Array:
-    return np.divide(left, norm, out=left.copy(), where=norm != 0)
-
-
 def _left(square: Array, held: Array) -> Array:
-    """√square, or 0 where the residual is as small as rounding x alone can make it, ‖r‖ ≤ 16 ε ‖Dx‖."""
+    """‖r‖, or 0 if rounding x alone explains it, ‖r‖ ≤ 16 ε ‖Dx‖."""
     return np.where(square <= (16 * EPS) ** 2 * held, 0.0, np.sqrt(square))
 
 
+def _shares(a: Array, b: Array) -> Array:
+    """a / b, or a where b is 0."""
+    return np.divide(a, b, out=a.copy(), where=b != 0)
+
+
 def _chosen(fine: Level) -> tuple[str, System]:
-    """The preconditioner that takes less work, by count, to solve for random signs to three digits."""
-    group, level = _with_rest(*fine.coarser())
+    """The preconditioner that takes less work, by count, to bring random signs to three digits."""
+    group, level = fine.coarser()
     b = np.random.default_rng(0).choice([-1.0, 1.0], (fine.excess.size, 1))
 
     def steps(system: System, limit: int) -> int:
         taken, left = system.run(b, np.zeros_like(b), 1e-3, limit)
         return taken if left[0] <= 1e-3 else limit + 1
 
-    plain = Hierarchy.constants(fine, group, level).compiled() if level.size * SHRINKS > fine.size else None
+    plain = Hierarchy.constants(fine, group, level).system() if level.size * SHRINKS > fine.size else None
     if plain and steps(plain, MIXES) <= MIXES:
         return "jacobi", plain
     hierarchy = Hierarchy.multilevel(fine, group, level)
-    system = hierarchy.compiled()
+    system = hierarchy.system()
     if plain and steps(plain, most := int(hierarchy.work * steps(system, 10 * MIXES))) <= most:
         return "jacobi", plain
     return "multilevel", system
 
 
 class Small:
-    """The same in numpy, with a dense inverse of the whole graph: little but refinement is left to do."""
+    """The same in numpy, with a dense inverse of all of Q: little but refinement is left to do."""
 
     def __init__(self, fine: Level) -> None:
         n = fine.excess.size
-        self._level, self._inverse = fine, _inverse(fine)
+        self._level, self._inverse = fine, fine.inverse()
         self._part = csr_array((np.ones(n), (fine.component, np.arange(n))))
-        self._total = 1 / (self._part @ fine.excess)[:, None]
 
-    def run(self, B: Array, X: Array, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
+    def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Like `System.run`."""
-        norm, p, before = np.linalg.norm(B, axis=0), np.zeros_like(B), np.zeros(B.shape[1])
+        d, b, x = self._level.diagonal[:, None], B.astype(np.float64), X.astype(np.float64)
+        norm, p, before = np.linalg.norm(b, axis=0), np.zeros_like(b), np.ones(b.shape[1])
         for steps in range(limit + 1):
-            r = B - self._times(X)
-            left = _share(_left((r**2).sum(axis=0), ((self._level.diagonal[:, None] * X) ** 2).sum(axis=0)), norm)
+            r = b - self._times(x)
+            left = _shares(_left((r**2).sum(axis=0), ((d * x) ** 2).sum(axis=0)), norm)
             if steps == limit or not (left > rtol).any():
                 break
-            z = self._inverse @ r + self._part.T @ (self._total * (self._part @ r))
+            z = self._inverse @ r + self._spread(r, self._level.excess)
             now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
-            p = z + _ratio(now, before) * p
-            X += _ratio(now, (p * self._times(p)).sum(axis=0)) * p
-            before = now
+            p = z + (steps > 0) * now / before * p
+            x += _shares(now, (p * self._times(p)).sum(axis=0)) * p
+            before = np.where(now > 0, now, 1.0)
+        X[:] = x
         return steps, left
 
+    def _spread(self, r: Array, weight: Array) -> Array:
+        """1_c (1_cᵀ r) / (1_cᵀ weight)."""
+        return np.asarray(self._part.T @ ((self._part @ r) / (self._part @ weight)[:, None]))
+
     def _times(self, x: Array) -> Array:
-        """Qx, where L never sees the mean of a component."""
-        mean = self._part.T @ ((self._part @ x) / self._part.sum(axis=1)[:, None])
+        """Qx, in which L never sees the mean of a component."""
+        mean = self._spread(x, np.ones(len(x)))
         y, e, d = x - mean, self._level.excess[:, None], self._level.diagonal[:, None]
         return np.asarray(d * y - self._level.weights @ y + e * mean)
 
 
-def _ratio(a: Array, b: Array) -> Array:
-    """a / b, 0 where b is not positive."""
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
-
-
 class Solver:
-    """Solves with Q = L + δI, the rows of pinned nodes replaced by the identity's; disconnected graphs are legal.
+    """Solves with Q = L + δI, in which the rows of pinned nodes may be the identity's; disconnected graphs are legal.
 
     ``excess`` are the row sums of Q, where they are known better than Q can hold them. ``preconditioner`` is "multilevel" or
     "jacobi", whichever takes less work by count: no clock decides, so the same input gives the same result.
@@ -384,14 +365,14 @@ class Solver:
 
     def __init__(self, Q: csr_array, excess: Array | None = None) -> None:
         fine = Level.of(Q, excess)
-        self.preconditioner, self._system = ("multilevel", Small(fine)) if len(fine.excess) <= SMALL else _chosen(fine)
+        self.preconditioner, self._system = ("multilevel", Small(fine)) if fine.excess.size <= SMALL else _chosen(fine)
 
     def solve(self, b: AnyArray, rtol: float = 1e-8, start: Array | None = None) -> Array:
         """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
         return self._solve(np.asarray(b, dtype=np.float64), rtol, start)
 
-    def rough(self, b: AnyArray, rtol: float) -> Floats:
-        """The same in float32, for probes and shortlists."""
+    def rough(self, b: AnyArray, rtol: float) -> NDArray[np.float32]:
+        """The same for b and X in float32: probes and shortlists."""
         return self._solve(np.asarray(b, dtype=np.float32), rtol, None)
 
     def _solve(self, b: AnyArray, rtol: float, start: Array | None) -> AnyArray:
@@ -405,7 +386,7 @@ class Solver:
             X[:, bad] = again
         if not (left <= rtol).all():
             raise ConvergenceError(
-                f"conjugate gradients stopped at a relative residual of {left.max():.1e} after {steps} steps; {rtol:g} was "
-                'asked for: raise delta, narrow the range of the weights, or use engine="direct"'
+                f"conjugate gradients stopped at a relative residual of {left.max():.1e} after {steps} steps, {rtol:g} was asked "
+                'for: raise delta, narrow the range of the weights, or use engine="direct"'
             )
         return X.reshape(b.shape)

@@ -69,7 +69,7 @@ class Block(types.Type):  # type: ignore[misc]
         super().__init__(name=f"Block({dtype}, {k})")
 
 
-@register_model(Block)  # type: ignore[untyped-decorator]
+@register_model(Block)
 class BlockModel(models.PrimitiveModel):  # type: ignore[misc]
     """A block is an LLVM vector."""
 
@@ -133,7 +133,7 @@ def store(_: Any, array: Any, row: Any, block: Any) -> Any:
 def _define(symbol: Any, instruction: str) -> None:
     """x symbol y for blocks and scalars: a scalar takes the block's precision, of two blocks the wider one counts."""
 
-    @infer_global(symbol)  # type: ignore[untyped-decorator]
+    @infer_global(symbol)
     class Combine(AbstractTemplate):  # type: ignore[misc]
         def generic(self, args: Any, kws: Any) -> Any:
             blocks = [a for a in args if isinstance(a, Block)]
@@ -267,10 +267,22 @@ def add_constants(one: Any, coarse: Coarse, r: Any, z: Any, sums: Any) -> None:
 
 @compiled
 def iterate(
-    one: Any, rows: Rows, coarse: Coarse, r: Any, x: Any, p: Any, q: Any, low: Any, high: Any, goal: Any, limit: int
+    one: Any,
+    rows: Rows,
+    coarse: Coarse,
+    r: Any,
+    x: Any,
+    p: Any,
+    q: Any,
+    low: Any,
+    high: Any,
+    factor: Any,
+    sums: Any,
+    goal: Any,
+    limit: int,
 ) -> int:
-    """Conjugate gradients on Q x = r from x = p = q = 0 until rᵀr <= goal in every column; the number of steps."""
-    factor, sums, steps, sound = np.zeros((2, len(one)), r.dtype), np.zeros((4, len(one))), 0, True
+    """Conjugate gradients on Q x = r until rᵀr <= goal in every column; all else starts at 0. The number of steps."""
+    steps, sound = 0, True
     while True:
         descend(one, rows, coarse, r, q, factor, low, sums)
         going = False

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
 from askgraph.priors.base import Precision, Prior
-from askgraph.priors.factor import Factor
+from askgraph.priors.factor import DENSE_UP_TO, Factor
+from askgraph.progress import compiling
 from askgraph.spread import Exact
 from askgraph.types import Array
 
@@ -19,7 +22,8 @@ class Direct(Prior):
 
     def __init__(self, precision: Precision) -> None:
         super().__init__(precision)
-        self._factor = Factor(precision.matrix, precision.excess, limit=MAX_BYTES)
+        with self._loading("factorising"):
+            self._factor = Factor(precision.matrix, precision.excess, limit=MAX_BYTES)
 
     def solve(self, b: Array) -> Array:
         """G₀ b."""
@@ -28,6 +32,10 @@ class Direct(Prior):
 
     def spread(self, squares: bool) -> Exact:
         """diag G₀ and diag G₀² from the factor alone."""
-        variance, norms = self._factor.diagonals(squares)
+        with self._loading("selected inversion"):
+            variance, norms = self._factor.diagonals(squares)
         free = self.free
         return Exact(variance * free, self.influence(), None if norms is None else norms * np.square(free))
+
+    def _loading(self, what: str) -> AbstractContextManager[None]:
+        return compiling(what) if self.n_nodes > DENSE_UP_TO else nullcontext()

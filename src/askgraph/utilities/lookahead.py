@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from os import cpu_count
 
@@ -166,8 +165,8 @@ def _chunks(candidates: int, n: int) -> Iterator[slice]:
 
 
 def _compiled(name: str, settings: tuple[float, ...], pairs: Pairs) -> Array:
-    with compiling():
-        from askgraph.utilities import kernels
+    from askgraph.utilities import kernels
+
     kernel = getattr(kernels, name)
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
     fixed: tuple[AnyArray, ...] = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
@@ -179,6 +178,6 @@ def _compiled(name: str, settings: tuple[float, ...], pairs: Pairs) -> Array:
         mine = (np.ascontiguousarray(x[rows]) for x in (pairs.G, pairs.scale, pairs.nodes, pairs.p))
         out[rows] = kernel(*mine, *fixed, *settings)
 
-    with compiling() if not kernel.signatures else nullcontext(), ThreadPoolExecutor(workers) as pool:
+    with compiling(name.replace("_", " ")), ThreadPoolExecutor(workers) as pool:
         list(pool.map(part, parts))
     return out
