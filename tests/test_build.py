@@ -111,7 +111,10 @@ def test_rows_without_direction_are_isolated_and_noted():
     assert zero.degrees[0] == 0
     constant = ag.pearson([[0.1, 0.1, 0.1], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0]], centered=True, scale=False)
     assert constant.degrees[0] == 0
-    assert ag.pearson(np.eye(7), scale=False).n_edges == 0  # right angles are no roundoff edges
+    nearly = ag.pearson([[0.3, 0.3, 0.1 + 0.2], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0]], centered=True, scale=False)
+    assert nearly.degrees[0] == 0
+    turned = np.linalg.qr(RANDOM.normal(size=(9, 9)))[0]
+    assert ag.pearson(turned, scale=False).n_edges == 0  # right angles, but for roundoff
 
 
 @given(arrays(float, (6, 3), elements=st.floats(-1e6, 1e6)))

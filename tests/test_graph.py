@@ -174,6 +174,7 @@ def test_roundoff_is_no_asymmetry_but_more_is():
     A[3, 4] *= 1 + 1e-13
     assert_checked(Graph(A))
     assert Graph(A).notes == ("dropped 30 self-loops",)
+    assert Graph([[0, 1, 1e-17], [1, 0, 1], [0, 1, 0]]).weights[2, 0] == 5e-18  # what a product leaves at right angles
     A[3, 4] *= 1 + 1e-9
     with pytest.raises(GraphError, match=r"not symmetric: 2 of .* \(3, 4\)"):
         Graph(A)
@@ -224,6 +225,8 @@ def test_integer_ids_are_indices_only_if_they_fill_the_range():
     assert "nodes=" in gaps.notes[0]
     assert Graph.from_edges([(1, 2), (2, 3)]).names == (1, 2, 3)
     assert Graph.from_edges([(1, 2), (2, 3)]).notes == ()
+    assert Graph.from_edges([(0, 1), (1, 3), (3, 0)]).names == (0, 1, 3)
+    assert Graph.from_edges([(True, False)]).names == (True, False)
     assert Graph.from_edges([(2**63, 1)]).names == (2**63, 1)
     assert Graph.from_edges(np.array([[0.0, 1.0, 0.5]])).weights[0, 1] == 0.5
     assert Graph([(0, 1), (1, 2)]).n_nodes == 3  # tuples are edges, lists are rows of a matrix
@@ -289,6 +292,7 @@ BAD = {
     "set of edges": (lambda: Graph.from_edges({("a", "b")}), "no order"),
     "transposed": (lambda: Graph.from_edges(np.zeros((2, 9), dtype=int)), "transpose"),
     "points as edges": (lambda: Graph.from_edges(np.array([[0.5, 1.0]])), "endpoint 0.5"),
+    "vast ids": (lambda: Graph.from_edges(np.array([[2.0**60, 1.0]])), r"endpoint 1.15.*e\+18"),
     "wide frame": (lambda: Graph(pd.DataFrame(np.zeros((5, 4)))), "4 columns"),
     "text in frame": (lambda: Graph(pd.DataFrame({"a": [1], "b": [2], "kind": ["x"]})), "column 'kind' 'x'"),
     "mask": (lambda: Graph(W).subgraph(np.array([True])), "mask"),
@@ -420,6 +424,7 @@ DAMAGED = {
     "index too large": {"indices": np.array([1, 0, 2, 999_999], dtype=np.int32)},
     "index negative": {"indices": np.array([1, 0, 2, -7], dtype=np.int32)},
     "pointer falls": {"indptr": np.array([0, 3, 1, 4, 4], dtype=np.int32)},
+    "pointer far": {"indptr": np.array([0, 10**8, 4, 4, 4], dtype=np.int32)},
     "pointer short": {"indptr": np.array([0, 1], dtype=np.int32)},
     "objects": {"data": np.array([1, 2.5, {}, None], dtype=object)},
     "format": {"format": b"dia"},
@@ -428,6 +433,13 @@ DAMAGED = {
     "json": {"names": "{"},
     "notes": {"notes": "3"},
     "vast": {"format": b"coo", "row": np.array([0]), "col": np.array([1]), "data": np.ones(1), "shape": (2**40, 2**40)},
+    "wide": {
+        "format": b"coo",
+        "row": np.arange(2),
+        "col": np.array([1, 0]),
+        "data": np.ones(2),
+        "shape": (2**25, 2**25),
+    },
     "not square": {"shape": (4, 9)},
     "nan": {"data": np.full(4, np.nan)},
 }

@@ -127,6 +127,8 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
         "+5,1\n",
         "-0,1\n",
         "1,2,+3\n",
+        "1,\U000bd1c8\n",  # numpy alone reads 774552 here
+        "\U000bd1c8Ç,1\n",  # and crashes here
     ],
 )
 def test_the_fast_way_stands_back(content, write, monkeypatch):
@@ -160,6 +162,7 @@ BAD_GRAPHS = {
     "npz": ("g.npz", b"PK\x03\x04junk", "not a readable npz"),
     "graphml": ("g.graphml", "<graphml><graph>", "not readable as graphml"),
     "bomb": ("g.graphml", '<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "DOCTYPE"),
+    "doctype": ("g.graphml", "<!DOCTYPE graphml><graphml/>", "DOCTYPE"),
     "no graph": ("g.graphml", "<graphml/>", "not readable as graphml"),
     "gml": ("g.gml", "graph [ node [", "not readable as gml"),
     "empty gml": ("g.gml", "graph [ ]", "no nodes"),

@@ -316,20 +316,24 @@ class Small:
     """The same in numpy, with a dense inverse of all of Q: little but refinement is left to do."""
 
     def __init__(self, fine: Level) -> None:
-        n = fine.excess.size
-        self._level, self._inverse = fine, fine.inverse()
-        self._part = csr_array((np.ones(n), (fine.component, np.arange(n))))
+        W, nodes = fine.weights.tocoo(), np.arange(fine.excess.size)
+        i, j, w = (a[W.row < W.col] for a in (W.row, W.col, W.data))
+        edges = np.arange(w.size)
+        ends = np.repeat([1.0, -1.0], w.size), (np.r_[edges, edges], np.r_[i, j])
+        self._inverse, self._excess, self._diagonal = fine.inverse(), fine.excess[:, None], fine.diagonal[:, None]
+        self._difference, self._weight = csr_array(ends, shape=(w.size, nodes.size)), w[:, None]
+        self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Like `System.run`."""
-        d, b, x = self._level.diagonal[:, None], B.astype(np.float64), X.astype(np.float64)
+        b, x = B.astype(np.float64), X.astype(np.float64)
         norm, p, before = np.linalg.norm(b, axis=0), np.zeros_like(b), np.ones(b.shape[1])
         for steps in range(limit + 1):
             r = b - self._times(x)
-            left = _shares(_left((r**2).sum(axis=0), ((d * x) ** 2).sum(axis=0)), norm)
+            left = _shares(_left((r**2).sum(axis=0), ((self._diagonal * x) ** 2).sum(axis=0)), norm)
             if steps == limit or not (left > rtol).any():
                 break
-            z = self._inverse @ r + self._spread(r, self._level.excess)
+            z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))
             now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
             p = z + (steps > 0) * now / before * p
             x += _shares(now, (p * self._times(p)).sum(axis=0)) * p
@@ -337,15 +341,9 @@ class Small:
         X[:] = x
         return steps, left
 
-    def _spread(self, r: Array, weight: Array) -> Array:
-        """1_c (1_cᵀ r) / (1_cᵀ weight)."""
-        return np.asarray(self._part.T @ ((self._part @ r) / (self._part @ weight)[:, None]))
-
     def _times(self, x: Array) -> Array:
-        """Qx, in which L never sees the mean of a component."""
-        mean = self._spread(x, np.ones(len(x)))
-        y, e, d = x - mean, self._level.excess[:, None], self._level.diagonal[:, None]
-        return np.asarray(d * y - self._level.weights @ y + e * mean)
+        """Qx by differences, like `multiply`."""
+        return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
 
 
 class Solver:
