@@ -118,10 +118,12 @@ class Field:
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; an engine that iterates may stop at the residual ``rough``."""
         V = self.factor
-        G = self.prior.columns(nodes, rough)
+        G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
         if len(self.recent):
-            G = G - V @ self.prior.pick(V, nodes).T
-        return np.maximum(G, 0.0) * self.free[:, None]
+            G -= self.prior.pick(V, nodes) @ V.T
+        np.maximum(G, 0.0, out=G)
+        G[:, self.free == 0] = 0.0
+        return G.T
 
     def apply(self, x: Array) -> Array:
         """G_t x."""

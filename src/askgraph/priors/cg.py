@@ -124,6 +124,16 @@ class Level:
         inverse = Level(self.weights[:m, :m], self.excess[:m]).inverse()
         return np.pad(inverse, [(0, -m % 4), (0, 0)])
 
+    def left(self, r: Array, x: Array, aim: Array) -> Array:
+        """‖r‖, r = b - Qx; where that is above aim, less what rounding of x explains row by row, 16 ε |Q| |x|."""
+        left = _norms(r)
+        far = np.flatnonzero(left > aim)
+        if far.size and (left[far] <= aim[far] + 32 * EPS * _norms(self.diagonal[:, None] * x[:, far])).any():
+            y = np.abs(x[:, far])
+            explained = 16 * EPS * (self.diagonal[:, None] * y + self.weights @ y)
+            left[far] = _norms(np.maximum(np.abs(r[:, far]) - explained, 0.0))
+        return left
+
 
 def _csr(weight: Array, node: AnyArray, first: AnyArray) -> csr_array:
     return csr_array((weight, node.astype(np.int32), first.astype(np.int32)), shape=(first.size - 1, first.size - 1))
@@ -192,7 +202,7 @@ class Hierarchy:
     def system(self) -> System:
         """As kernels take it."""
         order, ordered = self.ordered()
-        return System(order, ordered.levels[0].rows(), ordered.coarse())
+        return System(order, ordered.levels[0], ordered.coarse())
 
     def coarse(self) -> Coarse:
         """All levels but the first; the nodes of a group must be contiguous."""
@@ -216,8 +226,8 @@ class Hierarchy:
 class System:
     """Q as kernels take it, in the order of nodes that suits them."""
 
-    def __init__(self, order: IntArray, rows: Rows, coarse: Coarse) -> None:
-        self._order, self._place, self._wide = order, _inverted(order), (rows, coarse)
+    def __init__(self, order: IntArray, fine: Level, coarse: Coarse) -> None:
+        self._order, self._place, self._fine, self._wide = order, _inverted(order), fine, (fine.rows(), coarse)
 
     @cached_property
     def _narrow(self) -> tuple[Any, ...]:
@@ -241,8 +251,8 @@ class System:
     def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
         """Solve for the residual until it is small in every column, in float64 for one column, else in float32."""
         b, x = self._taken(B, cols), self._taken(X, cols)
-        aim = rtol * (norm := np.sqrt(np.einsum("ij,ij->j", b, b)))
-        r, left = self._settled(b, x, flat=not x.any())
+        aim = rtol * (norm := _norms(b))
+        r, left = self._settled(b, x, aim, flat=not x.any())
         steps, limit = 0, limit if len(norm) == 1 else limit // 4
         for _ in range(ROUNDS):
             if steps >= limit or not (left > aim).any():
@@ -250,7 +260,7 @@ class System:
             scale = np.where(left > 0, left, 1.0)
             d, taken = self._iterated(r, scale, np.where(left > aim, 0.9 * aim / scale, np.inf), limit - steps)
             x += d * scale
-            r, left = self._settled(b, x)
+            r, left = self._settled(b, x, aim)
             steps += taken
         count = cols.stop - cols.start
         X[:, cols] = x[:, :count].take(self._place, axis=0)
@@ -274,18 +284,17 @@ class System:
         np.divide(r, scale, out=part, casting="same_kind")
         return d, iterate(one, rows, coarse, part, d, p, q, low, high, factor, sums, goal, limit)
 
-    def _settled(self, b: Array, x: Array, flat: bool = False) -> tuple[Array, Array]:
+    def _settled(self, b: Array, x: Array, aim: Array, flat: bool = False) -> tuple[Array, Array]:
         """The residual and its norms, once x is moved along the constants to where they vanish from it."""
         from askgraph.priors.cg_kernels import settle
 
-        r, sums = np.empty_like(b), np.zeros((3, b.shape[1]))
-        settle((0,) * b.shape[1], *self._wide, b, x, r, sums, flat)
-        return r, _left(sums[0], sums[1])
+        r = np.empty_like(b)
+        settle((0,) * b.shape[1], *self._wide, b, x, r, np.zeros((3, b.shape[1])), flat)
+        return r, _norms(r) if flat else self._fine.left(r, x, aim)
 
 
-def _left(square: Array, held: Array) -> Array:
-    """‖r‖, or 0 if rounding x alone explains it, ‖r‖ ≤ 16 ε ‖Dx‖."""
-    return np.where(square <= (16 * EPS) ** 2 * held, 0.0, np.sqrt(square))
+def _norms(a: Array) -> Array:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", a, a)))
 
 
 def _shares(a: Array, b: Array) -> Array:
@@ -320,17 +329,17 @@ class Small:
         i, j, w = (a[W.row < W.col] for a in (W.row, W.col, W.data))
         edges = np.arange(w.size)
         ends = np.repeat([1.0, -1.0], w.size), (np.r_[edges, edges], np.r_[i, j])
-        self._inverse, self._excess, self._diagonal = fine.inverse(), fine.excess[:, None], fine.diagonal[:, None]
+        self._fine, self._inverse, self._excess = fine, fine.inverse(), fine.excess[:, None]
         self._difference, self._weight = csr_array(ends, shape=(w.size, nodes.size)), w[:, None]
         self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Like `System.run`."""
         b, x = B.astype(np.float64), X.astype(np.float64)
-        norm, p, before = np.linalg.norm(b, axis=0), np.zeros_like(b), np.ones(b.shape[1])
+        norm, p, before = _norms(b), np.zeros_like(b), np.ones(b.shape[1])
         for steps in range(limit + 1):
             r = b - self._times(x)
-            left = _shares(_left((r**2).sum(axis=0), ((self._diagonal * x) ** 2).sum(axis=0)), norm)
+            left = _shares(self._fine.left(r, x, rtol * norm), norm)
             if steps == limit or not (left > rtol).any():
                 break
             z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))

@@ -308,7 +308,7 @@ def iterate(
 
 @compiled
 def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: Any, flat: bool) -> None:
-    """x += 1_c (1_cᵀ(b - Qx)) / (1_cᵀQ 1_c); r = b - Qx; sums[:2] = rᵀr, ‖Dx‖²; flat: Qx = excess x.
+    """x += 1_c (1_cᵀ(b - Qx)) / (1_cᵀQ 1_c), then r = b - Qx; if x is flat on components, Qx = excess x.
 
     Along the constants a float32 solve drifts; 1_cᵀQx = excessᵀx sees them without a product with Q.
     """
@@ -322,16 +322,9 @@ def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: A
             store(x, i, load(x, i, one) + mean)
     if not flat:
         multiply(one, rows, x, r, sums)
-    square, held = zero(sums, one), zero(sums, one)
     for i in range(np.uint64(len(r))):
-        mine = load(x, i, one)
-        value, part = load(b, i, one) - load(r, i, one), rows.diagonal[i] * mine
-        if flat:
-            value = load(b, i, one) - rows.excess[i] * mine
-        store(r, i, value)
-        square, held = square + value * value, held + part * part
-    store(sums, 0, square)
-    store(sums, 1, held)
+        value = rows.excess[i] * load(x, i, one) if flat else load(r, i, one)
+        store(r, i, load(b, i, one) - value)
 
 
 @compiled

@@ -171,13 +171,13 @@ def _compiled(name: str, settings: tuple[float, ...], pairs: Pairs) -> Array:
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
     fixed: tuple[AnyArray, ...] = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
     workers = cpu_count() or 1
-    parts = [slice(k, None, workers) for k in range(workers)]
+    cuts = np.linspace(0, len(pairs.nodes), workers + 1).astype(int).tolist()
     out = np.empty(len(pairs.nodes))
 
-    def part(rows: slice) -> None:
-        mine = (np.ascontiguousarray(x[rows]) for x in (pairs.G, pairs.scale, pairs.nodes, pairs.p))
-        out[rows] = kernel(*mine, *fixed, *settings)
+    def part(start: int, stop: int) -> None:
+        mine = (np.ascontiguousarray(x[start:stop]) for x in (pairs.G, pairs.scale, pairs.nodes, pairs.p))
+        out[start:stop] = kernel(*mine, *fixed, *settings)
 
     with compiling(name.replace("_", " ")), ThreadPoolExecutor(workers) as pool:
-        list(pool.map(part, parts))
+        list(pool.map(part, cuts[:-1], cuts[1:]))
     return out
