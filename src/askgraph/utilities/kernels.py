@@ -35,8 +35,9 @@ def risk(
     for i in range(len(nodes)):
         own = votes[nodes[i]]
         rest = 1 - reach[nodes[i]]
+        share = 1 / scale[i]
         for j in range(n):
-            R[j] = G[i, j] / scale[i]
+            R[j] = G[i, j] * share
             best[j] = columns[0, j] - own[0] * R[j]
             top[j] = 0.0
         for c in range(1, C):

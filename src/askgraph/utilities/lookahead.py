@@ -7,10 +7,12 @@ of them: O(C) a pair, not O(C²). The normaliser of the probabilities does not d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import AbstractContextManager
+from functools import cache, partial
 from os import cpu_count
+from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, softmax
@@ -18,10 +20,10 @@ from scipy.special import log_expit, softmax
 from askgraph import coding
 from askgraph.field import Field
 from askgraph.progress import compiling
-from askgraph.types import AnyArray, Array, IntArray
+from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation
 
-CHUNK_BYTES = 8_000_000  # of columns of G held at a time
+CHUNK_BYTES = 32_000_000  # of columns of G held at a time, a thread
 COMPILE_FROM = 15_000_000  # pairs x classes above which compiled kernels pay
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
@@ -151,33 +153,41 @@ def _left(variance: Array, G: Array, R: Array) -> Array:
 
 
 def _over_chunks(
-    field: Field, nodes: IntArray, p: Array, plain: Callable[[Pairs], Array], compiled: str, *settings: float
+    field: Field, nodes: IntArray, p: Array, plain: Callable[[Pairs], Array], name: str, *settings: float
 ) -> Array:
-    heavy = len(nodes) * len(field.votes) * p.shape[1] >= COMPILE_FROM
-    score = partial(_compiled, compiled, settings) if heavy else lambda pairs: pairs.summed(plain(pairs))
-    chunks = [score(Pairs(field, nodes[rows], p[rows])) for rows in _chunks(len(nodes), len(field.votes))]
-    return np.concatenate(chunks) if chunks else np.empty(0)
+    n, workers = len(field.votes), cpu_count() or 1
+    heavy = len(nodes) * n * p.shape[1] >= COMPILE_FROM
+    size = max(1, min(CHUNK_BYTES // (8 * n), -(-len(nodes) // workers)))
+
+    def score(start: int) -> Array:
+        rows = slice(start, start + size)
+        pairs = Pairs(field, nodes[rows], p[rows])
+        return _compiled(name, pairs, *settings) if heavy else pairs.summed(plain(pairs))
+
+    starts = range(0, len(nodes), size)
+    if not heavy:
+        return np.concatenate([score(start) for start in starts]) if starts else np.empty(0)
+    with compiling(name.replace("_", " ")), _one_thread_each(), ThreadPoolExecutor(workers) as pool:
+        return np.concatenate(list(pool.map(score, starts)))
 
 
-def _chunks(candidates: int, n: int) -> Iterator[slice]:
-    size = max(1, CHUNK_BYTES // (8 * n))
-    return (slice(start, start + size) for start in range(0, candidates, size))
-
-
-def _compiled(name: str, settings: tuple[float, ...], pairs: Pairs) -> Array:
+def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
     from askgraph.utilities import kernels
 
-    kernel = getattr(kernels, name)
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
-    fixed: tuple[AnyArray, ...] = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
-    workers = cpu_count() or 1
-    cuts = np.linspace(0, len(pairs.nodes), workers + 1).astype(int).tolist()
-    out = np.empty(len(pairs.nodes))
+    fixed = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
+    kernel: Callable[..., Array] = getattr(kernels, name)
+    return kernel(pairs.G, pairs.scale, pairs.nodes, np.ascontiguousarray(pairs.p), *fixed, *settings)
 
-    def part(start: int, stop: int) -> None:
-        mine = (np.ascontiguousarray(x[start:stop]) for x in (pairs.G, pairs.scale, pairs.nodes, pairs.p))
-        out[start:stop] = kernel(*mine, *fixed, *settings)
 
-    with compiling(name.replace("_", " ")), ThreadPoolExecutor(workers) as pool:
-        list(pool.map(part, cuts[:-1], cuts[1:]))
-    return out
+def _one_thread_each() -> AbstractContextManager[Any]:
+    """Keep matrix products within their thread: idle BLAS threads spin, and would take the cores from the kernels."""
+    limits: AbstractContextManager[Any] = _threads().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
