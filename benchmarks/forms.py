@@ -18,7 +18,11 @@ RUNS = 10
 def problems():
     from sklearn.datasets import load_digits, load_iris, load_wine
 
-    for name, load in (("digits, 10 classes", load_digits), ("wine, 3 classes", load_wine), ("iris, 3 classes", load_iris)):
+    for name, load in (
+        ("digits, 10 classes", load_digits),
+        ("wine, 3 classes", load_wine),
+        ("iris, 3 classes", load_iris),
+    ):
         data = load()
         yield name, Problem(ag.nearest_neighbors(data.data, k=10, scale=True), data.target.tolist()), 60
     graph, labels = ag.two_squares(rng=0)

@@ -15,7 +15,7 @@ from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
 BLOCK = 16  # columns solved together
-MOST_BLOCKS = 3  # a question
+MOST_BLOCKS = 2  # a question
 AHEAD = 64  # candidates that a look-ahead utility scores
 SPREAD = 1.5
 FIRST_GUESS = 1.3  # how much better than its estimate a node may be, before any was solved for

@@ -151,19 +151,23 @@ for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (o
     _define(_symbol, _instruction)
 
 ONE = np.uint64(1)  # unsigned, as all indices: signed ones are tested for being negative
+CHUNK = np.uint64(64)  # rows that float32 may sum before float64 takes over
 
 
 @inlined
 def multiply(one: Any, rows: Rows, p: Any, q: Any, sums: Any) -> None:
     """q = Q p by differences, (Qp)_i = excess_i p_i + Σ_j w_ij (p_i - p_j); sums[2] = pᵀq."""
-    total = zero(sums, one)
-    for i in range(np.uint64(len(p))):
-        mine = load(p, i, one)
-        value = rows.excess[i] * mine
-        for t in range(rows.first[i], rows.first[i + ONE]):
-            value = value + rows.weight[t] * (mine - load(p, rows.node[t], one))
-        store(q, i, value)
-        total = total + mine * value
+    total, n = zero(sums, one), np.uint64(len(p))
+    for start in range(np.uint64(0), n, CHUNK):
+        part = zero(p, one)
+        for i in range(start, min(start + CHUNK, n)):
+            mine = load(p, i, one)
+            value = rows.excess[i] * mine
+            for t in range(rows.first[i], rows.first[i + ONE]):
+                value = value + rows.weight[t] * (mine - load(p, rows.node[t], one))
+            store(q, i, value)
+            part = part + mine * value
+        total = total + part
     store(sums, 2, total)
 
 
@@ -172,14 +176,17 @@ def descend(one: Any, rows: Rows, coarse: Coarse, r: Any, q: Any, factor: Any, l
     """r -= step q; low = Pᵀr on the first coarse level; sums[:2] = rᵀr, rᵀD⁻¹r."""
     step, square, scaled = load(factor, 0, one), zero(sums, one), zero(sums, one)
     for a in range(coarse.level[1]):
-        part = zero(sums, one)
-        for i in range(coarse.child[a], coarse.end[a]):
-            value = load(r, i, one) - step * load(q, i, one)
-            store(r, i, value)
-            part = part + value
-            square = square + value * value
-            scaled = scaled + rows.inverse[i] * value * value
-        store(low, a, part)
+        total = zero(sums, one)
+        for start in range(coarse.child[a], coarse.end[a], CHUNK):
+            p0, p1, p2 = zero(r, one), zero(r, one), zero(r, one)
+            for i in range(start, min(start + CHUNK, coarse.end[a])):
+                value = load(r, i, one) - step * load(q, i, one)
+                store(r, i, value)
+                p0 = p0 + value
+                p1 = p1 + value * value
+                p2 = p2 + rows.inverse[i] * value * value
+            total, square, scaled = total + p0, square + p1, scaled + p2
+        store(low, a, total)
     store(sums, 0, square)
     store(sums, 1, scaled)
 

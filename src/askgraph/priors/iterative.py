@@ -28,7 +28,7 @@ class Iterative(Prior):
     tie = 1e-6
 
     def __init__(
-        self, precision: Precision, probes: int = 160, flat_probes: int = 64, sharp: float = 1.0, probing: float = 1e-3
+        self, precision: Precision, probes: int = 192, flat_probes: int = 64, sharp: float = 1.0, probing: float = 1e-3
     ) -> None:
         super().__init__(precision)
         self._settings = {"probes": probes, "flat_probes": flat_probes, "sharp": sharp, "probing": probing}
