@@ -56,7 +56,8 @@ def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fal
     size = f"about {entries / n:,.0f} numbers a node"
     if entries**2 / n <= WORK_UP_TO and 8 * entries <= _memory() / 4:
         return Direct, f"direct: {n:,} nodes, and a factor of {size}"
-    return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}"
+    ahead = "; a sampler that looks ahead scores only the 64 nodes that tv ranks highest" if columns else ""
+    return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}{ahead}"
 
 
 def _memory() -> float:
