@@ -133,3 +133,12 @@ def test_labels_needed_reads_the_mean_curve():
     records = [{"accuracy": [0.5, 0.7, 0.9]}, {"accuracy": [0.7, 0.9, 0.95, 0.99]}]
     assert labels_needed(records, 0.8) == 2
     assert labels_needed(records, 0.99) is None
+
+
+def test_another_graph_under_the_same_name_is_another_experiment(files):
+    args = ("simulate", "table.csv", "--label", "kind", "--id", "id", "--budget", 5, "--runs", 1, "--samplers", "tv")
+    run(*args, cwd=files)
+    assert "1 of 1 runs are there" in run(*args, cwd=files)
+    assert "0 of 1 runs are there" in run(*args, "--neighbors", 3, cwd=files)
+    assert "0 of 1 runs are there" in run(*args, "--features", "a", cwd=files)
+    assert "3 different experiments" in run("plot", "runs.jsonl", cwd=files)

@@ -103,3 +103,22 @@ def test_no_labels_can_be_asked_for_but_not_predicted():
     assert 0 <= model.query()[0] < 150
     with pytest.raises(ag.LabelError, match="query"):
         model.predict(X)
+
+
+def test_equal_rows_are_answered_together():
+    X, y, hidden = iris([0, 60, 120])  # rows 101 and 142 of iris are equal
+    model = ag.GraphClassifier(random_state=0).fit(X, hidden)
+    asked = []
+    while (rows := model.query()).size:
+        asked.append(int(rows[0]))
+        model.partial_fit(X[rows], y[rows])
+    assert len(asked) == len(set(asked)) <= 147
+    assert len(model.learner_.labels) == 150
+
+
+def test_unknown_graphs_and_text_for_unlabeled_get_advice():
+    X, y, _ = iris([])
+    with pytest.raises(ag.SettingError, match="precomputed"):
+        ag.GraphClassifier(graph="precompute").fit(X, y)
+    with pytest.raises(ag.LabelError, match="None"):
+        ag.GraphClassifier().fit(X, np.where(y == 0, "-1", y.astype(str)))

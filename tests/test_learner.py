@@ -324,7 +324,7 @@ def test_what_cannot_be_saved_is_said(tmp_path):
         learner.save(tmp_path / "x.npz")
     learner = ag.Learner(ag.chain(4), rng=0)
     learner.tell(0, frozenset("ab"))
-    with pytest.raises(ag.FileError, match="log"):
+    with pytest.raises(ag.FileError, match="labels of type frozenset"):
         learner.save(tmp_path / "x.npz")
     ag.chain(3).save(tmp_path / "graph.npz")
     with pytest.raises(ag.FileError, match=r"Learner\.save"):
@@ -345,3 +345,24 @@ def test_many_labels_at_once_are_the_same_as_one_by_one():
         many.tell_all({0: 1})
     many.undo()
     assert len(many.labels) == len(told) - 1
+
+
+def test_undo_restores_the_order_of_classes():
+    learner = ag.Learner(ag.chain(6), rng=0)
+    learner.tell(0, "a")
+    learner.tell(5, "b")
+    before = learner.probabilities()
+    learner.relabel(0, "b")
+    assert learner.classes == ["b"]
+    learner.relabel(0, "z")
+    assert learner.classes == ["b", "z"]
+    learner.undo()
+    learner.undo()
+    assert learner.classes == ["a", "b"]
+    np.testing.assert_allclose(learner.probabilities(), before, atol=1e-12)
+
+
+def test_a_matrix_is_taken_for_a_graph_and_a_string_is_not_taken_for_classes():
+    assert ag.Learner(np.ones((4, 4)) - np.eye(4), rng=0).ask() in range(4)
+    with pytest.raises(ag.SettingError, match="list"):
+        ag.Learner(ag.chain(3), classes="ab")

@@ -109,7 +109,7 @@ def simulate(
     from askgraph.simulate import Records, Run
 
     problem = _problem(graph, labels, label, features, id, neighbors)
-    like = Run("", 0, budget, _doubt(doubt), form, delta, readout, engine, data=graph.name)
+    like = Run("", 0, budget, _doubt(doubt), form, delta, readout, engine, data=f"{graph.name} {problem.fingerprint}")
     wanted = [replace(like, sampler=name, seed=seed) for name in _names(samplers) for seed in range(runs)]
     engines = _engine_reasons(problem, [run for run in wanted if run.settings])
     records = Records(output)
@@ -143,6 +143,11 @@ def plot(
         raise FileError(f"{records}: no records there; make some with askgraph simulate")
     learning_curves(found, output, title)
     print(f"{len(found)} runs drawn in {output}")
+    kinds = len(
+        {(record.get("data"), record.get("budget"), record.get("delta"), record.get("doubt")) for record in found}
+    )
+    if kinds > 1:
+        print(f"note: the file holds runs of {kinds} different experiments, and the means are taken over all of them")
 
 
 def _digits() -> Problem:
@@ -162,6 +167,10 @@ def _problem(
     from askgraph.readers import read_graph, read_labels, read_table
     from askgraph.simulate import Problem
 
+    if labels is not None and (label or features or id):
+        raise SettingError(
+            "--labels goes with a graph; --label, --features and --id with a table: leave out one or the other"
+        )
     if labels is not None:
         graph = read_graph(path)
         return Problem(graph, list(read_labels(labels, graph)))

@@ -86,6 +86,7 @@ def _save(figure: Any, path: Path) -> None:
     if path.suffix.lstrip(".") not in kinds:
         raise FileError(f"{path}: cannot draw that kind of file; end the name in .png, .svg or .pdf")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None

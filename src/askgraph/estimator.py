@@ -14,7 +14,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_r
 
 from askgraph import coding
 from askgraph.build import nearest_neighbors
-from askgraph.errors import GraphError, LabelError
+from askgraph.errors import GraphError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.learner import Learner, label_array
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
@@ -121,8 +121,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return bool(self.graph == "precomputed")
 
     def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any]) -> Self:
+        if self.graph not in ("neighbors", "precomputed"):
+            raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
-        self._lookup = {} if self._given else {row.tobytes(): at for at, row in reversed(list(enumerate(X + 0.0)))}
+        self._lookup: dict[bytes, list[int]] = {}
+        for at, row in enumerate(() if self._given else X + 0.0):
+            self._lookup.setdefault(row.tobytes(), []).append(at)
         graph = Graph(X) if self._given else self._neighbors(X)
         seed = check_random_state(self.random_state).randint(2**31)
         names = _sorted_array({*classes, *labels[known].tolist()})
@@ -147,11 +151,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(merged, y, known, self.classes_.tolist())
 
     def _tell(self, row: int, label: Any) -> None:
+        """A label for this row and for all rows equal to it: a question about any of them is then answered."""
         held = self.learner_.labels
-        if row not in held:
-            self.learner_.tell(row, label)
-        elif held[row] != label:
-            self.learner_.relabel(row, label)
+        for twin in [row] if self._given else self._lookup[(self.X_[row] + 0.0).tobytes()]:
+            if twin not in held:
+                self.learner_.tell(twin, label)
+            elif held[twin] != label:
+                self.learner_.relabel(twin, label)
 
     def _neighbors(self, X: Array) -> Graph:
         if len(X) < 2:
@@ -184,7 +190,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Where each row stands in the training data, or −1."""
         if self._given:
             return np.arange(X.shape[0]) if X.shape == self.X_.shape else np.full(X.shape[0], -1)
-        return np.array([self._lookup.get(row.tobytes(), -1) for row in X + 0.0], dtype=np.int64)
+        return np.array([self._lookup.get(row.tobytes(), [-1])[0] for row in X + 0.0], dtype=np.int64)
 
     def _votes(self, X: Any) -> Array:
         r"""The field at any row: its node's, or :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)` from the rows it is joined to."""
@@ -207,6 +213,10 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
         raise ValueError(f"X has {n} rows and y {len(y)} labels: give one a row, -1 where it is not known")
     if y.dtype.kind in "iuf":
         return _numbers(y)
+    if any(label == "-1" for label in y):
+        raise LabelError(
+            "y holds the text '-1': mark unlabeled rows with None (in an array of objects) or with the number -1"
+        )
     known = np.array([label is not None and label != UNLABELED for label in y], dtype=bool)
     return y, known
 

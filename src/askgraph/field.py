@@ -194,12 +194,14 @@ class Field:
         )
         return replace(shrunk, votes=shrunk._harmonic(shrunk.recent))
 
-    def drop_class(self, label: int) -> Field:
-        """The field without a class that no label names; later classes move down by one."""
-        labels = [x._replace(label=x.label - (x.label > label)) for x in self.labels]
-        folded, recent = tuple(labels[: len(self.folded)]), tuple(labels[len(self.folded) :])
-        base, votes = np.delete(self.base, label, axis=1), np.delete(self.votes, label, axis=1)
-        return replace(self, base=base, votes=votes, folded=folded, recent=recent)
+    def arranged(self, classes: Sequence[int]) -> Field:
+        """The field with these of its classes, in this order; a class that is left out must have no label."""
+        wide = self._with_classes(max(classes, default=-1) + 1)
+        place = {label: at for at, label in enumerate(classes)}
+        labels = tuple(x._replace(label=place[x.label]) for x in self.labels)
+        folded, recent = labels[: len(self.folded)], labels[len(self.folded) :]
+        order = list(classes)
+        return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=folded, recent=recent)
 
     def sharpen(self, nodes: IntArray) -> Field:
         """The same field with summaries that are exact at these nodes."""

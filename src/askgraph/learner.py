@@ -87,16 +87,19 @@ class Learner:
         noise: float = 0.0,
         expect: Literal["mean", "min"] = "mean",
     ) -> None:
-        self.graph = graph
+        self.graph = graph if isinstance(graph, Graph) else Graph(graph)
         self.settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect)
         self.seed = _seed(rng)
         self._criterion, self._readout = self.settings.criterion, self.settings.decide
         self._declared = _declared(classes)
         self._classes: list[Hashable] = list(self._declared)
-        prior = engine if isinstance(engine, Prior) else choose_prior(graph, delta, engine, self._criterion.columns)
+        prior = (
+            engine if isinstance(engine, Prior) else choose_prior(self.graph, delta, engine, self._criterion.columns)
+        )
         squares = self._criterion.squares and not self.settings.passive
         self._field = Field.start(prior, len(self._classes), noise, squares)
         self._log: list[Event] = []
+        self._orders: list[list[Hashable]] = []  # the classes before each event
         self._questions: list[int] = []
 
     def __repr__(self) -> str:
@@ -164,8 +167,7 @@ class Learner:
             )
         classes = self._classes_with(label)
         self._field = self._field.observe(at, classes.index(label))
-        self._classes = classes
-        self._done(Event("tell", at, label))
+        self._done(Event("tell", at, label), classes)
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
         """Many labels, {node: label}, folded into the field at once: one factorisation instead of a solve a label."""
@@ -176,9 +178,8 @@ class Learner:
         classes = self._classes_with(*told.values())
         new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
         self._field = self._field.extended(new, len(classes))
-        self._classes = classes
-        self._log += [Event("tell", at, label) for at, label in told.items()]
-        self._questions = []
+        for at, label in told.items():
+            self._done(Event("tell", at, label), self._classes_with(label))
 
     def relabel(self, node: Hashable, label: Hashable) -> None:
         """Another label for a labeled node."""
@@ -188,16 +189,16 @@ class Learner:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
         classes = self._classes_with(label)
         self._field = self._field.relabel(at, classes.index(label))
-        self._classes = classes
-        self._tidy_classes()
-        self._done(Event("relabel", at, label, before))
+        self._done(Event("relabel", at, label, before), classes)
+        used = {classes[x.label] for x in self._field.labels} | set(self._declared)
+        self._arrange([name for name in classes if name in used])
 
     def skip(self, node: Hashable) -> None:
         """Set a node aside: it is not asked for again, and is predicted like any other."""
         at = self.graph.index(node)
         if self._field.prior.pick(self._field.labeled, at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
-        self._done(Event("skip", at))
+        self._done(Event("skip", at), self._classes)
 
     def undo(self) -> Event | None:
         """Take back the last thing told; returns it, or None when there is nothing."""
@@ -209,7 +210,7 @@ class Learner:
         elif event.kind == "relabel":
             self._classes = self._classes_with(event.before)
             self._field = self._field.relabel(event.node, self._classes.index(event.before))
-        self._tidy_classes()
+        self._arrange(self._orders.pop())
         self._questions = []
         return event
 
@@ -244,6 +245,7 @@ class Learner:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled."""
+        as_json(tuple(event.label for event in self._log), "labels")
         told = [(event.kind, event.node, event.label) for event in self._log]
         how = {**self.settings.to_json(), "seed": self.seed, "engine": self._field.prior.name}
         words = {"classes": tuple(self._declared), "log": tuple(told)}
@@ -297,21 +299,19 @@ class Learner:
         aside = {event.node for event in self._log if event.kind == "skip"}
         return aside - {event.node for event in self._log if event.kind == "tell"}
 
-    def _done(self, event: Event) -> None:
+    def _done(self, event: Event, classes: list[Hashable]) -> None:
         self._log.append(event)
+        self._orders.append(self._classes)
+        self._classes = classes
         self._questions = []
 
     def _classes_with(self, *labels: Hashable) -> list[Hashable]:
         return list(dict.fromkeys([*self._classes, *labels]))
 
-    def _tidy_classes(self) -> None:
-        """Forget classes that were neither declared nor are named by a label any more."""
-        used = {x.label for x in self._field.labels}
-        for at in reversed(range(len(self._declared), len(self._classes))):
-            if at not in used:
-                del self._classes[at]
-                if at < self._field.n_classes:
-                    self._field = self._field.drop_class(at)
+    def _arrange(self, classes: list[Hashable]) -> None:
+        """These classes, in this order; the others have no label any more."""
+        self._field = self._field.arranged([self._classes.index(name) for name in classes])
+        self._classes = list(classes)
 
     def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
         return np.array([self.graph.index(node) for node in nodes], dtype=np.int64)
@@ -328,6 +328,8 @@ def _seed(rng: int | np.random.Generator | None) -> int:
 
 
 def _declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
+    if isinstance(classes, str):
+        raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
     names = [_plain(label) for label in classes or ()]
     if len(set(names)) < len(names):
         raise LabelError(f"classes={names}: a class is declared twice")

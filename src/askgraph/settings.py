@@ -42,6 +42,8 @@ class Settings:
         _one_of(self.form, "form", ("printed", "derived"))
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
+        if not isinstance(self.delta, int | float) or not (np.isfinite(self.delta) and self.delta > 0):
+            raise SettingError(f"delta={self.delta!r}: it must be a positive number, such as 0.005")
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise SettingError(f"noise={self.noise}: give the standard deviation of a label, 0 or more")
 
@@ -81,7 +83,7 @@ class Settings:
             plain["readout"] = "map"
         for name, value in plain.items():
             if not isinstance(value, str | int | float | dict | None):
-                raise SettingError(f"{name}={value!r} is a function and cannot be saved: use one that has a name")
+                raise SettingError(f"{name} is a {type(value).__name__} and cannot be saved: use one that has a name")
         return plain
 
     @classmethod

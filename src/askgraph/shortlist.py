@@ -16,6 +16,7 @@ from askgraph.utilities import CRITERIA, Criterion
 Score = Callable[[Field, IntArray], Array]
 BLOCK = 16  # columns solved together
 MOST_BLOCKS = 2  # a question
+EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 AHEAD = 64  # candidates that a look-ahead utility scores
 SPREAD = 1.5
 FIRST_GUESS = 1.3  # how much better than its estimate a node may be, before any was solved for
@@ -27,6 +28,8 @@ def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion)
         return field, nodes
     if criterion.columns:
         return _for_look_ahead(field, nodes)
+    if nodes.size <= EXACT_UP_TO:
+        return field.sharpen(nodes), nodes
     scores, known = score(field, nodes), _probed(field).known[nodes]
     allowance = _allowance(field, nodes[known], scores[known], score)
     order = _top(np.where(known, -np.inf, scores), BLOCK * MOST_BLOCKS)

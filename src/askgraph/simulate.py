@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -70,6 +71,15 @@ class Problem:
     def classes(self) -> list[Hashable]:
         """All classes, in the order of their first node."""
         return list(dict.fromkeys(self.truth))
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this graph and these labels from any other."""
+        W = self.graph.weights
+        seen = hashlib.sha256(repr([str(label) for label in self.truth]).encode())
+        for part in (W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data):
+            seen.update(part.tobytes())
+        return seen.hexdigest()[:16]
 
 
 def simulate(problem: Problem, run: Run, prior: Prior | None = None) -> Record:
