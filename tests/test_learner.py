@@ -138,8 +138,9 @@ def test_mistakes_get_advice():
         learner.relabel(2, "b")
     with pytest.raises(ag.LabelError, match="labeled"):
         learner.skip(1)
-    with pytest.raises(ag.SettingError, match="at least one"):
-        learner.ask(0)
+    for count in (0, -1, 2.0, "3"):
+        with pytest.raises(ag.SettingError, match="at least one"):
+            learner.ask(count)
     for options in (
         {"utility": "tvv"},
         {"doubt": "often"},

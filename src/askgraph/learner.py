@@ -150,8 +150,8 @@ class Learner:
 
         A batch is not the top n: each node is chosen as if the ones before it were labeled and their answers still open.
         """
-        if n is not None and n < 1:
-            raise SettingError(f"ask({n}): ask for at least one node")
+        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+            raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
         wanted = 1 if n is None else n
         if len(self._questions) < wanted:
             self._questions = self._batch(wanted)

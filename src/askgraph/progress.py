@@ -33,7 +33,7 @@ def compiling(what: str) -> Iterator[None]:
         yield
         return
     _compiled.add(what)
-    with working(f"loading compiled code for {what} (compiling it takes some seconds, once; it is kept for later)"):
+    with working(f"{what}: compiling takes some seconds, once"):
         yield
 
 
