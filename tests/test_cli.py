@@ -126,6 +126,7 @@ def test_an_interrupted_simulation_goes_on(files):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in said
+    assert b"goes on from there" in said
     assert 2 <= len(Records(files / "runs.jsonl").read()) < 30
 
 

@@ -118,8 +118,12 @@ def simulate(
         f"{problem.graph}, {len(problem.classes)} classes; {len(wanted) - len(missing)} of {len(wanted)} runs are there already"
     )
     print(engines)
-    with bar(len(missing), "runs") as tick:
-        records.fill(problem, missing, workers or os.cpu_count() or 1, tick)
+    try:
+        with bar(len(missing), "runs") as tick:
+            records.fill(problem, missing, workers or os.cpu_count() or 1, tick)
+    except KeyboardInterrupt:
+        print(f"stopped; finished runs are in {output}, and the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130) from None
     keys = {run.key for run in wanted}
     _print_table([x for x in records.read() if _key(x, wanted[0]) in keys])
     print(f"Records are in {output}. Draw them: askgraph plot {output} -o curve.png")
