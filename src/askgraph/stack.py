@@ -18,9 +18,6 @@ class Stack:
         self._buffer = buffer or _Buffer(np.empty((0, rows)), 0)
         self._length = length
 
-    def __len__(self) -> int:
-        return self._length
-
     @property
     def array(self) -> Array:
         """The columns, (rows, length), as a view."""
