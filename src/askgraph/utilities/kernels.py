@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from askgraph import smooth
 from askgraph.compiled import compiled
 from askgraph.types import Array, IntArray
 
@@ -111,35 +112,37 @@ def divergence(
     variance: Array,
     counted: Array,
 ) -> Array:
-    """Expected KL divergence of the labels."""
+    """Expected KL divergence of the labels; loops as in ``risk``."""
     n, C = votes.shape
     out = np.zeros(len(nodes))
     reach = votes.sum(axis=1)
+    columns = np.ascontiguousarray(votes.T)
+    logs = np.log(np.ascontiguousarray(now.T))
+    R, share, half, sums = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for i in range(len(nodes)):
         own = votes[nodes[i]]
         rest = 1 - reach[nodes[i]]
         certain = p[i].sum()
+        inverse = 1 / scale[i]
         for j in range(n):
-            if counted[j] == 0 or j == nodes[i]:
-                continue
-            R = G[i, j] / scale[i]
-            H = reach[j] + rest * R
-            Z = (C + (2 - C) * H) / 2
-            for c in range(C):
-                if_not = max(votes[j, c] - own[c] * R + (1 - H) / 2, 0.0) / Z
-                if_so = if_not + R / Z
-                term = if_not * np.log(max(if_not, FLOOR) / now[j, c])
-                out[i] += certain * term + p[i, c] * (if_so * np.log(max(if_so, FLOOR) / now[j, c]) - term)
+            R[j] = G[i, j] * inverse
+            H = reach[j] + rest * R[j]
+            share[j] = 2 / (C + (2 - C) * H)
+            half[j] = (1 - H) / 2
+            sums[j] = 0.0
+        for c in range(C):
+            h, log_now, own_c, p_c = columns[c], logs[c], own[c], p[i, c]
+            for j in range(n):
+                if_not = max(h[j] - own_c * R[j] + half[j], 0.0) * share[j]
+                if_so = if_not + R[j] * share[j]
+                term = if_not * (smooth.log(max(if_not, FLOOR)) - log_now[j])
+                changed = if_so * (smooth.log(max(if_so, FLOOR)) - log_now[j])
+                sums[j] += (certain - p_c) * term + p_c * changed
+        total = 0.0
+        for j in range(n):
+            total += counted[j] * sums[j]
+        out[i] = total - counted[nodes[i]] * sums[nodes[i]]
     return out
-
-
-@compiled()
-def relative(a: float, b: float) -> float:
-    """σ(a)/σ(b) for a ≤ b, by one exponential that may overflow only towards 0."""
-    if b > 0:
-        return (1 + np.exp(-b)) / (1 + np.exp(-a))  # type: ignore[no-any-return]
-    e = np.exp(b)
-    return (e + 1) / (e + np.exp(b - a))  # type: ignore[no-any-return]
 
 
 @compiled()
@@ -155,33 +158,52 @@ def two_step_risk(
     counted: Array,
     beta: float,
 ) -> Array:
-    """Expected risk after the answer under marginals that count variance."""
+    """Expected risk after the answer under marginals that count variance; loops as in ``risk``.
+
+    With a the class that leads and odds σ(x)/σ(a) of the others, each exponential is taken times exp(min(a, 0)): what
+    overflows then has odds of 0.
+    """
     n, C = votes.shape
     out = np.zeros(len(nodes))
     reach = votes.sum(axis=1)
-    odds = np.empty(C)
+    columns = np.ascontiguousarray(votes.T)
+    R, H, gain, best, low = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    one, whole, total, sums = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    less, weight = np.empty((C, n)), np.empty((C, n))
     for i in range(len(nodes)):
         own = votes[nodes[i]]
         rest = 1 - reach[nodes[i]]
+        inverse = 1 / scale[i]
         for j in range(n):
-            if counted[j] == 0 or j == nodes[i]:
-                continue
-            R = G[i, j] / scale[i]
-            H = reach[j] + rest * R
-            gain = 2 * beta / max(variance[j] - G[i, j] * R, 1e-12 * max(variance[j], 1e-12))
-            best = -np.inf
-            for c in range(C):
-                best = max(best, votes[j, c] - own[c] * R)
-            first = gain * (2 * best - H)
-            total = 0.0
-            for c in range(C):
-                odds[c] = relative(gain * (2 * (votes[j, c] - own[c] * R) - H), first)
-                total += odds[c]
-            for y in range(C):
-                answered = gain * (2 * (votes[j, y] - own[y] * R + R) - H)
-                if answered > first:
-                    norm = (total - odds[y]) * relative(first, answered) + 1
-                else:
-                    norm = total - odds[y] + relative(answered, first)
-                out[i] += p[i, y] * (1 - 1 / norm)
+            R[j] = G[i, j] * inverse
+            H[j] = reach[j] + rest * R[j]
+            gain[j] = 2 * beta / max(variance[j] - G[i, j] * R[j], 1e-12 * max(variance[j], 1e-12))
+            best[j] = columns[0, j] - own[0] * R[j]
+            total[j] = 0.0
+            sums[j] = 0.0
+        for c in range(1, C):
+            h, own_c = columns[c], own[c]
+            for j in range(n):
+                best[j] = max(best[j], h[j] - own_c * R[j])
+        for j in range(n):
+            first = gain[j] * (2 * best[j] - H[j])
+            low[j] = min(first, 0.0)
+            one[j] = smooth.exp(low[j])
+            whole[j] = one[j] + smooth.exp(low[j] - first)
+        for c in range(C):
+            h, own_c, x, w = columns[c], own[c], less[c], weight[c]
+            for j in range(n):
+                x[j] = low[j] - gain[j] * (2 * (h[j] - own_c * R[j]) - H[j])
+                w[j] = whole[j] / (one[j] + smooth.exp(x[j]))
+                total[j] += w[j]
+        for y in range(C):
+            x, w, p_y = less[y], weight[y], p[i, y]
+            for j in range(n):
+                answered = one[j] + smooth.exp(x[j] - 2 * gain[j] * R[j])
+                among = (total[j] - w[j]) * answered + whole[j]
+                sums[j] += p_y * (1 - max(whole[j], answered) / among)
+        risk = 0.0
+        for j in range(n):
+            risk += counted[j] * sums[j]
+        out[i] = risk - counted[nodes[i]] * sums[nodes[i]]
     return out

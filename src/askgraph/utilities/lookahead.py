@@ -24,7 +24,8 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation
 
 CHUNK_BYTES = 32_000_000  # of columns of G held at a time, a thread
-COMPILE_FROM = 15_000_000  # pairs x classes above which compiled kernels pay
+PLAIN_BYTES = 250_000  # the same for the array form, whose temporaries must stay in cache
+COMPILE_FROM = 200_000  # pairs x classes above which compiled kernels pay
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
@@ -157,7 +158,7 @@ def _over_chunks(
 ) -> Array:
     n, workers = len(field.votes), cpu_count() or 1
     heavy = len(nodes) * n * p.shape[1] >= COMPILE_FROM
-    size = max(1, min(CHUNK_BYTES // (8 * n), -(-len(nodes) // workers)))
+    size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-len(nodes) // workers)))
 
     def score(start: int) -> Array:
         rows = slice(start, start + size)
