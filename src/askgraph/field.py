@@ -101,6 +101,11 @@ class Field:
         return self.folded + self.recent
 
     @property
+    def held(self) -> int:
+        """How many labels are known; one that is awaited does not count."""
+        return sum(x.label != OPEN for x in self.labels)
+
+    @property
     def factor(self) -> Array:
         """V (n × t), a column a label since the last rebase."""
         return self.stack.array

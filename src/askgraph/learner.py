@@ -64,7 +64,8 @@ class Learner:
     - ``doubt``: how much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None
     - ``form``: "printed" as in the paper's formulas, or "derived", the exact expectations
     - ``expect``: the "mean" over answers, or the "min" (max–min)
-    - ``explore``: the probability of a uniform question; ``first``: "random" as in Algorithm 1, or by "utility"
+    - ``explore``: the probability of a uniform question, a number or a schedule like doubt's
+    - ``first``: the first question, "random" as in Algorithm 1, or by "utility"
     - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field; ``engine``: "auto", a name, or a prior
 
     A question depends on the seed and on what was told, not on how often it was asked.
@@ -82,7 +83,7 @@ class Learner:
         *,
         engine: str | Prior = "auto",
         classes: Iterable[Hashable] | None = None,
-        explore: float = 0.0,
+        explore: Schedule = 0.0,
         first: Literal["random", "utility"] = "random",
         noise: float = 0.0,
         expect: Literal["mean", "min"] = "mean",
@@ -283,7 +284,7 @@ class Learner:
         return chosen
 
     def _choose(self, field: Field, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
-        uniform = rng.random() < self.settings.explore or self.settings.passive
+        uniform = rng.random() < self.settings.explores(field.held) or self.settings.passive
         if uniform or (self.settings.first == "random" and not field.labels):
             return int(nodes[rng.integers(nodes.size)]), field  # (32)
         if not field.prior.exact:

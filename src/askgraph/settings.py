@@ -16,7 +16,7 @@ from askgraph.utilities import Criterion, Utility, criterion
 from askgraph.utilities.closed import Form
 
 Schedule = float | str | Callable[[int], float] | None
-DOUBTS: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
+SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,14 @@ class Settings:
     form: Form = "printed"
     delta: float = 0.005
     readout: str | coding.Readout = "map"
-    explore: float = 0.0
+    explore: Schedule = 0.0
     first: Literal["random", "utility"] = "random"
     noise: float = 0.0
     expect: Literal["mean", "min"] = "mean"
 
     def __post_init__(self) -> None:
-        if isinstance(self.doubt, str) and self.doubt not in DOUBTS:
-            raise SettingError(f"doubt={self.doubt!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
-        if isinstance(self.doubt, int | float):
-            _share(self.doubt, "doubt")
-        _share(self.explore, "explore")
+        _schedule(self.doubt, "doubt")
+        _schedule(self.explore, "explore")
         _one_of(self.form, "form", ("printed", "derived"))
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
@@ -64,15 +61,15 @@ class Settings:
 
     def doubts(self, held: int) -> float:
         """α_t: how much of the uniform distribution goes into expectations after ``held`` labels; all before the first."""
-        if self.doubt is None or isinstance(self.doubt, int | float):
-            return float(self.doubt or 0.0)
-        rule = DOUBTS[self.doubt] if isinstance(self.doubt, str) else self.doubt
-        return 1.0 if held == 0 else _share(rule(held), "doubt")
+        return _scheduled(self.doubt, "doubt", held)
+
+    def explores(self, held: int) -> float:
+        """π_t: the probability that the question after ``held`` labels is drawn at random (32)."""
+        return _scheduled(self.explore, "explore", held)
 
     def score(self, field: Field, nodes: IntArray) -> Array:
         """Scores of these nodes, the larger the better."""
-        held = sum(x.label >= 0 for x in field.labels)
-        return self.criterion.score(field, nodes, self.doubts(held), self.form, self.expect)
+        return self.criterion.score(field, nodes, self.doubts(field.held), self.form, self.expect)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as plain values; a function of the user's own has none."""
@@ -99,6 +96,20 @@ class Settings:
 def _one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise SettingError(f"{name}={value!r}: choose {' or '.join(map(repr, allowed))}")
+
+
+def _schedule(value: Schedule, name: str) -> None:
+    if isinstance(value, str) and value not in SCHEDULES:
+        raise SettingError(f"{name}={value!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
+    if isinstance(value, int | float):
+        _share(value, name)
+
+
+def _scheduled(value: Schedule, name: str, held: int) -> float:
+    if value is None or isinstance(value, int | float):
+        return float(value or 0.0)
+    rule = SCHEDULES[value] if isinstance(value, str) else value
+    return 1.0 if held == 0 else _share(rule(held), name)
 
 
 def _share(value: float, name: str) -> float:
