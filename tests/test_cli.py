@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.simulate import Problem, Records, Run, labels_needed, simulate, simulate_all
+from askgraph.records import Records, labels_needed
+from askgraph.simulate import Problem, Run, simulate, simulate_all
 
 ASK = [sys.executable, "-m", "askgraph"]
 

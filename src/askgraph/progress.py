@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 log = logging.getLogger("askgraph")
 
@@ -37,16 +38,22 @@ def compiling(what: str) -> Iterator[None]:
         yield
 
 
+class Tick(Protocol):
+    """Moves a bar on."""
+
+    def __call__(self, amount: float = 1) -> None: ...  # noqa: D102
+
+
 @contextmanager
-def bar(total: int, what: str) -> Iterator[Callable[[], None]]:
-    """A progress bar with an estimate of the time left; call what it gives once a step."""
+def bar(total: float, what: str) -> Iterator[Tick]:
+    """A progress bar with an estimate of the time left; call what it gives once a step, or with how many."""
     if total == 0 or not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda amount=1: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total)
-        yield lambda: progress.advance(task)
+        yield lambda amount=1: progress.advance(task, amount)

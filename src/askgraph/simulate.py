@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import os
 import platform
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from importlib.metadata import version
-from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from askgraph import __version__
-from askgraph.errors import FileError, LabelError
+from askgraph.coding import Readout
+from askgraph.errors import LabelError
+from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.priors import prior as choose_prior
@@ -41,18 +43,19 @@ class Run:
     readout: str = "map"
     engine: str = "auto"
     first: str = "random"
-    explore: float = 0.0
+    explore: float | str = 0.0
+    expect: str = "mean"
     data: str = ""
 
     @property
-    def key(self) -> str:
-        """What makes this run the one it is."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def questions(self) -> Run:
+        """What its questions depend on: all but the readout, which only decides."""
+        return replace(self, readout="map")
 
     @property
     def settings(self) -> Settings:
         """How its learner decides, checked."""
-        names = ("doubt", "form", "delta", "readout", "explore", "first")
+        names = ("doubt", "form", "delta", "readout", "explore", "first", "expect")
         return Settings(self.sampler, **{name: getattr(self, name) for name in names})
 
 
@@ -84,37 +87,36 @@ class Problem:
 
 def simulate(problem: Problem, run: Run, prior: Prior | None = None) -> Record:
     """One run: the accuracy on the unlabeled nodes after every label, and what it cost."""
-    how = run.settings
+    return simulate_together(problem, [run], prior)[0]
+
+
+def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None = None) -> list[Record]:
+    """Runs that differ in their readout only: the questions are asked once, a record a readout."""
+    run = runs[0]
+    names = ("doubt", "form", "delta", "explore", "first", "expect")
+    how = {name: getattr(run, name) for name in names}
     learner = Learner(
-        problem.graph,
-        how.utility,
-        how.doubt,
-        how.form,
-        how.delta,
-        how.readout,
-        run.seed,
-        engine=prior or run.engine,
-        classes=problem.classes,
-        explore=how.explore,
-        first=how.first,
+        problem.graph, run.sampler, **how, rng=run.seed, engine=prior or run.engine, classes=problem.classes
     )
     codes = np.array([learner.classes.index(label) for label in problem.truth])
-    curve: dict[str, list[Any]] = {"nodes": [], "accuracy": [], "ask_seconds": [], "tell_seconds": []}
+    readouts = [run.settings.decide for run in runs]
+    curve: dict[str, list[Any]] = {"nodes": [], "ask_seconds": [], "tell_seconds": []}
+    accuracies: list[list[float]] = [[] for _ in runs]
     for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], run.budget):
         curve["nodes"].append(problem.graph.index(step.node))
-        curve["accuracy"].append(_accuracy(learner, codes))
         curve["ask_seconds"].append(round(step.ask_seconds, 6))
         curve["tell_seconds"].append(round(step.tell_seconds, 6))
-    return {**asdict(run), "engine_used": learner.field.prior.name, "versions": versions(), **curve}
+        for accuracy, readout in zip(accuracies, readouts, strict=True):
+            accuracy.append(_accuracy(learner.field, readout, codes))
+    same = {"engine_used": learner.field.prior.name, "versions": versions(), **curve}
+    return [{**asdict(run), **same, "accuracy": accuracy} for run, accuracy in zip(runs, accuracies, strict=True)]
 
 
-def _accuracy(learner: Learner, codes: AnyArray) -> float:
-    field = learner.field
+def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
     if not rest.any():
         return 1.0
-    decided = field.predict(learner.settings.decide)
-    return round(float((decided == codes)[rest].mean()), 6)
+    return round(float((field.predict(readout) == codes)[rest].mean()), 6)
 
 
 def versions() -> dict[str, str]:
@@ -123,15 +125,29 @@ def versions() -> dict[str, str]:
     return {"askgraph": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}
 
 
-def simulate_all(problem: Problem, runs: Sequence[Run], workers: int = 1) -> Iterator[Record]:
-    """The records of many runs, as they finish; ``workers`` processes share the graph, each prepares its engine once."""
-    if workers <= 1 or len(runs) <= 1:
-        _prepare(problem)
-        yield from map(_work, runs)
+def simulate_all(problems: Problem | Mapping[str, Problem], runs: Sequence[Run], workers: int = 1) -> Iterator[Record]:
+    """The records of many runs, as they finish, over processes that prepare each engine once.
+
+    Each run is on the problem that its ``data`` names, where there are several; runs that differ in their readout only
+    are made together.
+    """
+    groups: dict[Run, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.questions, []).append(run)
+    for records in _spread_out(problems, list(groups.values()), workers):
+        yield from records
+
+
+def _spread_out(
+    problems: Problem | Mapping[str, Problem], tasks: Sequence[list[Run]], workers: int
+) -> Iterator[list[Record]]:
+    if workers <= 1 or len(tasks) <= 1:
+        _prepare(problems)
+        yield from map(_work, tasks)
         return
     spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running numerical threads
-    with ProcessPoolExecutor(min(workers, len(runs)), spawn, _prepare, (problem, True)) as pool:
-        waiting = [pool.submit(_work, run) for run in runs]
+    with ProcessPoolExecutor(min(workers, len(tasks)), spawn, _prepare, (problems, True)) as pool:
+        waiting = [pool.submit(_work, task) for task in tasks]
         try:
             for done in as_completed(waiting):
                 yield done.result()
@@ -142,84 +158,35 @@ def simulate_all(problem: Problem, runs: Sequence[Run], workers: int = 1) -> Ite
 _shared: dict[str, Any] = {}
 
 
-def _prepare(problem: Problem, alone: bool = False) -> None:
-    """In each process: the problem, and one engine a (delta, engine) for all runs; many processes take one thread each."""
+def _prepare(problems: Problem | Mapping[str, Problem], alone: bool = False) -> None:
+    """In each process: the problems, and the engine of the last runs; many processes take one thread each."""
     if alone:
         from threadpoolctl import threadpool_limits
 
         _shared["limits"] = threadpool_limits(1)
-    _shared.update(problem=problem, priors={})
+        Thread(target=_leave_with_parent, daemon=True).start()
+    _shared["problems"] = problems
+    _engine.cache_clear()
 
 
-def _work(run: Run) -> Record:
-    problem, priors = _shared["problem"], _shared["priors"]
-    key = (run.delta, run.engine, run.settings.criterion.columns)
-    if key not in priors:
-        priors[key] = choose_prior(problem.graph, *key)
-    return simulate(problem, run, priors[key])
+def _leave_with_parent() -> None:
+    """A worker whose command was killed would wait for work forever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
-class Records:
-    """Records in a file, one JSON line a run: appended as runs finish, so that a killed command goes on where it was."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-
-    def read(self) -> list[Record]:
-        """All whole lines; a last line that was cut off in the middle does not count."""
-        if not self.path.exists():
-            return []
-        lines = self.path.read_bytes().split(b"\n")
-        return [self._parsed(line, at) for at, line in enumerate(lines[:-1], 1) if line.strip()]
-
-    def missing(self, runs: Sequence[Run]) -> list[Run]:
-        """The runs that have no record yet."""
-        names = list(asdict(runs[0])) if runs else []
-        done = {json.dumps({name: record.get(name) for name in names}, sort_keys=True) for record in self.read()}
-        return [run for run in runs if run.key not in done]
-
-    def fill(self, problem: Problem, runs: Sequence[Run], workers: int, tick: Callable[[], None]) -> None:
-        """Make the missing records, appending each as it comes."""
-        self._cut_torn_line()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            for record in simulate_all(problem, self.missing(runs), workers):
-                file.write(json.dumps(record).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-                tick()
-
-    def _cut_torn_line(self) -> None:
-        if self.path.exists():
-            whole = self.path.read_bytes().rfind(b"\n") + 1
-            os.truncate(self.path, whole)
-
-    def _parsed(self, line: bytes, at: int) -> Record:
-        try:
-            record = json.loads(line)
-            if not {"sampler", "seed", "accuracy"} <= record.keys():
-                raise ValueError("it lacks sampler, seed or accuracy")
-        except (ValueError, AttributeError) as error:
-            raise FileError(f"{self.path}, line {at}: not a record of askgraph simulate ({error})") from None
-        return record  # type: ignore[no-any-return]
+def _work(runs: list[Run]) -> list[Record]:
+    problem, run = _problem(runs[0].data), runs[0]
+    return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, run.settings.criterion.columns))
 
 
-def labels_needed(records: Sequence[Record], level: float) -> int | None:
-    """After how many labels the mean accuracy first reaches a level, or None."""
-    reached = np.flatnonzero(mean_curve(records) >= level)
-    return int(reached[0]) + 1 if reached.size else None
+def _problem(data: str) -> Problem:
+    problems = _shared["problems"]
+    return problems if isinstance(problems, Problem) else problems[data]
 
 
-def mean_curve(records: Sequence[Record]) -> AnyArray:
-    """The mean accuracy over runs after each label, as far as the shortest run goes."""
-    curves = [record["accuracy"] for record in records]
-    shortest = min(map(len, curves))
-    return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
-
-
-def by_sampler(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records grouped by sampler, in the order of their first record."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(record["sampler"], []).append(record)
-    return groups
+@lru_cache(maxsize=2)
+def _engine(data: str, delta: float, engine: str, columns: bool) -> Prior:
+    return choose_prior(_problem(data).graph, delta, engine, columns)
