@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -106,7 +105,8 @@ def simulate(
 
     askgraph simulate flowers.csv --label species -o runs.jsonl
     """
-    from askgraph.simulate import Records, Run
+    from askgraph.records import Records
+    from askgraph.simulate import Run
 
     problem = _problem(graph, labels, label, features, id, neighbors)
     like = Run("", 0, budget, _doubt(doubt), form, delta, readout, engine, data=f"{graph.name} {problem.fingerprint}")
@@ -120,12 +120,11 @@ def simulate(
     print(engines)
     try:
         with bar(len(missing), "runs") as tick:
-            records.fill(problem, missing, workers or os.cpu_count() or 1, tick)
+            records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick())
     except KeyboardInterrupt:
         print(f"stopped; finished runs are in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
-    keys = {run.key for run in wanted}
-    _print_table([x for x in records.read() if _key(x, wanted[0]) in keys])
+    _print_table(list(records.of(wanted).values()))
     print(f"Records are in {output}. Draw them: askgraph plot {output} -o curve.png")
 
 
@@ -140,7 +139,7 @@ def plot(
     Example: askgraph plot runs.jsonl -o curve.png
     """
     from askgraph.draw import learning_curves
-    from askgraph.simulate import Records
+    from askgraph.records import Records
 
     found = Records(records).read()
     if not found:
@@ -152,6 +151,50 @@ def plot(
     )
     if kinds > 1:
         print(f"note: the file holds runs of {kinds} different experiments, and the means are taken over all of them")
+
+
+@app.command()
+def paper(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the report and its records.")] = Path(
+        "report"
+    ),
+    data: Annotated[
+        Path | None,
+        typer.Option(envvar="ASKGRAPH_DATA", help="A folder with the datasets; without it they are downloaded."),
+    ] = None,
+    figure: Annotated[list[int] | None, typer.Option(help="Only this figure, 1 to 14; may be repeated.")] = None,
+    claim: Annotated[list[int] | None, typer.Option(help="Only this claim, 1 to 16; may be repeated.")] = None,
+    table: Annotated[list[int] | None, typer.Option(help="Only this table, 1 or 2; may be repeated.")] = None,
+    runs: Annotated[int, typer.Option(help="Runs a curve; 0 means 50, 20 or 10 as in the plan.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few runs and small budgets: minutes.")] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Judge and draw what is there; run nothing.")] = False,
+    tune: Annotated[bool, typer.Option("--tune", help="Tune the similarity graphs afresh, as the paper says.")] = False,
+    centered: Annotated[bool, typer.Option("--centered", help="Pearson's correlation instead of the paper's.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
+) -> None:
+    """Redraw the paper: every figure and table, and every claim with a verdict; goes on where it was stopped.
+
+    Examples:
+
+    askgraph paper -o report --data data
+
+    askgraph paper -o report --figure 3 --claim 2 --runs 5
+
+    askgraph paper -o trial --quick
+    """
+    from askgraph.paper.study import Study, chosen
+
+    parts = chosen(figure, claim, table)
+    study = Study(output, data, *parts, runs, quick, centered, workers or os.cpu_count() or 1)
+    try:
+        settings = study.tuned(afresh=tune)
+        evidence = study.read(settings) if draw else study.measure(settings)
+    except KeyboardInterrupt:
+        print(f"stopped; what is finished is in {output}, and the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130) from None
+    pages = study.write(evidence)
+    _print_verdicts(study.verdicts(evidence))
+    print(f"The report is in {' and '.join(map(str, pages))}")
 
 
 def _digits() -> Problem:
@@ -212,15 +255,22 @@ def _engine_reasons(problem: Problem, runs: Sequence[Run]) -> str:
     return "engine: " + "; ".join(sorted({choice(problem.graph, *one)[1] for one in wanted}))
 
 
-def _key(record: Record, like: Run) -> str:
-    return json.dumps({name: record.get(name) for name in like.__dict__}, sort_keys=True)
+def _print_verdicts(verdicts: Sequence[tuple[int, str, str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "claim", "verdict")
+    for number, text, verdict in verdicts:
+        table.add_row(str(number), text, verdict)
+    if verdicts:
+        Console().print(table)
 
 
 def _print_table(records: Sequence[Record]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from askgraph.simulate import by_sampler, labels_needed, mean_curve
+    from askgraph.records import by_sampler, labels_needed, mean_curve
 
     table = Table(title="Labels needed for an accuracy of", title_justify="left")
     for column in ("sampler", *(f"{level:.0%}" for level in LEVELS), "at the end", "ms a question"):

@@ -1,0 +1,107 @@
+"""A page of headings, paragraphs, tables and pictures, as Markdown and as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of some level."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text, its lines joined; **bold** and `code` are marked as in Markdown."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        return " ".join(self.text.split())
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header and rows of text."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG file, by its path from the page."""
+
+    path: str
+    words: str
+
+
+Block = Heading | Paragraph | Table | Picture
+
+STYLE = """
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff }
+table { border-collapse: collapse; margin: 1rem 0; font-size: 0.86rem; display: block; overflow-x: auto }
+th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
+th { border-bottom: 2px solid #888 }
+img { width: 100%; height: auto; max-width: 58rem }
+h2 { margin-top: 2.5rem } h3 { margin-top: 1.8rem }
+code { background: #f2f2f2; padding: 0 0.2rem }
+"""
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The page as Markdown."""
+    return "\n\n".join(_markdown(block) for block in blocks) + "\n"
+
+
+def as_html(blocks: Sequence[Block], folder: Path) -> str:
+    """The page as HTML with its pictures inside."""
+    title = next(block.text for block in blocks if isinstance(block, Heading))
+    body = "\n".join(_html(block, folder) for block in blocks)
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}<title>{html.escape(title)}</title><style>{STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {text}"
+        case Paragraph():
+            return str(block)
+        case Picture(path, words):
+            return f"![{words}]({path})"
+        case Table(header, rows):
+            lines = [header, ["---"] * len(header), *rows]
+            return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _html(block: Block, folder: Path) -> str:
+    match block:
+        case Heading(level, text):
+            return f"<h{level}>{_inline(text)}</h{level}>"
+        case Paragraph():
+            return f"<p>{_inline(str(block))}</p>"
+        case Picture(path, words):
+            data = base64.b64encode((folder / path).read_bytes()).decode()
+            return f'<p><img alt="{html.escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
+        case Table(header, rows):
+            head = "".join(f"<th>{_inline(cell)}</th>" for cell in header)
+            body = "\n".join("<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+            return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def _inline(text: str) -> str:
+    safe = html.escape(text, quote=False)
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", safe))

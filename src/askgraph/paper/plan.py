@@ -1,0 +1,180 @@
+"""Which runs the figures and claims are made of: experiments as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from askgraph.paper.problems import ALL, CONNECTED, NETWORKS, TABLES, Source
+from askgraph.simulate import Problem, Run
+
+PROPOSED = ("tv", "msd", "klg", "fl", "kl")
+OTHERS = ("sigma", "vm", "eer", "tsa", "unc", "random")
+SAMPLERS = (*PROPOSED, *OTHERS)
+CALM = ("vm", "sigma", "unc", "random")  # doubt does not enter them
+DELTAS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.1)
+BUDGETS = {"grid": 50, "lfr": 30, "colon": 30, "leukemia": 30, "parkinsons": 60}
+BUDGETS |= {"ionosphere": 80, "australian": 80, "ecoli": 80} | dict.fromkeys(NETWORKS, 100)
+SMALL = ("colon", "leukemia", "parkinsons")  # these take doubt t^(-1/2), the larger tables none
+READOUTS = ("map", "mass")
+Tuned = dict[str, dict[str, float]]
+Names = Mapping[str, str]  # what records call the graph of a source: with its fingerprint
+
+
+TITLES = {
+    "grid": "The 10 × 10 grid of Fig. 1",
+    "lfr": "The LFR graph of Fig. 2",
+    "colon": "Colon cancer",
+    "ionosphere": "Ionosphere",
+    "leukemia": "Leukemia",
+    "australian": "Australian credit",
+    "parkinsons": "Parkinsons",
+    "ecoli": "Ecoli, cp against the rest",
+    "cora": "Cora, largest component",
+    "citeseer": "CiteSeer, largest component",
+    "polblogs": "Political blogs",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of learning curves: a row of panels an experiment."""
+
+    number: int
+    data: str
+    rows: Mapping[str, str]  # the words above a row, and its experiment
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return f"Fig. {self.number}. {TITLES[self.data]}"
+
+
+def _figure(number: int, data: str) -> Figure:
+    if data == "grid":
+        return Figure(number, data, {"doubt $t^{-1/2}$": data, "no doubt": "grid sure"})
+    if data in TABLES:
+        return Figure(number, data, {"tuned": data, "untuned": f"{data} untuned"})
+    return Figure(number, data, {"": data})
+
+
+FIGURES = {number: _figure(number, data) for number, data in enumerate(ALL, 3)}
+RUNTIMES = 14  # the number of the figure of runtimes
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Learning curves of several samplers under one set of settings, over seeds."""
+
+    name: str
+    source: Source
+    budget: int
+    repeats: int
+    samplers: tuple[str, ...] = SAMPLERS
+    doubt: str | None = "sqrt"
+    delta: float = 0.005
+    explore: float | str = 0.0
+    expect: str = "mean"
+    first_seed: int = 0
+
+    @property
+    def seeds(self) -> range:
+        """A seed a run."""
+        return range(self.first_seed, self.first_seed + self.repeats)
+
+    def source_of(self, seed: int) -> Source:
+        """The graph of one run: the grid's borders are drawn anew in each."""
+        return replace(self.source, coins=seed) if self.source.data == "grid" else self.source
+
+    @property
+    def sources(self) -> set[Source]:
+        """All graphs it runs on."""
+        return {self.source_of(seed) for seed in self.seeds}
+
+    def runs(self, sampler: str, readout: str, names: Names) -> list[Run]:
+        """The runs of one curve, a seed each."""
+        doubt = None if sampler in CALM else self.doubt
+        like = Run(
+            sampler, 0, self.budget, doubt, delta=self.delta, readout=readout, explore=self.explore, expect=self.expect
+        )
+        return [replace(like, seed=seed, data=names[str(self.source_of(seed))]) for seed in self.seeds]
+
+    def all_runs(self, names: Names) -> list[Run]:
+        """The runs of all its curves."""
+        curves = ((sampler, readout) for sampler in self.samplers for readout in READOUTS)
+        return [run for curve in curves for run in self.runs(*curve, names)]
+
+
+def tuned(centered: bool = False) -> Tuned:
+    """The shipped thresholds and deltas of the six similarity graphs, as ``askgraph paper --tune`` found them."""
+    stored = json.loads(files("askgraph.paper").joinpath("tuned.json").read_text())
+    return stored["pearson" if centered else "cosine"]  # type: ignore[no-any-return]
+
+
+def experiments(
+    settings: Tuned, centered: bool = False, repeats: int = 0, quick: bool = False
+) -> dict[str, Experiment]:
+    """Every experiment by name; ``repeats`` other than 0 replaces each number of runs."""
+    figures = [experiment for data in ALL for experiment in _figures_of(data, settings, centered)]
+    extras = [experiment for base in figures if base.name in ALL for experiment in _extras(base)]
+    every = [_scaled(x, repeats, quick) for x in (*figures, *extras)]
+    return {x.name: x for x in every}
+
+
+def _figures_of(data: str, settings: Tuned, centered: bool) -> list[Experiment]:
+    if data in TABLES:
+        return _table_figures(data, settings[data], centered)
+    repeats = 10 if data in NETWORKS else 50
+    first = Experiment(data, Source(data, largest=data in CONNECTED), BUDGETS[data], repeats)
+    if data == "grid":
+        return [first, replace(first, name="grid sure", doubt=None)]
+    if data == "polblogs":
+        within = replace(
+            first, name="polblogs largest", source=Source(data, largest=True), samplers=("msd", "sigma", "vm")
+        )
+        return [first, within, replace(within, name="polblogs largest plain", samplers=("tsa",), doubt=None)]
+    return [first]
+
+
+def _table_figures(data: str, values: dict[str, float], centered: bool) -> list[Experiment]:
+    source = Source(data, values["threshold"], centered)
+    doubt = "sqrt" if data in SMALL else None
+    first = Experiment(data, source, BUDGETS[data], 20, doubt=doubt, delta=values["delta"])
+    whole = replace(first, source=replace(source, threshold=0.0))
+    untuned = replace(whole, name=f"{data} untuned", delta=0.005)
+    dense = replace(whole, name=f"{data} whole", delta=values["delta_whole"], samplers=("tv", "random"))
+    return [first, untuned, dense]
+
+
+def _extras(base: Experiment) -> list[Experiment]:
+    """What the claims need beside the figures: the methods of others without doubt, other deltas, mixing, max–min."""
+    plain = replace(base, name=f"{base.name} plain", samplers=("eer", "tsa"), doubt=None)
+    few = replace(base, repeats=min(base.repeats, 20))
+    ridges = [replace(few, name=ridge_name(few, d), delta=d, samplers=("tv", "random")) for d in DELTAS]
+    mixed = replace(few, name=f"{base.name} mixed", samplers=("unc",), explore="sqrt")
+    least = replace(few, name=f"{base.name} least", samplers=("tv", "msd"), expect="min", doubt=None)
+    return [plain, *ridges, mixed, least]
+
+
+def ridge_name(base: Experiment, delta: float) -> str:
+    """The experiment that differs from another in its delta."""
+    return f"{base.name} delta {delta:g}"
+
+
+def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
+    most = 8 if experiment.source.data in NETWORKS else 15
+    budget = min(experiment.budget, most) if quick else experiment.budget
+    return replace(experiment, repeats=repeats or (2 if quick else experiment.repeats), budget=budget)
+
+
+# Seconds of a look-ahead question at 2,500 nodes and 7 classes, by which the time left is estimated.
+_QUESTION = {"fl": 0.3, "kl": 1.3, "eer": 0.12, "tsa": 1.8}
+
+
+def cost(sampler: str, budget: int, problem: Problem) -> float:
+    """About how many seconds a run takes, for the progress bar and the order of work."""
+    n, classes = problem.graph.n_nodes, len(problem.classes)
+    look = _QUESTION.get(sampler, 0.0) * (n / 2500) ** 2 * classes / 7
+    return budget * (look + 1e-3 + 1e-6 * n)

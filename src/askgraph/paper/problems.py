@@ -1,0 +1,95 @@
+"""The graphs of the paper's tests, each with all its labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from askgraph.build import communities, pearson, two_squares
+from askgraph.graph import Graph
+from askgraph.paper.datasets import Dataset, load
+from askgraph.simulate import Problem
+
+SYNTHETIC = ("grid", "lfr")
+TABLES = ("colon", "ionosphere", "leukemia", "australian", "parkinsons", "ecoli")  # Figs. 5 to 10, in this order
+NETWORKS = ("cora", "citeseer", "polblogs")
+ALL = (*SYNTHETIC, *TABLES, *NETWORKS)
+BINARY = ("grid", *TABLES, "polblogs")
+CONNECTED = ("cora", "citeseer")  # of these the paper takes the largest component
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which graph: a dataset, and how its graph is made."""
+
+    data: str
+    threshold: float = 0.0  # of the similarity graphs: weights below it are cut
+    centered: bool = False  # Pearson's correlation proper; the paper's formula does not center
+    largest: bool = False  # the largest component only
+    coins: int = 0  # of the grid: the seed of its fuzzy borders
+
+    def __str__(self) -> str:
+        """A few words that name it in records."""
+        if self.data in TABLES:
+            return f"{self.data} {'pearson' if self.centered else 'cosine'} > {self.threshold:g}"
+        if self.data == "grid":
+            return f"grid coins {self.coins}"
+        return f"{self.data}{' largest component' if self.largest else ''}"
+
+    def problem(self, folder: str | os.PathLike[str] | None = None) -> Problem:
+        """The graph and its labels; real data from a folder."""
+        if self.data in SYNTHETIC:
+            return _synthetic(self)
+        data = _load(self.data, None if folder is None else os.fspath(folder))
+        return _similarity(data, self) if self.data in TABLES else _network(data, self)
+
+
+@cache
+def _load(name: str, folder: str | None) -> Dataset:
+    return load(name, folder)
+
+
+def _synthetic(source: Source) -> Problem:
+    make: dict[str, Callable[[], tuple[Graph, object]]] = {
+        "grid": lambda: two_squares(rng=source.coins),
+        "lfr": lambda: communities((250, 350, 400), rng=0),
+    }
+    graph, labels = make[source.data]()
+    return Problem(graph, np.asarray(labels).tolist())
+
+
+def _similarity(data: Dataset, source: Source) -> Problem:
+    labels = ["cp" if x == "cp" else "other" for x in data.labels] if data.name == "ecoli" else list(data.labels)
+    return Problem(pearson(data.features, source.threshold, source.centered), labels)
+
+
+def _network(data: Dataset, source: Source) -> Problem:
+    assert data.graph is not None
+    if not source.largest:
+        return Problem(data.graph, list(data.labels))
+    graph = data.graph.largest_component()
+    return Problem(graph, [data.labels[data.graph.index(name)] for name in graph.names or ()])
+
+
+def facts(source: Source, problem: Problem) -> dict[str, Any]:
+    """What Table II and the report say of a graph."""
+    graph = problem.graph
+    codes = np.array([problem.classes.index(x) for x in problem.truth])
+    sizes = np.sort(np.bincount(codes))[::-1]
+    ends = graph.weights.tocoo()
+    return {
+        "source": str(source),
+        "name": f"{source} {problem.fingerprint}",
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "isolated": int((graph.degrees == 0).sum()),
+        "components": int(graph.components().max()) + 1,
+        "classes": sizes.tolist(),
+        "share": round(float(sizes[0] / graph.n_nodes), 4),
+        "homophily": round(float((codes[ends.row] == codes[ends.col]).mean()), 4) if ends.nnz else 1.0,
+    }

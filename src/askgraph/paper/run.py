@@ -1,0 +1,103 @@
+"""Experiments -> records in a folder, resumable; and records -> curves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askgraph.errors import FileError
+from askgraph.paper.plan import Experiment, cost
+from askgraph.paper.problems import Source, facts
+from askgraph.progress import bar
+from askgraph.records import Records
+from askgraph.simulate import Record, Run
+from askgraph.types import Array
+
+Facts = dict[str, dict[str, Any]]  # what is known of each graph, by its source
+
+
+@dataclass(frozen=True)
+class Results:
+    """Records by experiment."""
+
+    experiments: Mapping[str, Experiment]
+    facts: Facts
+    records: Mapping[Run, Record]
+
+    def of(self, experiment: str, sampler: str, readout: str = "map") -> list[Record]:
+        """The records of one curve, a run each."""
+        runs = self.experiments[experiment].runs(sampler, readout, _names(self.facts))
+        return [self.records[run] for run in runs if run in self.records]
+
+    def curves(self, experiment: str, sampler: str, readout: str = "map") -> Array:
+        """Accuracies, a row a run, a column a label."""
+        return np.array([record["accuracy"] for record in self.of(experiment, sampler, readout)])
+
+    def fact(self, experiment: str) -> dict[str, Any]:
+        """What is known of the (first) graph of an experiment."""
+        return self.facts[str(self.experiments[experiment].source)]
+
+
+def fill(
+    folder: Path, wanted: Sequence[Experiment], data: str | os.PathLike[str] | None, workers: int, name: str = "runs"
+) -> Results:
+    """Make the records that a folder lacks of these experiments, then read them all."""
+    problems = {source: source.problem(data) for source in sorted(_sources(wanted), key=str)}
+    known = {str(source): facts(source, problem) for source, problem in problems.items()}
+    _save_facts(folder, known)
+    named = {known[str(source)]["name"]: problem for source, problem in problems.items()}
+    records = Records(folder / f"{name}.jsonl")
+    missing = records.missing(_runs(wanted, known))
+    costs = {run: cost(run.sampler, run.budget, named[run.data]) for run in missing}
+    with bar(sum(costs.values()), name) as tick:
+        records.fill(named, _ordered(costs), workers, lambda run: tick(costs[run]))
+    return read(folder, wanted, name)
+
+
+def read(folder: Path, wanted: Sequence[Experiment], name: str = "runs") -> Results:
+    """What a folder holds of these experiments; nothing is computed."""
+    known = _read_facts(folder)
+    lacking = sorted({str(source) for source in _sources(wanted)} - known.keys())
+    if lacking:
+        raise FileError(f"{folder}: no runs there on {lacking[0]!r}; make them first")
+    records = Records(folder / f"{name}.jsonl").of(_runs(wanted, known))
+    return Results({x.name: x for x in wanted}, known, records)
+
+
+def _sources(wanted: Iterable[Experiment]) -> set[Source]:
+    return {source for experiment in wanted for source in experiment.sources}
+
+
+def _names(known: Facts) -> dict[str, str]:
+    return {source: fact["name"] for source, fact in known.items()}
+
+
+def _runs(wanted: Iterable[Experiment], known: Facts) -> list[Run]:
+    return list(dict.fromkeys(run for experiment in wanted for run in experiment.all_runs(_names(known))))
+
+
+def _ordered(costs: Mapping[Run, float]) -> list[Run]:
+    """Graph by graph, so that engines are prepared once, those with the longest runs first."""
+    longest: dict[str, float] = {}
+    for run, seconds in costs.items():
+        longest[run.data] = max(longest.get(run.data, 0.0), seconds)
+    return sorted(costs, key=lambda run: (-longest[run.data], run.data, run.delta, -costs[run]))
+
+
+def _save_facts(folder: Path, known: Facts) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    both = {**_read_facts(folder), **known}
+    new = folder / "graphs.json.new"
+    new.write_text(json.dumps(both, indent=1, sort_keys=True))
+    os.replace(new, folder / "graphs.json")
+
+
+def _read_facts(folder: Path) -> Facts:
+    path = folder / "graphs.json"
+    return json.loads(path.read_text()) if path.exists() else {}
