@@ -16,7 +16,7 @@ import numpy as np
 from askgraph.errors import FileError, SettingError
 from askgraph.foreign import counted
 from askgraph.graph import Graph
-from askgraph.paper.download import Source, download, read
+from askgraph.paper.download import File, download, read
 from askgraph.types import Array
 
 FOLDER = "ASKGRAPH_DATA"  # the environment variable
@@ -66,7 +66,7 @@ class Spec:
     """Where a dataset's files are, how to read them and what must come out."""
 
     name: str
-    sources: tuple[Source, ...]
+    sources: tuple[File, ...]
     parse: Callable[..., Parts]
     counts: Counts
 
@@ -169,8 +169,8 @@ def _table(
     return Parts(labels, features=np.array([row[named:] for row in rows], dtype=np.float64))
 
 
-def _at(address: str, *paths: str) -> tuple[Source, ...]:
-    return tuple(Source(path, address, SHA256[path]) for path in paths)
+def _at(address: str, *paths: str) -> tuple[File, ...]:
+    return tuple(File(path, address, SHA256[path]) for path in paths)
 
 
 SHA256 = {  # of the unpacked content
@@ -187,7 +187,7 @@ SHA256 = {  # of the unpacked content
     "ecoli/ecoli.data": "008bd8fbb1d8b34040c3c8c4e987cac2a7ebf116e008b140cc6441be5261ba1d",
 }
 # leu.t was at hand only as its values, written anew: the bytes of the published file are not certain.
-LEU_T = Source("leukemia/leu.t", f"{LIBSVM}/leu.t.bz2", sha256=None, lines=34)
+LEU_T = File("leukemia/leu.t", f"{LIBSVM}/leu.t.bz2", sha256=None, lines=34)
 PARKINSONS = partial(_table, mark=",", label=17, header=True, named=True)
 TABLE = (
     Spec(

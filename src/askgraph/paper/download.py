@@ -27,7 +27,7 @@ OPENERS: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz
 
 
 @dataclass(frozen=True)
-class Source:
+class File:
     """One published file: its place in the data folder, its address (perhaps of an archive), and what it holds."""
 
     path: str
@@ -53,7 +53,7 @@ class Source:
         return f"its sha256 is {digest}, not {self.sha256}" if self.sha256 not in (None, digest) else None
 
 
-def read(source: Source, root: Path) -> bytes:
+def read(source: File, root: Path) -> bytes:
     """The content of a file that lies in this folder, unpacked and checked."""
     path = source.found(root)
     if path is None:
@@ -70,7 +70,7 @@ def read(source: Source, root: Path) -> bytes:
     return content
 
 
-def download(sources: Iterable[Source], root: Path) -> None:
+def download(sources: Iterable[File], root: Path) -> None:
     """Fetch these files into this folder, each address once; only what is whole and right is kept."""
     for address, group in itertools.groupby(sources, lambda source: source.address):
         wanted = list(group)
@@ -115,7 +115,7 @@ def _limited(file: Any) -> bytes:
     return content
 
 
-def _checked(source: Source, packed: bytes) -> bytes:
+def _checked(source: File, packed: bytes) -> bytes:
     unpack = UNPACKERS.get(PurePosixPath(source.address).suffix)
     content = unpack(packed, source.name) if unpack else packed
     if flaw := source.flaw(content):
