@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 log = logging.getLogger("askgraph")
+EVERY = 60.0  # seconds between lines where there is no terminal
 
 
 @contextmanager
@@ -48,7 +50,7 @@ class Tick(Protocol):
 def bar(total: float, what: str) -> Iterator[Tick]:
     """A progress bar with an estimate of the time left; call what it gives once a step, or with how many."""
     if total == 0 or not sys.stderr.isatty():
-        yield lambda amount=1: None
+        yield _spoken(total, what)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -57,3 +59,19 @@ def bar(total: float, what: str) -> Iterator[Tick]:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total)
         yield lambda amount=1: progress.advance(task, amount)
+
+
+def _spoken(total: float, what: str) -> Tick:
+    """Where there is no terminal: a line a minute."""
+    start = last = time.monotonic()
+    done = 0.0
+
+    def tick(amount: float = 1) -> None:
+        nonlocal done, last
+        done, now = done + amount, time.monotonic()
+        if now - last >= EVERY:
+            left = (now - start) * (total - done) / done / 60
+            print(f"{what}: {done / total:.0%}, about {left:.0f} minutes left", file=sys.stderr, flush=True)
+            last = now
+
+    return tick

@@ -125,6 +125,11 @@ def versions() -> dict[str, str]:
     return {"askgraph": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}
 
 
+def machine() -> str:
+    """Where seconds were measured."""
+    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
+
+
 def simulate_all(problems: Problem | Mapping[str, Problem], runs: Sequence[Run], workers: int = 1) -> Iterator[Record]:
     """The records of many runs, as they finish, over processes that prepare each engine once.
 

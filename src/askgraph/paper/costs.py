@@ -26,7 +26,7 @@ import numpy as np
 from askgraph.build import nearest_neighbors
 from askgraph.learner import Learner
 from askgraph.paper.costed import CLOSED, RETRAINED, Costed
-from askgraph.simulate import Problem, Record, versions
+from askgraph.simulate import Problem, Record, machine, versions
 from askgraph.types import IntArray
 from askgraph.utilities.lookahead import COMPILE_FROM
 
@@ -155,7 +155,7 @@ def measure(point: Point, problem: Problem | None = None) -> Record:
     n, edges, classes = problem.graph.n_nodes, problem.graph.n_edges, len(problem.classes)
     sizes = {"key": point.key, "n": n, "edges": edges, "classes": classes}
     costs = ask_tell(problem, point.sampler, point.how, point.labels, point.repeats)
-    return {**asdict(point), **sizes, **costs, "versions": _versions()}
+    return {**asdict(point), **sizes, **costs, "versions": _versions(), "machine": machine()}
 
 
 _versions = cache(versions)

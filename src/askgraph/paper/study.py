@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ from askgraph.paper.symmetry import symmetry
 from askgraph.paper.tune import tune
 from askgraph.progress import bar
 from askgraph.records import Lines
-from askgraph.simulate import Record, versions
+from askgraph.simulate import Record
 
 GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
 FIGURE_NUMBERS = (*GENERATED, *FIGURES, RUNTIMES)
@@ -148,7 +146,7 @@ class Study:
         blocks += figures_part(evidence.results, numbers, extra) if self.figures else []
         blocks += growth_part(evidence.growth) if evidence.growth else []
         blocks += tables_part(evidence.results) if 2 in self.tables else []
-        return [*blocks, Heading(2, "Made with"), Paragraph(_machine())]
+        return [*blocks, Heading(2, "Made with"), Paragraph(_made_with(evidence))]
 
 
 INTRO = """
@@ -183,6 +181,8 @@ def _times(records: Sequence[Record], how: str) -> Times:
     return {(x["data"], x["sampler"]): x["ask_seconds"] + x["tell_seconds"] for x in records if x["how"] == how}
 
 
-def _machine() -> str:
-    parts = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return f"{parts}; {os.cpu_count()} cores, {platform.machine()}, {platform.system()}."
+def _made_with(evidence: Evidence) -> str:
+    records = [*evidence.results.records.values(), *evidence.runtimes, *evidence.growth]
+    made = {", ".join(f"{name} {number}" for name, number in x["versions"].items()) for x in records}
+    machines = {x["machine"] for x in records if "machine" in x}
+    return "; ".join(sorted(made)) + "." + "".join(f" Seconds were measured on {words}." for words in sorted(machines))
