@@ -21,7 +21,7 @@ priors.base priors.dense priors.elimination priors.takahashi priors.factor prior
 priors.iterative priors field utilities.closed utilities.kernels utilities.lookahead utilities
 settings shortlist learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
-paper.evidence paper.claims paper.draw paper.page paper.report paper.study cli __main__
+paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__
 """.split()  # noqa: SIM905 -- it reads as the flow it is
 
 

@@ -184,6 +184,8 @@ def paper(
     """
     from askgraph.paper.study import Study, chosen
 
+    if tune and (quick or draw):
+        raise SettingError("--tune takes its time: leave out --quick and --draw, and draw later")
     parts = chosen(figure, claim, table)
     study = Study(output, data, *parts, runs, quick, centered, workers or os.cpu_count() or 1)
     try:
@@ -192,8 +194,8 @@ def paper(
     except KeyboardInterrupt:
         print(f"stopped; what is finished is in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
-    pages = study.write(evidence)
-    _print_verdicts(study.verdicts(evidence))
+    judged, pages = study.write(evidence)
+    _print_verdicts([(claim.number, claim.text, claim.verdict(checks)) for claim, checks in judged])
     print(f"The report is in {' and '.join(map(str, pages))}")
 
 

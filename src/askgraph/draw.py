@@ -68,11 +68,11 @@ def canvas(rows: int, columns: int, size: Size) -> tuple[Any, Any]:
     return figure, axes
 
 
-def draw_curves(axes: Any, groups: Mapping[str, Array], also: Mapping[str, Array] | None = None) -> None:
-    """A line and a band a sampler, named at its end; ``also`` are further curves of the same samplers, dashed."""
-    also = also or {}
-    for sampler, runs in also.items():
-        axes.plot(_labels(runs), runs.mean(axis=0), color=_color(sampler), linewidth=0.9, linestyle=(0, (4, 2)))
+def draw_curves(axes: Any, groups: Mapping[str, Array], *also: Mapping[str, Array]) -> None:
+    """A line and a band a sampler; ``also`` are further curves of the same samplers, dashed, then dotted."""
+    for others, dashes in zip(also, ((0, (4, 2)), (0, (1, 1.5))), strict=False):
+        for sampler, runs in others.items():
+            axes.plot(_labels(runs), runs.mean(axis=0), color=_color(sampler), linewidth=0.9, linestyle=dashes)
     for at, (sampler, runs) in enumerate(groups.items()):
         _line(axes, sampler, runs, at)
     axes.set_xlabel("labels given")

@@ -69,7 +69,7 @@ def _spoken(total: float, what: str) -> Tick:
     def tick(amount: float = 1) -> None:
         nonlocal done, last
         done, now = done + amount, time.monotonic()
-        if now - last >= EVERY:
+        if total > 0 and now - last >= EVERY:
             left = (now - start) * (total - done) / done / 60
             print(f"{what}: {done / total:.0%}, about {left:.0f} minutes left", file=sys.stderr, flush=True)
             last = now

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 import tracemalloc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from itertools import product
@@ -95,14 +95,14 @@ class Sweep(NamedTuple):
 
 # Our look-ahead is compiled from 200,000 pairs × classes on: the sizes of a fit are on one side of it.
 FULL = (
-    Sweep("dense", CLOSED, "n", (800, 1_250, 2_000, 3_000), (4,)),
-    Sweep("dense", CLOSED, "C", (1_000,), (2, 4, 8, 16, 32)),
+    Sweep("dense", (*CLOSED, "random"), "n", (800, 1_250, 2_000, 3_000), (4,)),
+    Sweep("dense", (*CLOSED, "random"), "C", (1_000,), (2, 4, 8, 16, 32)),
     Sweep("dense", RETRAINED, "n", (800, 1_250, 2_000, 3_000), (4,)),
     Sweep("dense", RETRAINED, "C", (1_000,), (2, 4, 8, 16, 32)),
-    Sweep("direct", CLOSED, "n", (1_500, 3_000, 6_000, 12_000), (4,)),
-    Sweep("direct", CLOSED, "C", (4_000,), (2, 4, 8, 16, 32)),
-    Sweep("iterative", CLOSED, "n", (2_000, 4_000, 8_000, 16_000), (4,)),
-    Sweep("iterative", CLOSED, "C", (2_000,), (2, 4, 8, 16, 32)),
+    Sweep("direct", (*CLOSED, "random"), "n", (1_500, 3_000, 6_000, 12_000), (4,)),
+    Sweep("direct", (*CLOSED, "random"), "C", (4_000,), (2, 4, 8, 16, 32)),
+    Sweep("iterative", (*CLOSED, "random"), "n", (2_000, 4_000, 8_000, 16_000), (4,)),
+    Sweep("iterative", (*CLOSED, "random"), "C", (2_000,), (2, 4, 8, 16, 32)),
     Sweep("paper", (*CLOSED, *RETRAINED), "n", (400, 640, 1_000, 1_600), (4,)),
     Sweep("paper", (*CLOSED, *RETRAINED), "C", (600,), (2, 4, 8, 16, 32)),
 )
@@ -137,16 +137,6 @@ def runtime_points(names: Iterable[str], quick: bool) -> list[Point]:
 def _repeats(sampler: str, quick: bool) -> int:
     """Few of what takes long."""
     return 2 if quick else 5 if sampler in RETRAINED else 15
-
-
-def growth(quick: bool) -> Iterator[Record]:
-    """Table I's records."""
-    return map(measure, growth_points(quick))
-
-
-def runtimes(problems: Mapping[str, Problem], quick: bool) -> Iterator[Record]:
-    """Fig. 14's records."""
-    return (measure(point, problems[point.data]) for point in runtime_points(problems, quick))
 
 
 def measure(point: Point, problem: Problem | None = None) -> Record:
@@ -184,7 +174,7 @@ def _seconds(problem: Problem, sampler: str, how: str, labels: int, repeats: int
     _tell_some(side, problem, labels)
     asks, tells = zip(*(_round(side) for _ in range(repeats)), strict=True)
     seconds = {"setup_seconds": setup, "ask_seconds": float(np.median(asks)), "tell_seconds": float(np.median(tells))}
-    return {**seconds, "asks": asks, "tells": tells, "share": side.share, "engine_used": side.engine}
+    return {**seconds, "asks": list(asks), "tells": list(tells), "share": side.share, "engine_used": side.engine}
 
 
 def exponents(records: Iterable[Record]) -> list[dict[str, Any]]:

@@ -24,22 +24,38 @@ def draw_figure(figure: Figure, results: Results, path: Path) -> None:
     drawn = []
     for row, (words, name) in zip(panels, figure.rows.items(), strict=True):
         for axes, (side, samplers) in zip(row, SIDES.items(), strict=True):
-            solid, dashed = (_curves(results, name, samplers, readout) for readout in READOUTS)
-            draw_curves(axes, solid, dashed)
+            solid, dashed = (_curves(results, figure, name, samplers, readout) for readout in READOUTS)
+            draw_curves(axes, solid, dashed, _doubted(results, figure, name, samplers))
             drawn.append((axes, solid, dashed))
             axes.set_title(", ".join(filter(None, (side, words))), loc="left", fontsize=9)
         row[0].set_ylabel("accuracy on the unlabeled", fontsize=9)
     fit(panels, [groups for _, *both in drawn for groups in both])
     for axes, solid, _ in drawn:
         name_ends(axes, solid)
+    dotted = "; dotted: with doubt" if any(_doubted(results, figure, x, ("eer",)) for x in figure.rows.values()) else ""
     first = results.experiments[next(iter(figure.rows.values()))]
-    whole.suptitle(f"{figure.title} (means of {first.repeats} runs; dashed: class-mass readout)", fontsize=10)
+    whole.suptitle(f"{figure.title} (means of {first.repeats} runs; dashed: class-mass readout{dotted})", fontsize=10)
     save(whole, path)
 
 
-def _curves(results: Results, experiment: str, samplers: Sequence[str], readout: str) -> dict[str, Array]:
-    found = {sampler: results.curves(experiment, sampler, readout) for sampler in samplers}
-    return {sampler: curves for sampler, curves in found.items() if curves.size}
+def _curves(
+    results: Results, figure: Figure, experiment: str, samplers: Sequence[str], readout: str
+) -> dict[str, Array]:
+    """Accuracies; eer and tsa as their authors have them, where the figure does not compare doubt with none."""
+    main = (
+        figure.experiments[-1]
+        if experiment == figure.data and len(figure.experiments) > len(figure.rows)
+        else experiment
+    )
+    homes = {sampler: main if sampler in ("eer", "tsa") else experiment for sampler in samplers}
+    return {sampler: results.curves(home, sampler, readout) for sampler, home in homes.items()}
+
+
+def _doubted(results: Results, figure: Figure, experiment: str, samplers: Sequence[str]) -> dict[str, Array]:
+    """eer and tsa with the paper's doubt, where they are drawn without."""
+    if results.experiments[experiment].doubt is None or experiment != figure.data or figure.data == "grid":
+        return {}
+    return {sampler: results.curves(experiment, sampler) for sampler in samplers if sampler in ("eer", "tsa")}
 
 
 def draw_grid(path: Path) -> None:

@@ -73,15 +73,21 @@ def no_worse(what: str, a: Array, b: Array, counts: bool = True) -> Check:
 def equal(what: str, a: Array, b: Array, counts: bool = True) -> Check:
     """Whether a and b are within the margin."""
     mean, low, high = interval(a - b)
-    return Check(
-        what, mean, low, high, _says(low > -MARGIN and high < MARGIN, low >= MARGIN or high <= -MARGIN), counts
-    )
+    return Check(what, mean, low, high, _says(_near(low, high), _apart(low, high)), counts)
 
 
 def unequal(what: str, a: Array, b: Array) -> Check:
-    """Whether a and b differ at all, whichever is ahead."""
+    """Whether a and b are apart by more than the margin, whichever is ahead."""
     mean, low, high = interval(a - b)
-    return Check(what, mean, low, high, _says(low > 0 or high < 0, not (a - b).any()))
+    return Check(what, mean, low, high, _says(_apart(low, high), _near(low, high)))
+
+
+def _near(low: float, high: float) -> bool:
+    return max(-low, high) < MARGIN
+
+
+def _apart(low: float, high: float) -> bool:
+    return low >= MARGIN or high <= -MARGIN
 
 
 def reaches(what: str, values: Array, level: float, counts: bool = True) -> Check:

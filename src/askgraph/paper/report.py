@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.paper.claims import CLAIMS, Claim
+from askgraph.paper import words
+from askgraph.paper.claims import Claim
 from askgraph.paper.costs import exponents
-from askgraph.paper.evidence import Check, Evidence, accuracy
+from askgraph.paper.evidence import Check, accuracy
 from askgraph.paper.page import Block, Heading, Paragraph, Picture, Table
 from askgraph.paper.plan import FIGURES, SAMPLERS, TITLES, Experiment, Figure
 from askgraph.paper.problems import TABLES
@@ -24,26 +25,7 @@ PAPERS_TABLE = {  # Table II as printed: rows, baseline accuracy
     "parkinsons": (191, 0.75),
     "ecoli": (326, 0.57),
 }
-OF_CLAIMS = """
-Each check is a mean over runs with its 95 % interval (Student's t over seeds, differences paired by seed). It says yes or no
-when the whole interval does, and cannot tell otherwise. A claim holds when all its checks say yes, or more than half of them
-where the paper says most or generally; it holds partly when some do; it does not hold when none does. eer and tsa stand in the
-claims as their authors have them, without the paper's doubt.
-"""
-OF_FIGURES = """
-Accuracy on the nodes without a label against the number of labels; bands are ± 2 standard errors over runs. Left the samplers
-that the paper proposes, right those of others, random sampling in both. Solid is the paper's readout (the class with the largest
-mean), dashed the class-mass readout of the same fields.
-"""
-OF_GROWTH = """
-Exponents of growth in the number of nodes / in the number of classes, fitted to measurements on 10-nearest-neighbour graphs of
-points in a cube: least squares in logarithms, with the standard error. `paper` is the paper's algorithm in numpy with full
-matrices; the others are our engines. Memory is the peak above the graph.
-"""
-OF_TABLES = """
-The paper speaks of seven datasets and lists six. It does not say why it has fewer rows of three: its baseline shares are those of
-all rows, and rows that our thresholds leave without an edge (last column) are kept.
-"""
+BOUGHT = ("tv", "msd", "random")  # the samplers that show what tuning bought
 WHY = {
     "leukemia": "the original has 38 + 34 = 72 samples; the share fits 72",
     "parkinsons": "the original has 195 recordings; the share fits 195",
@@ -51,13 +33,12 @@ WHY = {
 }
 
 
-def claims_part(evidence: Evidence, numbers: Iterable[int]) -> list[Block]:
+def claims_part(judged: Sequence[tuple[Claim, Sequence[Check]]]) -> list[Block]:
     """The verdicts in one table, then each claim with its checks."""
-    judged = [(CLAIMS[number], CLAIMS[number].checks(evidence)) for number in numbers]
     rows = [_verdict_row(claim, checks) for claim, checks in judged]
     summary = Table(("", "claim", "verdict", "yes", "no", "cannot tell"), rows)
     details = [block for claim, checks in judged for block in _claim_part(claim, checks)]
-    return [Heading(2, "The claims"), Paragraph(OF_CLAIMS), summary, *details]
+    return [Heading(2, "The claims"), Paragraph(words.OF_CLAIMS), summary, *details]
 
 
 def _verdict_row(claim: Claim, checks: Sequence[Check]) -> list[str]:
@@ -91,10 +72,10 @@ def _range(check: Check) -> str:
 
 def figures_part(results: Results, numbers: Iterable[int], extra: Mapping[int, str]) -> list[Block]:
     """The pictures, each under its settings; ``extra`` are figures without curves, with their words."""
-    blocks: list[Block] = [Heading(2, "The figures"), Paragraph(OF_FIGURES)]
+    blocks: list[Block] = [Heading(2, "The figures"), Paragraph(words.OF_FIGURES)]
     for number in sorted({*numbers, *extra}):
-        words = extra.get(number) or _settings(FIGURES[number], results)
-        blocks += [Heading(3, f"Figure {number}"), Paragraph(words), Picture(picture(number), f"Figure {number}")]
+        said = extra.get(number) or _settings(FIGURES[number], results)
+        blocks += [Heading(3, f"Figure {number}"), Paragraph(said), Picture(picture(number), f"Figure {number}")]
     return blocks
 
 
@@ -104,12 +85,12 @@ def picture(number: int) -> str:
 
 
 def _settings(figure: Figure, results: Results) -> str:
-    rows = (f"{_words(words)}{_setting(results.experiments[name], results)}" for words, name in figure.rows.items())
+    rows = (f"{_row(row)}{_setting(results.experiments[name], results)}" for row, name in figure.rows.items())
     return f"{TITLES[figure.data]}. " + " ".join(rows)
 
 
-def _words(words: str) -> str:
-    plain = words.replace("$t^{-1/2}$", "t^(−1/2)")
+def _row(row: str) -> str:
+    plain = row.replace("$t^{-1/2}$", "t^(−1/2)")
     return f"{plain[:1].upper()}{plain[1:]}: " if plain else ""
 
 
@@ -138,9 +119,9 @@ def growth_part(records: Sequence[Record]) -> list[Block]:
     ]
     return [
         Heading(2, "Table I: what it costs"),
-        Paragraph(OF_GROWTH),
+        Paragraph(words.OF_GROWTH),
         Table(("sampler", "computed by", "set-up n / C", "question n / C", "update n / C", "memory n / C"), body),
-        Paragraph("The paper's Table I, for comparison:"),
+        Paragraph("The paper's Table I, for comparison; * is what a method does not do:"),
         Table(("sampler", "offline", "sampling", "update", "memory"), printed),
     ]
 
@@ -164,17 +145,16 @@ def tables_part(results: Results) -> list[Block]:
         Heading(2, "Table II: the similarity datasets"),
         Table((*header, "threshold", "delta", "edges", "isolated"), rows),
         *_bought_part(results),
-        Paragraph(OF_TABLES),
+        Paragraph(words.OF_TABLES),
     ]
 
 
 def _bought_part(results: Results) -> list[Block]:
     """What tuning bought, where both experiments were run."""
     names = [name for name in TABLES if f"{name} untuned" in results.experiments]
-    samplers = ("tv", "msd", "random")
-    rows = [[TITLES[name], *(_bought(results, name, sampler) for sampler in samplers)] for name in names]
-    words = "What tuning bought: mean accuracy over all labels, untuned (no threshold, delta 0.005) → tuned."
-    return [Paragraph(words), Table(("dataset", *samplers), rows)] if rows else []
+    rows = [[TITLES[name], *(_bought(results, name, sampler) for sampler in BOUGHT)] for name in names]
+    said = "What tuning bought: mean accuracy over all labels, untuned (no threshold, delta 0.005) → tuned."
+    return [Paragraph(said), Table(("dataset", *BOUGHT), rows)] if rows else []
 
 
 def _bought(results: Results, name: str, sampler: str) -> str:

@@ -33,7 +33,7 @@ class Results:
     def of(self, experiment: str, sampler: str, readout: str = "map") -> list[Record]:
         """The records of one curve, a run each."""
         runs = self.experiments[experiment].runs(sampler, readout, _names(self.facts))
-        return [self.records[run] for run in runs if run in self.records]
+        return [self.records[run] for run in runs]
 
     def curves(self, experiment: str, sampler: str, readout: str = "map") -> Array:
         """Accuracies, a row a run, a column a label."""
@@ -66,7 +66,10 @@ def read(folder: Path, wanted: Sequence[Experiment], name: str = "runs") -> Resu
     lacking = sorted({str(source) for source in _sources(wanted)} - known.keys())
     if lacking:
         raise FileError(f"{folder}: no runs there on {lacking[0]!r}; make them first")
-    records = Records(folder / f"{name}.jsonl").of(_runs(wanted, known))
+    runs = _runs(wanted, known)
+    records = Records(folder / f"{name}.jsonl").of(runs)
+    if len(records) < len(runs):
+        raise FileError(f"{folder}: {len(runs) - len(records)} of {len(runs)} runs are missing; make them first")
     return Results({x.name: x for x in wanted}, known, records)
 
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from askgraph.errors import SettingError
-from askgraph.paper import costs
-from askgraph.paper.claims import CLAIMS
+from askgraph.errors import FileError, SettingError
+from askgraph.paper import costs, words
+from askgraph.paper.claims import CLAIMS, Claim
 from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, draw_runtimes
-from askgraph.paper.evidence import Evidence
+from askgraph.paper.evidence import Check, Evidence
 from askgraph.paper.page import Block, Heading, Paragraph, as_html, as_markdown
-from askgraph.paper.plan import FIGURES, RUNTIMES, Experiment, Tuned, experiments, tuned
+from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
 from askgraph.paper.problems import BINARY, CONNECTED, NETWORKS, TABLES, Source
-from askgraph.paper.report import claims_part, figures_part, growth_part, picture, tables_part
-from askgraph.paper.run import fill, read
-from askgraph.paper.symmetry import symmetry
+from askgraph.paper.report import BOUGHT, claims_part, figures_part, growth_part, picture, tables_part
+from askgraph.paper.run import Results, fill, read
+from askgraph.paper.symmetry import key, symmetry
 from askgraph.paper.tune import tune
 from askgraph.progress import bar
 from askgraph.records import Lines
-from askgraph.simulate import Record
+from askgraph.simulate import Record, machine
 
 GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
 FIGURE_NUMBERS = (*GENERATED, *FIGURES, RUNTIMES)
@@ -29,7 +29,7 @@ TABLE_NUMBERS = (1, 2)
 EXTRA = {
     1: "The grid of the first run. The coins along the dividing lines are tossed anew in every run.",
     2: "The graph is drawn once, by the generator `communities` with mixing 0.1 and mean degree 10.",
-    RUNTIMES: "Seconds of a question and its update relative to tv's, alone on the machine, after 10 labels, without doubt.",
+    RUNTIMES: words.OF_RUNTIMES,
 }
 
 
@@ -48,9 +48,8 @@ class Study:
     workers: int = 1
 
     def tuned(self, afresh: bool = False) -> Tuned:
-        """The shipped settings of the similarity graphs, or those that a folder's own tuning found."""
-        path = self.folder / "tuned.json"
-        kind = "pearson" if self.centered else "cosine"
+        """The settings of the similarity graphs: those that a folder's own tuning found, or the shipped ones."""
+        path, kind = self.folder / "tuned.json", "pearson" if self.centered else "cosine"
         if afresh:
             found = tune(self.folder, self.data, self.workers, self.centered)
             path.write_text(json.dumps({**_stored(path), kind: found}, indent=1) + "\n")
@@ -60,67 +59,97 @@ class Study:
         """Make what the folder lacks, then read it."""
         wanted = self._wanted(settings)
         results = fill(self.folder, wanted, self.data, self.workers)
-        if 16 in self.claims:
-            self._measure_symmetry([x for x in wanted if x.name in BINARY])
+        self._measure_symmetry(results)
         self._measure_costs()
-        return Evidence(results, self._costs("runtime"), self._lines("symmetry").read(), self._costs("growth"))
+        return self.read(settings)
 
     def read(self, settings: Tuned) -> Evidence:
         """What the folder holds; nothing is measured."""
         results = read(self.folder, self._wanted(settings))
-        return Evidence(results, self._costs("runtime"), self._lines("symmetry").read(), self._costs("growth"))
+        runtimes, growth = (self._kept("costs", [x.key for x in self._points(kind)]) for kind in ("runtime", "growth"))
+        return Evidence(results, runtimes, self._kept("symmetry", list(self._codings(results))), growth)
 
-    def write(self, evidence: Evidence) -> list[Path]:
-        """Draw the figures and write the report; returns its two pages."""
+    def write(self, evidence: Evidence) -> tuple[list[tuple[Claim, list[Check]]], list[Path]]:
+        """Judge the claims, draw the figures and write the report; returns the claims with their checks, and its two pages."""
+        judged = [(CLAIMS[number], CLAIMS[number].checks(evidence)) for number in self.claims]
         self._draw(evidence)
-        blocks = self._blocks(evidence)
-        pages = {"report.md": as_markdown(blocks), "report.html": as_html(blocks, self.folder)}
-        for name, text in pages.items():
-            (self.folder / name).write_text(text)
-        return [self.folder / name for name in pages]
+        blocks = self._blocks(evidence, judged)
+        whole = self._parts == (FIGURE_NUMBERS, tuple(CLAIMS), TABLE_NUMBERS)
+        name = "report" if whole else "parts"
+        pages = {f"{name}.md": as_markdown(blocks), f"{name}.html": as_html(blocks, self.folder)}
+        for file, text in pages.items():
+            (self.folder / file).write_text(text)
+        return judged, [self.folder / file for file in pages]
 
-    def verdicts(self, evidence: Evidence) -> list[tuple[int, str, str]]:
-        """Each claim: its number, what it says, and whether it holds."""
-        claims = [CLAIMS[number] for number in self.claims]
-        return [(claim.number, claim.text, claim.verdict(claim.checks(evidence))) for claim in claims]
+    @property
+    def _parts(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(part) for part in (self.figures, self.claims, self.tables))
 
     def _wanted(self, settings: Tuned) -> list[Experiment]:
+        """What the parts read, each experiment with the samplers that are read of it."""
         every = experiments(settings, self.centered, self.repeats, self.quick)
-        names = [name for number in self.figures if number in FIGURES for name in FIGURES[number].rows.values()]
-        names += [name for number in self.claims for name in CLAIMS[number].reads]
-        names += [name for name in TABLES if 2 in self.tables]
-        return [every[name] for name in dict.fromkeys(names)]
+        samplers: dict[str, set[str]] = {}
+        for name, some in self._reads():
+            samplers.setdefault(name, set()).update(some)
+        return [
+            replace(every[name], samplers=tuple(x for x in every[name].samplers if x in some))
+            for name, some in samplers.items()
+        ]
 
-    def _measure_symmetry(self, wanted: Iterable[Experiment]) -> None:
+    def _reads(self) -> Iterator[tuple[str, Sequence[str]]]:
+        for number in self.figures:
+            yield from ((name, SAMPLERS) for name in (FIGURES[number].experiments if number in FIGURES else ()))
+        for number in self.claims:
+            yield from ((name, CLAIMS[number].only) for name in CLAIMS[number].reads)
+        for name in TABLES if 2 in self.tables else ():
+            yield from ((one, BOUGHT) for one in (name, f"{name} untuned"))
+
+    def _needs(self, what: str) -> bool:
+        return any(CLAIMS[number].needs == what for number in self.claims)
+
+    def _codings(self, results: Results) -> dict[str, tuple[Experiment, int]]:
+        """The records on both codings that are wanted, by key."""
+        wanted = [x for name, x in results.experiments.items() if name in BINARY and self._needs("symmetry")]
+        return {
+            key(x, seed, results.facts[str(x.source_of(seed))]["name"]): (x, seed) for x in wanted for seed in x.seeds
+        }
+
+    def _measure_symmetry(self, results: Results) -> None:
         lines = self._lines("symmetry")
-        done = {(x["experiment"], x["seed"], x["budget"], x["delta"]) for x in lines.read()}
-        todo = [(x, seed) for x in wanted for seed in x.seeds if (x.name, seed, x.budget, x.delta) not in done]
+        done = {x["key"] for x in lines.read()}
+        todo = {name: at for name, at in self._codings(results).items() if name not in done}
         with lines.appending() as append, bar(len(todo), "both codings") as tick:
-            for experiment, seed in todo:
-                append(symmetry(experiment, seed, experiment.source_of(seed).problem(self.data)))
+            for name, (experiment, seed) in todo.items():
+                append({"key": name, **symmetry(experiment, seed, experiment.source_of(seed).problem(self.data))})
                 tick()
 
     def _measure_costs(self) -> None:
+        """Seconds of another machine are left where they are, and measured anew."""
         lines = self._lines("costs")
-        done = {x["key"] for x in lines.read()}
-        todo = [point for point in self._points() if point.key not in done]
-        problems = {
-            name: Source(name, largest=name in CONNECTED).problem(self.data)
-            for name in {x.data for x in todo} & set(NETWORKS)
-        }
+        done = {x["key"] for x in lines.read() if x["machine"] == machine()}
+        todo = [x for kind in ("runtime", "growth") for x in self._points(kind) if x.key not in done]
+        names = {x.data for x in todo} & set(NETWORKS)
+        problems = {name: Source(name, largest=name in CONNECTED).problem(self.data) for name in names}
         with lines.appending() as append, bar(len(todo), "costs") as tick:
             for point in todo:
                 append(costs.measure(point, problems.get(point.data)))
                 tick()
 
-    def _points(self) -> list[costs.Point]:
-        wanted = 11 in self.claims or RUNTIMES in self.figures
-        runtimes = costs.runtime_points(NETWORKS, self.quick) if wanted else []
-        return runtimes + (costs.growth_points(self.quick) if 1 in self.tables else [])
+    def _points(self, kind: str) -> list[costs.Point]:
+        if kind == "growth":
+            return costs.growth_points(self.quick) if 1 in self.tables else []
+        wanted = RUNTIMES in self.figures or self._needs("runtimes")
+        return costs.runtime_points(NETWORKS, self.quick) if wanted else []
 
-    def _costs(self, kind: str) -> list[Record]:
-        keys = {point.key for point in self._points() if point.kind == kind}
-        return [x for x in self._lines("costs").read() if x["key"] in keys]
+    def _kept(self, name: str, keys: Sequence[str]) -> list[Record]:
+        """The last record of each of these keys."""
+        found = {x["key"]: x for x in self._lines(name).read()}
+        lacking = [one for one in keys if one not in found]
+        if lacking:
+            raise FileError(
+                f"{self.folder}: {len(lacking)} of {len(keys)} records are missing from {name}.jsonl; {AGAIN}"
+            )
+        return [found[one] for one in keys]
 
     def _lines(self, name: str) -> Lines:
         return Lines(self.folder / f"{name}.jsonl")
@@ -137,26 +166,27 @@ class Study:
                     GENERATED[number](path)
                 tick()
 
-    def _blocks(self, evidence: Evidence) -> list[Block]:
-        blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(INTRO)]
-        blocks += [Paragraph(HURRIED)] if self.quick else []
-        blocks += claims_part(evidence, self.claims) if self.claims else []
+    def _blocks(self, evidence: Evidence, judged: Sequence[tuple[Claim, list[Check]]]) -> list[Block]:
+        blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(words.INTRO)]
+        blocks += [Paragraph(words.HURRIED)] if self.quick else []
+        blocks += claims_part(judged) if judged else []
         numbers = [number for number in self.figures if number in FIGURES]
         extra = {number: EXTRA[number] for number in self.figures if number in EXTRA}
         blocks += figures_part(evidence.results, numbers, extra) if self.figures else []
         blocks += growth_part(evidence.growth) if evidence.growth else []
         blocks += tables_part(evidence.results) if 2 in self.tables else []
+        blocks += [Heading(2, "Settings"), *map(Paragraph, self._settings())]
         return [*blocks, Heading(2, "Made with"), Paragraph(_made_with(evidence))]
 
+    def _settings(self) -> list[str]:
+        own = (self.folder / "tuned.json").exists()
+        weights = words.PEARSON if self.centered else words.CORRELATION
+        values = "tuned in this folder" if own else "those shipped with askgraph"
+        graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
+        return [graphs, words.TUNING, words.DOUBT]
 
-INTRO = """
-The numerical tests of Berberidis and Giannakis, "Data-adaptive Active Sampling for Efficient Graph-Cognizant Classification" (IEEE
-Transactions on Signal Processing, 2018), made again with askgraph on the same data, and each of their claims with a verdict. All
-classes are declared to the learner beforehand; the first question of a run is random; the formulas are the printed ones.
-"""
-HURRIED = """
-**This is a quick run**: two runs of few labels each, to see that all parts work. Its verdicts mean nothing.
-"""
+
+AGAIN = "run the same command without --draw"
 
 
 def chosen(

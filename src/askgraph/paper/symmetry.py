@@ -11,15 +11,15 @@ from askgraph.simulate import Problem, Record
 KINDS = ("plus_minus", "zero_one")
 
 
+def key(experiment: Experiment, seed: int, name: str) -> str:
+    """What makes such a record the one it is; ``name`` is the graph's."""
+    return f"{experiment.name}, {name}, delta {experiment.delta:g}, budget {experiment.budget}, seed {seed}"
+
+
 def symmetry(experiment: Experiment, seed: int, problem: Problem) -> Record:
     """Accuracies after each random label of both models, as the classes are named and with their names exchanged."""
     first, second = problem.classes
-    record: Record = {
-        "experiment": experiment.name,
-        "budget": experiment.budget,
-        "delta": experiment.delta,
-        "seed": seed,
-    }
+    record: Record = {"experiment": experiment.name, "seed": seed}
     for words, classes in (("", [first, second]), ("_swapped", [second, first])):
         curves = _curves(problem, classes, experiment, seed)
         record |= {f"{kind}{words}": curve for kind, curve in zip(KINDS, curves, strict=True)}
@@ -31,8 +31,10 @@ def _curves(problem: Problem, classes: list[object], experiment: Experiment, see
     truth = np.array([classes.index(x) for x in problem.truth])
     curves: tuple[list[float], ...] = ([], [])
     for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], experiment.budget):
-        rest = ~step.field.labeled
-        one = step.field.votes[:, 1] > 0.5  # the mean of a zero-mean field of {0, 1} labels, cut half way (Zhu et al.)
-        for curve, decided in zip(curves, (step.field.predict(), one), strict=True):
-            curve.append(round(float((decided == truth)[rest].mean()), 6))
+        votes, rest = step.field.votes, ~step.field.labeled
+        lead = np.sign(np.round(votes[:, 1] - votes[:, 0], 9))  # of the ±1 field; 0 is half right
+        cut = np.where(votes[:, 1] > 0.5, 1, -1)  # a zero-mean field of {0, 1} labels, cut half way (Zhu et al.)
+        for curve, side in zip(curves, (lead, cut), strict=True):
+            right = (1 + side * (2 * truth - 1)) / 2
+            curve.append(round(float(right[rest].mean()), 6))
     return curves
