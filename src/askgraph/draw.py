@@ -92,7 +92,14 @@ def name_ends(axes: Any, groups: Mapping[str, Array]) -> None:
     rows = axes.get_subplotspec().get_gridspec().nrows
     gap = 11.5 / (axes.figure.get_figheight() / rows * 0.72 * 72) * (high - low)
     for (end, size, sampler), place in zip(ends, _apart([end for end, _, _ in ends], gap, low), strict=True):
-        line = {"arrowstyle": "-", "color": _color(sampler), "linewidth": 0.6, "shrinkA": 0, "shrinkB": 1}
+        line = {
+            "arrowstyle": "-",
+            "color": _color(sampler),
+            "linewidth": 0.6,
+            "shrinkA": 0,
+            "shrinkB": 1,
+            "relpos": (0, 0.5),
+        }
         words = {"va": "center", "fontsize": 9, "color": _color(sampler), "annotation_clip": False}
         axes.annotate(sampler, (size, end), (size * 1.07, place), arrowprops=line, **words)
 

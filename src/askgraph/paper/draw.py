@@ -108,7 +108,7 @@ def _bars(axes: Any, times: Times) -> None:
         for x, ratio in zip(at, ratios, strict=True):
             axes.annotate(f"{name} {_short(ratio)}", (x, ratio), (0, 3), textcoords="offset points", **_UPRIGHT)
     axes.set_yscale("log")
-    axes.margins(y=0.35)
+    axes.set_ylim(0.4, 8 * max(times.values()) / min(times.values()))
     axes.set_xticks(range(len(graphs)), [TITLES[graph].split(",")[0] for graph in graphs])
 
 

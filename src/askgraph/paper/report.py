@@ -128,7 +128,7 @@ def growth_part(records: Sequence[Record]) -> list[Block]:
 
 def _exponent(row: Mapping[str, Any]) -> str:
     error = "" if row["error"] is None else f" ± {row['error']:.2f}"
-    return f"{row['exponent']:.2f}{error}"
+    return f"{round(row['exponent'], 2) + 0.0:.2f}{error}"
 
 
 def tables_part(results: Results) -> list[Block]:
