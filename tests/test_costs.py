@@ -97,7 +97,7 @@ def test_a_long_question_is_timed_on_a_share_of_its_candidates(monkeypatch):
 def test_runtimes_are_measured_on_named_problems():
     problem = Problem(*ag.two_squares(rng=0))
     todo = costs.runtime_points(["squares"], quick=True)
-    assert len({point.key for point in todo}) == len(todo) == 2 * len(costs.ADAPTIVE)
+    assert len({point.key for point in todo}) == len(todo) == 2 * len(costs.COMPARED)
     found = [costs.measure(point, problem) for point in todo if point.sampler in ("tv", "fl")]
     assert {(r["kind"], r["data"], r["how"], r["n"], r["classes"]) for r in found} == {
         ("runtime", "squares", how, 100, 2) for how in ("ours", "paper")

@@ -33,6 +33,7 @@ from askgraph.utilities.lookahead import COMPILE_FROM
 DELTA = 0.005
 WORK_UP_TO = 1e7  # C² n² above which a question as the paper costs it is timed on a share of the candidates
 ADAPTIVE = ("tv", "msd", "klg", "unc", "fl", "kl", "eer", "tsa")
+COMPARED = ("tv", "msd", "eer", "tsa")
 COSTS = {"setup": "setup_seconds", "ask": "ask_seconds", "tell": "tell_seconds", "memory": "bytes"}
 
 
@@ -127,10 +128,10 @@ def growth_points(quick: bool) -> list[Point]:
 
 
 def runtime_points(names: Iterable[str], quick: bool) -> list[Point]:
-    """The points of Fig. 14: the adaptive samplers on each of these problems, ours and the paper's."""
+    """The points of Fig. 14: the adaptive samplers (a quick run: those of the claim) on each of these problems."""
     return [
         Point("runtime", sampler, how, data, labels=10, repeats=_repeats(sampler, quick))
-        for data, how, sampler in product(names, ("ours", "paper"), ADAPTIVE)
+        for data, how, sampler in product(names, ("ours", "paper"), COMPARED if quick else ADAPTIVE)
     ]
 
 
@@ -140,12 +141,18 @@ def _repeats(sampler: str, quick: bool) -> int:
 
 
 def measure(point: Point, problem: Problem | None = None) -> Record:
-    """The record of one point, on its problem or on the ``neighbors`` it describes."""
+    """The record of one point, on its problem or on the ``neighbors`` it describes; memory is measured for growth alone."""
+    from threadpoolctl import threadpool_limits
+
     problem = problem or neighbors(point.n, point.classes)
     n, edges, classes = problem.graph.n_nodes, problem.graph.n_edges, len(problem.classes)
     sizes = {"key": point.key, "n": n, "edges": edges, "classes": classes}
-    costs = ask_tell(problem, point.sampler, point.how, point.labels, point.repeats)
-    return {**asdict(point), **sizes, **costs, "versions": _versions(), "machine": machine()}
+    code = (problem, point.sampler, point.how, point.labels)
+    with threadpool_limits(1, user_api="blas"):
+        _warm(*code)
+        memory = {"bytes": _peak(*code)} if point.kind == "growth" else {}
+        seconds = _seconds(*code, point.repeats)
+    return {**asdict(point), **sizes, **memory, **seconds, "versions": _versions(), "machine": machine()}
 
 
 _versions = cache(versions)
@@ -158,16 +165,8 @@ def neighbors(n: int, classes: int) -> Problem:
     return Problem(nearest_neighbors(X, k=10), (X[:, 0] * classes).astype(int).tolist())
 
 
-def ask_tell(problem: Problem, sampler: str, how: str, labels: int, repeats: int) -> Record:
-    """Seconds of set-up, and of ask and tell after a few random labels; peak bytes; the share of candidates that was timed."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        _warm(problem, sampler, how, labels)
-        return {"bytes": _peak(problem, sampler, how, labels), **_seconds(problem, sampler, how, labels, repeats)}
-
-
 def _seconds(problem: Problem, sampler: str, how: str, labels: int, repeats: int) -> Record:
+    """Seconds of set-up, and of ask and tell after a few random labels; the share of candidates that was timed."""
     start = time.perf_counter()
     side = _side(problem, sampler, how)
     setup = time.perf_counter() - start

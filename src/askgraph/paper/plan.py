@@ -175,7 +175,7 @@ def ridge_name(base: Experiment, delta: float) -> str:
 
 
 def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
-    most = 8 if experiment.source.data in NETWORKS else 15
+    most = 6 if experiment.source.data in NETWORKS else 15
     budget = min(experiment.budget, most) if quick else experiment.budget
     return replace(experiment, repeats=repeats or (2 if quick else experiment.repeats), budget=budget)
 
