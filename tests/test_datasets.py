@@ -219,10 +219,13 @@ def test_a_missing_file_is_asked_for(tmp_path, monkeypatch):
     with pytest.raises(FileError) as caught:
         _load(tiny("leukemia"), tmp_path)
     address = SPECS["leukemia"].sources[1].address
-    assert str(caught.value) == f"no {place} (nor .gz, .bz2); put leu.t from {address} into {place.parent}"
+    assert str(caught.value) == f"no {place} (nor .gz, .bz2); put leu.t, unpacked from {address}, into {place.parent}"
     monkeypatch.setenv("ASKGRAPH_DATA", str(tmp_path / "elsewhere"))
+    with pytest.raises(FileError, match="there is no folder .*elsewhere"):
+        load("cora")
+    (tmp_path / "elsewhere").mkdir()
     with pytest.raises(
-        FileError, match=r"elsewhere.*put cora\.content from https://linqs.*/cora\.tgz into .*elsewhere"
+        FileError, match=r"elsewhere.*put cora\.content, unpacked from https://linqs.*/cora\.tgz, into .*elsewhere"
     ):
         load("cora")
 
@@ -453,9 +456,10 @@ def test_a_cache_that_cannot_be_written_is_told(server):
 
 def test_a_given_folder_is_never_downloaded_into(server, tmp_path, monkeypatch):
     spec = serve(server, "ionosphere")
-    with pytest.raises(FileError, match=r"put ionosphere\.data from"):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileError, match=r"put ionosphere\.data, unpacked from"):
         _load(spec, tmp_path / "mine")
     monkeypatch.setenv("ASKGRAPH_DATA", str(tmp_path / "mine"))
-    with pytest.raises(FileError, match=r"put ionosphere\.data from"):
+    with pytest.raises(FileError, match=r"put ionosphere\.data, unpacked from"):
         _load(spec, None)
     assert server.hits == []

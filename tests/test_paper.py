@@ -127,6 +127,7 @@ def test_verdicts_count_what_counts():
     assert strict.verdict(checks("yes", "no")) == lax.verdict(checks("yes", "no")) == "partly"
     assert strict.verdict(checks("no", "cannot tell")) == lax.verdict(checks("no")) == "does not hold"
     assert strict.verdict(checks("cannot tell", "cannot tell")) == "undecided"
+    assert lax.verdict(checks("yes", "no", "no")) == "does not hold"
 
 
 class Curves:
@@ -271,7 +272,7 @@ def test_both_readouts_of_a_run_come_from_the_same_questions(tmp_path):
 
 
 def test_reading_says_what_is_not_there(tmp_path):
-    with pytest.raises(FileError, match="make them first"):
+    with pytest.raises(FileError, match="leave out --draw"):
         read(tmp_path, [SMALL])
 
 
@@ -281,7 +282,7 @@ def test_records_of_another_graph_do_not_count(tmp_path):
     for fact in facts.values():
         fact["name"] += "0"
     (tmp_path / "graphs.json").write_text(json.dumps(facts))
-    with pytest.raises(FileError, match="18 of 18 runs are missing"):
+    with pytest.raises(FileError, match="18 of 18 runs are missing; leave out"):
         read(tmp_path, [SMALL])
     assert len(Records(tmp_path / "runs.jsonl").read()) == 18
 
@@ -334,7 +335,12 @@ def test_unknown_parts_and_missing_data_are_said(tmp_path):
         chosen([15], None, None)
     with pytest.raises(SettingError, match="no claim 0"):
         chosen(None, [0], None)
+    (tmp_path / "taken").write_text("")
+    assert "cannot be written" in command("-o", tmp_path / "taken", "--figure", 1, check=False).stderr
     assert "--tune" in command("-o", tmp_path / "r", "--tune", "--draw", check=False).stderr
+    assert (
+        "there is no folder" in command("-o", tmp_path / "r", "--figure", 11, "--data", "nowhere", check=False).stderr
+    )
     done = command("-o", tmp_path / "r", "--figure", 11, "--data", tmp_path, check=False)
     assert done.returncode == 1
     assert "cora.content" in done.stderr

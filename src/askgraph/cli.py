@@ -187,6 +187,7 @@ def paper(
     if tune and (quick or draw):
         raise SettingError("--tune takes its time: leave out --quick and --draw, and draw later")
     parts = chosen(figure, claim, table)
+    _writable(output)
     study = Study(output, data, *parts, runs, quick, centered, workers or os.cpu_count() or 1)
     try:
         settings = study.tuned(afresh=tune)
@@ -196,6 +197,8 @@ def paper(
         raise typer.Exit(130) from None
     judged, pages = study.write(evidence)
     _print_verdicts([(claim.number, claim.text, claim.verdict(checks)) for claim, checks in judged])
+    if quick or 0 < runs < 10:
+        print("These verdicts are those of few runs: they show that the parts work, not what holds.")
     print(f"The report is in {' and '.join(map(str, pages))}")
 
 
@@ -255,6 +258,14 @@ def _engine_reasons(problem: Problem, runs: Sequence[Run]) -> str:
 
     wanted = {(run.delta, run.engine, run.settings.criterion.columns) for run in runs}
     return "engine: " + "; ".join(sorted({choice(problem.graph, *one)[1] for one in wanted}))
+
+
+def _writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "runs.jsonl").open("ab").close()
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be written ({error.strerror}); choose another folder with -o") from None
 
 
 def _print_verdicts(verdicts: Sequence[tuple[int, str, str]]) -> None:

@@ -81,6 +81,8 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
 def _load(spec: Spec, folder: str | os.PathLike[str] | None) -> Dataset:
     given = folder or os.environ.get(FOLDER)
     root = Path(given) if given else _cache()
+    if given and not root.is_dir():
+        raise FileError(f"there is no folder {root}; give that of the datasets, or none to download them")
     if not given:
         download([source for source in spec.sources if source.found(root) is None], root)
     contents = [read(source, root) for source in spec.sources]

@@ -58,7 +58,9 @@ def read(source: File, root: Path) -> bytes:
     path = source.found(root)
     if path is None:
         place = root / source.path
-        raise FileError(f"no {place} (nor .gz, .bz2); put {source.name} from {source.address} into {place.parent}")
+        raise FileError(
+            f"no {place} (nor .gz, .bz2); put {source.name}, unpacked from {source.address}, into {place.parent}"
+        )
     try:
         with OPENERS[path.suffix if path.suffix in OPENERS else ""](path, "rb") as file:
             content = _limited(file)

@@ -37,7 +37,7 @@ class Check:
     low: float
     high: float
     says: Says
-    counts: bool = True  # False: told beside the verdict
+    counts: bool = True  # False: for information
 
 
 def accuracy(

@@ -17,11 +17,8 @@ CALM = ("vm", "sigma", "unc", "random")  # doubt does not enter them
 DELTAS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.1)
 BUDGETS = {"grid": 50, "lfr": 30, "colon": 30, "leukemia": 30, "parkinsons": 60}
 BUDGETS |= {"ionosphere": 80, "australian": 80, "ecoli": 80} | dict.fromkeys(NETWORKS, 100)
-SMALL = (
-    "colon",
-    "leukemia",
-    "parkinsons",
-)  # these take doubt t^(-1/2), the larger tables none; which ones, the paper does not say
+# The smaller tables take doubt t^(-1/2), the larger none; which are the smaller the paper does not say.
+SMALL = ("colon", "leukemia", "parkinsons")
 READOUTS = ("map", "mass")
 Tuned = dict[str, dict[str, float]]
 Names = Mapping[str, str]  # what records call the graph of a source: with its fingerprint

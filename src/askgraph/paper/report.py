@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.foreign import counted
 from askgraph.paper import words
 from askgraph.paper.claims import Claim
 from askgraph.paper.costs import exponents
@@ -57,11 +58,12 @@ def _claim_part(claim: Claim, checks: Sequence[Check]) -> list[Block]:
 
 
 def _beside(check: Check) -> str:
-    return check.what if check.counts else f"{check.what} (told beside, does not count)"
+    return check.what if check.counts else f"{check.what} (for information)"
 
 
 def _number(x: float) -> str:
-    return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.1f}" if abs(x) >= 10 else f"{x:.3f}"
+    digits = 0 if abs(x) >= 100 else 1 if abs(x) >= 10 else 4
+    return f"{round(x, digits) + 0.0:,.{digits}f}"
 
 
 def _range(check: Check) -> str:
@@ -98,7 +100,7 @@ def _setting(x: Experiment, results: Results) -> str:
     fact = results.facts[str(x.source_of(x.first_seed))]
     parts = [f"{fact['nodes']:,} nodes, {fact['edges']:,} edges", f"delta {x.delta:g}"]
     parts += [f"threshold {x.source.threshold:g}"] if x.source.data in TABLES else []
-    parts += ["doubt t^(−1/2)" if x.doubt else "no doubt", f"{x.repeats} runs of {x.budget} labels"]
+    parts += ["doubt t^(−1/2)" if x.doubt else "no doubt", f"{counted(x.repeats, 'run')} of {x.budget} labels"]
     return "; ".join(parts) + "."
 
 

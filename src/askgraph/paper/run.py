@@ -19,6 +19,7 @@ from askgraph.records import Records
 from askgraph.simulate import Record, Run
 from askgraph.types import Array
 
+LACKING = "leave out --draw to make what is missing, or give --quick and --runs as when it was made"
 Facts = dict[str, dict[str, Any]]  # what is known of each graph, by its source
 
 
@@ -62,14 +63,13 @@ def fill(
 
 def read(folder: Path, wanted: Sequence[Experiment], name: str = "runs") -> Results:
     """What a folder holds of these experiments; nothing is computed."""
-    known = _read_facts(folder)
-    lacking = sorted({str(source) for source in _sources(wanted)} - known.keys())
-    if lacking:
-        raise FileError(f"{folder}: no runs there on {lacking[0]!r}; make them first")
+    if not folder.is_dir():
+        raise FileError(f"{folder}: no such folder; {LACKING}")
+    known = {source: {"name": ""} for source in map(str, _sources(wanted))} | _read_facts(folder)
     runs = _runs(wanted, known)
     records = Records(folder / f"{name}.jsonl").of(runs)
     if len(records) < len(runs):
-        raise FileError(f"{folder}: {len(runs) - len(records)} of {len(runs)} runs are missing; make them first")
+        raise FileError(f"{folder}: {len(runs) - len(records)} of {len(runs)} runs are missing; {LACKING}")
     return Results({x.name: x for x in wanted}, known, records)
 
 

@@ -16,7 +16,7 @@ from askgraph.paper.page import Block, Heading, Paragraph, as_html, as_markdown
 from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
 from askgraph.paper.problems import BINARY, CONNECTED, NETWORKS, TABLES, Source
 from askgraph.paper.report import BOUGHT, claims_part, figures_part, growth_part, picture, tables_part
-from askgraph.paper.run import Results, fill, read
+from askgraph.paper.run import LACKING, Results, fill, read
 from askgraph.paper.symmetry import key, symmetry
 from askgraph.paper.tune import tune
 from askgraph.progress import bar
@@ -147,7 +147,7 @@ class Study:
         lacking = [one for one in keys if one not in found]
         if lacking:
             raise FileError(
-                f"{self.folder}: {len(lacking)} of {len(keys)} records are missing from {name}.jsonl; {AGAIN}"
+                f"{self.folder}: {len(lacking)} of {len(keys)} records are missing from {name}.jsonl; {LACKING}"
             )
         return [found[one] for one in keys]
 
@@ -169,6 +169,7 @@ class Study:
     def _blocks(self, evidence: Evidence, judged: Sequence[tuple[Claim, list[Check]]]) -> list[Block]:
         blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(words.INTRO)]
         blocks += [Paragraph(words.HURRIED)] if self.quick else []
+        blocks += [Paragraph(words.GLOSSARY)]
         blocks += claims_part(judged) if judged else []
         numbers = [number for number in self.figures if number in FIGURES]
         extra = {number: EXTRA[number] for number in self.figures if number in EXTRA}
@@ -184,9 +185,6 @@ class Study:
         values = "tuned in this folder" if own else "those shipped with askgraph"
         graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
         return [graphs, words.TUNING, words.DOUBT]
-
-
-AGAIN = "run the same command without --draw"
 
 
 def chosen(
