@@ -221,7 +221,7 @@ def test_a_missing_file_is_asked_for(tmp_path, monkeypatch):
     address = SPECS["leukemia"].sources[1].address
     assert str(caught.value) == f"no {place} (nor .gz, .bz2); put leu.t, unpacked from {address}, into {place.parent}"
     monkeypatch.setenv("ASKGRAPH_DATA", str(tmp_path / "elsewhere"))
-    with pytest.raises(FileError, match="there is no folder .*elsewhere"):
+    with pytest.raises(FileError, match=r"there is no folder .*elsewhere"):
         load("cora")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(
