@@ -19,7 +19,7 @@ FLOW = """
 errors types progress compiled smooth stack archive foreign graph readers build coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.cg_kernels priors.cg
 priors.iterative priors field utilities.closed utilities.kernels utilities.lookahead utilities
-settings shortlist learner simulate records draw estimator
+settings shortlist ahead learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
 paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__
 """.split()  # noqa: SIM905 -- it reads as the flow it is

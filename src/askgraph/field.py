@@ -137,32 +137,41 @@ class Field:
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
         """The field after the label of one node; a class index beyond the known ones adds classes."""
-        wide = self._with_classes(label + 1)
-        target = _one_hot([label], wide.n_classes)[0]
-        field = wide._conditioned(node, label, target, self.noise if noise is None else noise)
-        return field.rebase() if field.worn else field
+        return self.awaiting(node, noise).answered(label)
 
     def await_answer(self, node: int) -> Field:
         """The field as if this node's answer will be what is expected: G shrinks, the mean stays (for batches)."""
-        field = self._conditioned(node, OPEN, self.prior.pick(self.votes, node), self.noise)
-        return field.rebase() if field.worn else field
+        return self.awaiting(node)._fresh_if_worn()
 
-    def _conditioned(self, node: int, label: int, target: Array, noise: float) -> Field:
+    def awaiting(self, node: int, noise: float | None = None) -> Field:
+        """The field between the question and its answer: G is already that of after (10), the mean is not."""
         if self.prior.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
+        noise = self.noise if noise is None else noise
         g = self.columns(np.array([node]))[:, 0]
-        scale2 = float(self.prior.pick(g, node)) + noise**2
-        v = g / np.sqrt(scale2)
+        scale = float(np.sqrt(float(self.prior.pick(g, node)) + noise**2))
+        v = g / scale
         here = self.prior.unit(node)
         return replace(
             self,
-            votes=self.votes + np.outer(g / scale2, target - self.prior.pick(self.votes, node)),  # (9)
-            spread=self.spread.observed(self, node, v, float(np.sqrt(scale2)), noise),  # (10)
+            spread=self.spread.observed(self, node, v, scale, noise),  # (10)
             stack=self.stack.push(v),
             labeled=self.labeled | here,
             free=np.where(here, 0.0, self.free) if noise == 0 else self.free,
-            recent=(*self.recent, Label(node, label, noise, float(np.sqrt(scale2)))),
+            recent=(*self.recent, Label(node, OPEN, noise, scale)),
         )
+
+    def answered(self, label: int) -> Field:
+        """The field after the answer that was awaited last."""
+        wide = self._with_classes(label + 1)
+        node, _, noise, scale = self.recent[-1]
+        gap = _one_hot([label], wide.n_classes)[0] - self.prior.pick(wide.votes, node)
+        votes = wide.votes + np.outer(self.factor[:, -1] / scale, gap)  # (9)
+        known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
+        return known._fresh_if_worn()
+
+    def _fresh_if_worn(self) -> Field:
+        return self.rebase() if self.worn else self
 
     def extended(self, labels: Sequence[Label], classes: int = 0) -> Field:
         """The field after many labels at once, all folded into the precision."""

@@ -7,11 +7,13 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from askgraph import coding
+from askgraph.ahead import Ahead
 from askgraph.archive import as_json, from_json, load_arrays, save_arrays
 from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.field import Field, Label
@@ -102,6 +104,7 @@ class Learner:
         self._log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
         self._questions: list[int] = []
+        self._ahead: Ahead[Field, tuple[Field, list[int]]] | None = None
 
     def __repr__(self) -> str:
         labels, engine = len(self.labels), self._field.prior.name
@@ -155,7 +158,7 @@ class Learner:
             raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
         wanted = 1 if n is None else n
         if len(self._questions) < wanted:
-            self._questions = self._batch(wanted)
+            self._field, self._questions = self._batch(self._field, wanted, len(self._log))
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
 
@@ -167,8 +170,9 @@ class Learner:
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
         classes = self._classes_with(label)
-        self._field = self._field.observe(at, classes.index(label))
+        self._field, questions = self._told(at, classes.index(label))
         self._done(Event("tell", at, label), classes)
+        self._questions = questions
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
         """Many labels, {node: label}, folded into the field at once: one factorisation instead of a solve a label."""
@@ -205,6 +209,7 @@ class Learner:
         """Take back the last thing told; returns it, or None when there is nothing."""
         if not self._log:
             return None
+        self._settle()
         event = self._log.pop()
         if event.kind == "tell":
             self._field = self._field.forget(event.node)
@@ -214,6 +219,32 @@ class Learner:
         self._arrange(self._orders.pop())
         self._questions = []
         return event
+
+    def prefetch(self) -> None:
+        """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
+
+        The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without.
+        """
+        if self.ask() is None or (self._ahead and self._ahead.node == self._questions[0]):
+            return
+        self._settle()
+        field, node, told = self._field, self._questions[0], len(self._log) + 1
+        likely = np.argsort(-field.probabilities()[node], kind="stable") if self._classes else np.arange(1)
+        self._ahead = Ahead(node, lambda: field.awaiting(node), partial(self._follow, told), likely.tolist())
+
+    def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
+        return self._batch(awaiting.answered(label), 1, told)
+
+    def _told(self, node: int, label: int) -> tuple[Field, list[int]]:
+        """The field after a label, and the next question where it is known already."""
+        awaiting, after = self._ahead.take(label) if self._ahead and self._ahead.node == node else (None, None)
+        return after or ((awaiting or self._field.awaiting(node)).answered(label), [])
+
+    def _settle(self) -> None:
+        """Nothing is computed ahead any more."""
+        if self._ahead:
+            self._ahead.stop()
+        self._ahead = None
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
         """Ask and tell ``budget`` times; ``oracle(node)`` gives the label, or None to skip. Yields a step a label."""
@@ -271,17 +302,17 @@ class Learner:
             learner.skip(name) if kind == "skip" else getattr(learner, kind)(name, label)
         return learner
 
-    def _batch(self, n: int) -> list[int]:
-        field, chosen = self._field, list[int]()
+    def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
+        """Up to n questions to ask together after ``told`` events, and the field with what was solved for the first."""
+        known, chosen = field, list[int]()
         while len(chosen) < n and (nodes := self._candidates(field)).size:
-            rng = np.random.default_rng([self.seed, len(self._log) + len(chosen)])
+            rng = np.random.default_rng([self.seed, told + len(chosen)])
             node, sharper = self._choose(field, nodes, rng)
-            if not chosen:
-                self._field = sharper  # what was solved for the question stays known
+            known = known if chosen else sharper
             chosen.append(node)
             if len(chosen) < n:
                 field = sharper.await_answer(node)
-        return chosen
+        return known, chosen
 
     def _choose(self, field: Field, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
         uniform = rng.random() < self.settings.explores(field.held) or self.settings.passive
@@ -301,6 +332,7 @@ class Learner:
         return aside - {event.node for event in self._log if event.kind == "tell"}
 
     def _done(self, event: Event, classes: list[Hashable]) -> None:
+        self._settle()
         self._log.append(event)
         self._orders.append(self._classes)
         self._classes = classes

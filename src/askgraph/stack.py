@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from askgraph.types import Array
@@ -27,11 +29,8 @@ class Stack:
 
     def push(self, column: Array) -> Stack:
         """The same columns and one more."""
-        buffer = self._buffer
-        if buffer.used != self._length or buffer.used == len(buffer.data):
-            buffer = buffer.copy(self._length)
+        buffer = self._buffer.claimed(self._length)
         buffer.data[self._length] = column
-        buffer.used = self._length + 1
         return Stack(column.size, buffer, self._length + 1)
 
     @classmethod
@@ -45,6 +44,17 @@ class _Buffer:
     def __init__(self, data: Array, used: int) -> None:
         self.data = data
         self.used = used
+        self._lock = Lock()
+
+    def claimed(self, length: int) -> _Buffer:
+        """A buffer whose next row after these is the caller's: this one, or a copy where another was first or none is left."""
+        with self._lock:
+            if self.used == length < len(self.data):
+                self.used += 1
+                return self
+        copy = self.copy(length)
+        copy.used += 1
+        return copy
 
     def copy(self, length: int) -> _Buffer:
         data = np.empty((max(8, length + length // 2), self.data.shape[1]))

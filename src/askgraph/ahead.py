@@ -1,0 +1,63 @@
+"""What follows each possible answer to a question, computed while a person thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from threading import Event, Thread
+from typing import Generic, TypeVar
+
+State = TypeVar("State")
+Next = TypeVar("Next")
+
+
+class Ahead(Generic[State, Next]):
+    """A thread that computes what all answers share, then what follows each of them, the likeliest first."""
+
+    def __init__(
+        self, node: int, prepare: Callable[[], State], follow: Callable[[State, int], Next], answers: Sequence[int]
+    ) -> None:
+        self.node = node
+        self._prepare, self._follow = prepare, follow
+        self._shared: Future[State] = Future()
+        self._found: dict[int, Future[Next]] = {answer: Future() for answer in answers}
+        self._enough = Event()
+        self._thread = Thread(target=self._run, name="askgraph-prefetch", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Until everything is computed."""
+        self._thread.join()
+
+    def stop(self) -> None:
+        """Compute nothing more; returns when the thread is out of the way."""
+        self._enough.set()
+        self._thread.join()
+
+    def take(self, answer: int) -> tuple[State | None, Next | None]:
+        """What is known for this answer: what all answers share, and what follows this one; stops the thread."""
+        if answer not in self._found or not self._found[answer].done():
+            self.stop()
+        self._enough.set()
+        return _result(self._shared), _result(self._found.get(answer))
+
+    def _run(self) -> None:
+        _compute(self._shared, self._prepare)
+        state = _result(self._shared)
+        for answer, future in self._found.items():
+            if state is None or self._enough.is_set():
+                return
+            _compute(future, lambda answer=answer: self._follow(state, answer))  # type: ignore[misc]
+
+
+def _compute(future: Future[Next], function: Callable[[], Next]) -> None:
+    try:
+        future.set_result(function())
+    except Exception as error:  # what cannot be had ahead is computed, and fails, in its turn
+        future.set_exception(error)
+
+
+def _result(future: Future[Next] | None) -> Next | None:
+    if future is None or not future.done() or future.exception() is not None:
+        return None
+    return future.result()
