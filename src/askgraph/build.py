@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from askgraph.errors import GraphError, SettingError
 from askgraph.foreign import Raw, counted, frame_column, is_frame
 from askgraph.graph import Graph
+from askgraph.neighbors import neighbors
 from askgraph.types import Array, BoolArray, IntArray
 
 MAX_ENTRIES = 50_000_000  # stored weights (600 MB); beyond it radial_basis and pearson ask for a threshold
@@ -29,6 +30,7 @@ def nearest_neighbors(
     bandwidth: float | Literal["self-tuning"] | None = "self-tuning",
     scale: bool = False,
     names: Iterable[Hashable] | None = None,
+    approximate: bool | None = None,
 ) -> Graph:
     r"""Each point joined to its k nearest, in either direction.
 
@@ -36,6 +38,9 @@ def nearest_neighbors(
     :math:`\exp(-d_{ij}^2/\sigma^2)` for a bandwidth σ; 1 for None. Equal points get weight 1, and a point with k
     copies of itself, so without d_k, takes its partner's. The cosine distance is 1 − cos; rows of zeros are alike, and
     at distance 1 from all others. ``scale`` first scales every column to [−1, 1].
+
+    ``approximate``: by faiss (``pip install "askgraph[ann]"``), with the share of true neighbours found in the graph's notes; None
+    means beyond 50,000 rows of more than 10 columns, where faiss is installed.
 
     >>> nearest_neighbors([[0.0], [1.0], [2.0], [9.0]], k=1, bandwidth=None).weights.toarray().astype(int).tolist()
     [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
@@ -47,10 +52,12 @@ def nearest_neighbors(
     n = points.shape[0]
     if n < 2:
         raise GraphError(f"{counted(n, 'point')}: neighbours need at least two")
-    i, j, d = _neighbors(points if metric == "euclidean" else _unit_rows(points), min(k, n - 1))
+    rows = points if metric == "euclidean" else _unit_rows(points)
+    i, j, d, notes = neighbors(rows, min(k, n - 1), approximate)
     d = d if metric == "euclidean" else d**2 / 2  # |u − v|²/2 = 1 − cos for unit rows
     graph = _joined(n, i, j, _kernel(i, j, d, bandwidth), found)
-    return graph if k < n else graph.noted(f"k={k} came down to {n - 1}: there are {n} points")
+    notes += [] if k < n else [f"k={k} came down to {n - 1}: there are {n} points"]
+    return graph.noted(*notes)
 
 
 def radial_basis(
@@ -271,20 +278,6 @@ def _directions(table: Array, centered: bool) -> Array:
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     none = norm <= ROUNDOFF * np.sqrt(rows.shape[1])
     return np.where(none, 0.0, rows / np.where(none, 1.0, norm))
-
-
-def _neighbors(points: Any, k: int) -> tuple[IntArray, IntArray, Array]:
-    """Each point i with its k nearest j, itself left out, and their distances, free of cancellation."""
-    from sklearn.neighbors import NearestNeighbors
-
-    found = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
-    n, step = points.shape[0], max(1, CHUNK // (k * points.shape[1]))
-    parts = []
-    for start in range(0, n, step):
-        j = found[start : start + step].ravel()
-        gap = points[np.repeat(np.arange(start, start + j.size // k), k)] - points[j]
-        parts.append(np.sqrt(gap.power(2).sum(axis=1)) if sp.issparse(gap) else np.linalg.norm(gap, axis=1))
-    return np.repeat(np.arange(n), k), found.ravel().astype(np.int64), np.concatenate(parts)
 
 
 def _kernel(i: IntArray, j: IntArray, d: Array, bandwidth: float | str | None) -> Array:
