@@ -340,7 +340,7 @@ def _unknown(graph: Graph, name: str) -> str:
     try:
         return f"no node {name!r}, only {graph.index(name)}"
     except LabelError as error:
-        return str(error)
+        return f"{error} (a node without an edge is not in an edge list: leave its line out)"
 
 
 def _one_array(path: FilePath) -> AnyArray:
