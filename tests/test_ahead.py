@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
@@ -87,6 +88,18 @@ def test_nothing_is_left_running_when_there_is_nothing_to_ask():
     learner.prefetch()
     assert learner._ahead is None
     assert not [thread for thread in threading.enumerate() if thread.name == "askgraph-prefetch"]
+
+
+def test_a_learner_is_pickled_without_what_is_computed_ahead():
+    graph, _ = GRAPHS["dense"]
+    learner = ag.Learner(graph, rng=0, classes=[0, 1])
+    learner.tell(3, 0)
+    learner.prefetch()
+    copy = pickle.loads(pickle.dumps(learner))
+    assert copy.ask() == learner.ask()
+    copy.tell(copy.ask(), 1)
+    learner.tell(learner.ask(), 1)
+    assert copy.ask() == learner.ask()
 
 
 def test_what_fails_ahead_fails_in_its_turn():

@@ -110,6 +110,9 @@ class Learner:
         labels, engine = len(self.labels), self._field.prior.name
         return f"Learner({self.graph.n_nodes} nodes, {labels} labels, {len(self.classes)} classes, engine={engine!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ahead": None}  # what is being computed ahead stays here
+
     @property
     def field(self) -> Field:
         """The posterior as it is now."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from askgraph.types import Array
 
+_CLAIMING = Lock()  # one for all: it is held for a moment, and stacks can be pickled
+
 
 class Stack:
     """Columns of one length, appended: ``push`` returns a new stack and leaves this one valid.
@@ -44,11 +46,10 @@ class _Buffer:
     def __init__(self, data: Array, used: int) -> None:
         self.data = data
         self.used = used
-        self._lock = Lock()
 
     def claimed(self, length: int) -> _Buffer:
         """A buffer whose next row after these is the caller's: this one, or a copy where another was first or none is left."""
-        with self._lock:
+        with _CLAIMING:
             if self.used == length < len(self.data):
                 self.used += 1
                 return self
