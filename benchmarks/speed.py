@@ -53,7 +53,7 @@ def theirs(kind, n, budget, contender, *args):
     graph, labels = problem(kind, n)
     function = getattr(peers, contender)
     if contender == "graphlearning":
-        import graphlearning  # noqa: F401
+        import graphlearning  # noqa: F401 -- whether it is there, and before anything is measured
     W = csr_array(graph.weights)
     meter = Meter()
     steps = function(W, labels, budget, *args)
@@ -81,7 +81,7 @@ def small(n=5_000, budget=100):
             row(f"{kind}: the paper's algorithm, {utility}", plain)
             row(f"{kind}: **askgraph, {utility}**", in_own_process(ours, kind, n, budget, utility, True), plain)
     try:
-        import graphlearning  # noqa: F401
+        import graphlearning  # noqa: F401 -- whether it is there, and before anything is measured
     except ImportError:
         print("\ngraphlearning is not installed (pip install 'askgraph[bench]'): left out")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
@@ -47,7 +48,7 @@ class Ahead(Generic[State, Next]):
         for answer, future in self._found.items():
             if state is None or self._enough.is_set():
                 return
-            _compute(future, lambda answer=answer: self._follow(state, answer))  # type: ignore[misc]
+            _compute(future, partial(self._follow, state, answer))
 
 
 def _compute(future: Future[Next], function: Callable[[], Next]) -> None:

@@ -1,4 +1,4 @@
-"""What a person sees while waiting: a spinner on a terminal, a log line everywhere."""
+"""What a person sees while waiting: a spinner or a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def compiling(what: str) -> Iterator[None]:
 class Tick(Protocol):
     """Moves a bar on."""
 
-    def __call__(self, amount: float = 1) -> None: ...  # noqa: D102
+    def __call__(self, amount: float = 1) -> None:
+        """By one step, or by an amount."""
 
 
 @contextmanager

@@ -55,11 +55,11 @@ class Lines:
 
     def _parsed(self, line: bytes, at: int) -> Record:
         try:
-            record = json.loads(line)
+            record: Record = json.loads(line)
             self._check(record)
         except (ValueError, AttributeError) as error:
             raise FileError(f"{self.path}, line {at}: not a record ({error}); delete the line or the file") from None
-        return record  # type: ignore[no-any-return]
+        return record
 
     def _check(self, record: Record) -> None:
         record.keys()

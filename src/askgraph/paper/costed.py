@@ -76,7 +76,7 @@ class Costed:
         self.squares: Array = np.einsum("ij,ij->i", G, G)
 
     def _expected(self, change: Callable[[Costed, Array, Array], Array], nodes: IntArray, p: Array) -> Array:
-        """Σ_y p_i(y) Σ_{j ∈ U \\ i} change_j, the means retrained as μ + (y − μ_i) g_i / g_ii."""  # noqa: D301
+        r"""Σ_y p_i(y) Σ_{j ∈ U \ i} change_j, the means retrained as μ + (y − μ_i) g_i / g_ii."""
         G = self.covariance[nodes]
         R = G / self.variance[nodes, None]
         step = _answers(len(self.mean)) - self.mean[:, nodes].T[:, None]  # candidates × answers × classes

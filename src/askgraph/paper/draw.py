@@ -42,18 +42,14 @@ def _curves(
     results: Results, figure: Figure, experiment: str, samplers: Sequence[str], readout: str
 ) -> dict[str, Array]:
     """Accuracies; eer and tsa as their authors have them, where the figure does not compare doubt with none."""
-    main = (
-        figure.experiments[-1]
-        if experiment == figure.data and len(figure.experiments) > len(figure.rows)
-        else experiment
-    )
+    main = figure.plain if figure.plain and experiment == figure.data else experiment
     homes = {sampler: main if sampler in ("eer", "tsa") else experiment for sampler in samplers}
     return {sampler: results.curves(home, sampler, readout) for sampler, home in homes.items()}
 
 
 def _doubted(results: Results, figure: Figure, experiment: str, samplers: Sequence[str]) -> dict[str, Array]:
     """eer and tsa with the paper's doubt, where they are drawn without."""
-    if results.experiments[experiment].doubt is None or experiment != figure.data or figure.data == "grid":
+    if results.experiments[experiment].doubt is None or experiment != figure.data or not figure.plain:
         return {}
     return {sampler: results.curves(experiment, sampler) for sampler in samplers if sampler in ("eer", "tsa")}
 

@@ -49,11 +49,15 @@ class Study:
 
     def tuned(self, afresh: bool = False) -> Tuned:
         """The settings of the similarity graphs: those that a folder's own tuning found, or the shipped ones."""
-        path, kind = self.folder / "tuned.json", "pearson" if self.centered else "cosine"
         if afresh:
             found = tune(self.folder, self.data, self.workers, self.centered)
-            path.write_text(json.dumps({**_stored(path), kind: found}, indent=1) + "\n")
-        return _stored(path).get(kind) or tuned(self.centered)
+            path = self.folder / "tuned.json"
+            path.write_text(json.dumps({**_stored(self.folder), self._weights: found}, indent=1) + "\n")
+        return _stored(self.folder).get(self._weights) or tuned(self.centered)
+
+    @property
+    def _weights(self) -> str:
+        return "pearson" if self.centered else "cosine"
 
     def measure(self, settings: Tuned) -> Evidence:
         """Make what the folder lacks, then read it."""
@@ -61,11 +65,13 @@ class Study:
         results = fill(self.folder, wanted, self.data, self.workers)
         self._measure_symmetry(results)
         self._measure_costs()
-        return self.read(settings)
+        return self._evidence(results)
 
     def read(self, settings: Tuned) -> Evidence:
         """What the folder holds; nothing is measured."""
-        results = read(self.folder, self._wanted(settings))
+        return self._evidence(read(self.folder, self._wanted(settings)))
+
+    def _evidence(self, results: Results) -> Evidence:
         runtimes, growth = (self._kept("costs", [x.key for x in self._points(kind)]) for kind in ("runtime", "growth"))
         return Evidence(results, runtimes, self._kept("symmetry", list(self._codings(results))), growth)
 
@@ -180,7 +186,7 @@ class Study:
         return [*blocks, Heading(2, "Made with"), Paragraph(_made_with(evidence))]
 
     def _settings(self) -> list[str]:
-        own = (self.folder / "tuned.json").exists()
+        own = self._weights in _stored(self.folder)
         weights = words.PEARSON if self.centered else words.CORRELATION
         values = "tuned in this folder" if own else "those shipped with askgraph"
         graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
@@ -201,7 +207,8 @@ def chosen(
     return figures or (), claims or (), tables or ()
 
 
-def _stored(path: Path) -> dict[str, Tuned]:
+def _stored(folder: Path) -> dict[str, Tuned]:
+    path = folder / "tuned.json"
     return json.loads(path.read_text()) if path.exists() else {}
 
 
