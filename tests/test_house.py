@@ -17,7 +17,8 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 FLOW = """
 errors types progress compiled smooth stack archive foreign graph readers neighbors build coding spread probes
-priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.cg_kernels priors.cg
+priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
+priors.cg_kernels priors.levels priors.cg priors.noise_kernels priors.noise
 priors.iterative priors field utilities.closed utilities.kernels utilities.lookahead utilities
 settings shortlist ahead learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs

@@ -7,9 +7,9 @@ import pytest
 
 import askgraph as ag
 from askgraph.field import Field
-from askgraph.priors import Dense, Iterative
+from askgraph.priors import Dense, Iterative, noise
 from askgraph.priors.base import Precision
-from askgraph.probes import signs
+from askgraph.priors.noise import signs
 from graphs import random_graph
 
 LABELS = [(3, 0), (17, 1), (40, 0), (8, 2)]
@@ -93,8 +93,32 @@ def test_look_ahead_scores_a_shortlist_and_says_so(caplog):
 
 def test_signs_belong_to_the_edge():
     i, j = np.arange(100), np.arange(100) + 7
-    many = signs(i, j, 100)
+    many = signs(i, j, slice(0, 100))
     assert set(np.unique(many)) == {-1.0, 1.0}
-    np.testing.assert_array_equal(signs(i[40:60], j[40:60], 100), many[40:60])
+    np.testing.assert_array_equal(signs(i[40:60], j[40:60], slice(30, 80)), many[40:60, 30:80])
     assert abs(many.mean()) < 0.05
     assert np.abs(np.corrcoef(many.T) - np.eye(100)).max() < 0.5
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_noise_is_the_same_by_blocks_and_by_nodes(monkeypatch, compiled):
+    monkeypatch.setattr(noise, "COMPILE_FROM", 0 if compiled else 10**9)
+    graph = graphs()["weighted, in two parts"]
+    precision = Precision.of(graph, 0.02).folded(np.array([4]), np.array([0.5]))
+    field = noise.Field(precision)
+    blocks = np.hstack([field.block(slice(at, at + 8)) for at in range(0, 88, 8)])
+    for node in (0, 4, 30, 59):
+        np.testing.assert_allclose(field.at(node, 88), blocks[node], atol=1e-5)
+    monkeypatch.setattr(noise, "COMPILE_FROM", 10**9 if compiled else 0)
+    np.testing.assert_allclose(noise.Field(precision).block(slice(64, 72)), blocks[:, 64:72], atol=1e-5)
+
+
+def test_noise_has_the_covariance_it_should():
+    graph = graphs()["weighted, in two parts"]
+    precision = Precision.of(graph, 0.5).folded(np.array([4]), np.array([0.5]))
+    x = noise.Field(precision).block(slice(0, 40_000)).astype(float)
+    Q = precision.matrix.toarray()
+    for part in range(2):
+        here = graph.components() == part
+        Q -= 0.5 * np.outer(here, here) / here.sum()
+    assert np.abs(x @ x.T / 40_000 - Q).max() < 0.03 * Q.max()

@@ -5,14 +5,14 @@ With D = diag(d + δ), P = D⁻¹W and ξ of covariance Q, X = G₀ξ is a sampl
 The constant mode of every component, of n_c nodes, is kept out of the samples, since G1 is known:
 :math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c` and :math:`\|g_i\|_2^2 = (G1)_i^2/n_c + E(Gz)_i^2`.
 A label moves the samples, never the estimates: the sample of G_t is X − V U with one row of U a label, so that the state a
-label costs is O(n).
+label costs is O(n). Q v vanishes at unlabeled nodes, so there P v = v, and P G1 = G1 − D⁻¹1: P is never needed again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,54 +26,41 @@ SHARP = 1e-2  # residual of a column whose g_ii counts: its error is of the orde
 SHARP_SQUARES = 1e-3  # where ‖g‖₂ counts too, whose error is of the order of the residual
 
 
-def signs(i: IntArray, j: IntArray, k: int, seed: int = 0) -> Sample:
-    """k random signs for each pair (i, j): a hash of the pair, so that they belong to the edge and not to its place."""
-    words = np.stack([_hashed(i, j, seed + word) for word in range(-(-k // 64))], axis=1)
-    bits = np.unpackbits(words.view(np.uint8), axis=1, count=k)
-    return bits.astype(np.float32) * 2 - 1
+class Noise(Protocol):
+    """Where samples come from."""
 
-
-def _hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
-    """splitmix64, three rounds of it."""
-    x = np.full(len(i), seed, dtype=np.uint64)
-    for part in (i, j):
-        x = x * np.uint64(0x9E3779B97F4A7C15) + part.astype(np.uint64) + np.uint64(1)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x = x ^ (x >> np.uint64(31))
-    return x
+    def at(self, node: int, count: int) -> Array:
+        """ξ at one node."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """X_t = X − V U, read through a smoothing operator, and the running mean of its squares."""
+    """Y_t = Y − V U, a column a probe, and the running mean of its squares."""
 
-    start: Sample  # X (n, k)
-    smooth: Sample  # Y = P X, or X itself
-    operator: Any  # P, or None
+    values: Sample  # Y = P X, or X itself
+    noise: Noise | None  # of which X_k − Y_k = ξ_k / D_k, or None
     told: Array  # U (t, k)
     mean_square: Array  # of Y_t, a value a node
 
     @classmethod
-    def of(cls, start: Sample, operator: Any = None) -> Samples:
+    def of(cls, values: Sample, noise: Noise | None = None) -> Samples:
         """Before any label."""
-        smooth = start if operator is None else np.asarray(operator.astype(np.float32) @ start)
-        mean_square = np.einsum("ij,ij->i", smooth, smooth, dtype=np.float64) / start.shape[1]
-        return cls(start, smooth, operator, np.zeros((0, start.shape[1])), mean_square)
+        mean_square = np.einsum("ij,ij->i", values, values) / np.float32(values.shape[1])
+        return cls(values, noise, np.zeros((0, values.shape[1])), mean_square.astype(np.float64))
 
-    def at(self, field: Covariance, node: int) -> Array:
+    def at(self, field: Covariance, node: int, local: float) -> Array:
         """X_t at one node."""
-        return np.asarray(field.prior.pick(self.start, node) - field.prior.pick(field.factor, node) @ self.told)
+        start = field.prior.pick(self.values, node).astype(np.float64)
+        if self.noise is not None:
+            start += local * self.noise.at(node, start.size)
+        return np.asarray(start - field.prior.pick(field.factor, node) @ self.told)
 
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
-        """The mean square of Y_t + sign · (P v) u."""
-        Pv = self._through(v)
-        Yu = self.smooth @ u.astype(np.float32) - self._through(field.factor @ (self.told @ u))
-        moved = self.mean_square + (sign * 2 * Pv * Yu + Pv * Pv * (u @ u)) / u.size
-        return np.maximum(moved, 0.0)
-
-    def _through(self, x: Array) -> Array:
-        return x if self.operator is None else np.asarray(self.operator @ x)
+        """The mean square of Y_t + sign · v u."""
+        Yu = self.values @ u.astype(np.float32) - field.factor @ (self.told @ u)
+        moved = self.mean_square + v * (sign * 2 / u.size * Yu + v * (u @ u / u.size))
+        return np.maximum(moved, 0.0, out=moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +70,6 @@ class Probed:
     local: Array  # 1/D
     share: Array  # δ/n_c
     delta: float
-    operator: Any  # P
     field_samples: Samples
     flat_samples: Samples | None  # G z, for ‖g‖₂
     influence_l1: Array
@@ -94,7 +80,7 @@ class Probed:
     @cached_property
     def variance(self) -> Array:
         """g_ii: exact where known, estimated elsewhere, and never 0 there."""
-        constant = self.share * (self.operator @ self.influence_l1) ** 2
+        constant = self.share * (self.influence_l1 - self.local) ** 2
         return np.where(self.known, self.known_variance, self.local + self.field_samples.mean_square + constant)
 
     @cached_property
@@ -112,11 +98,11 @@ class Probed:
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
         """Of G − v vᵀ. A noisy label is a sample of the field plus noise, so the probes get a sign each of it."""
-        kick = (
-            noise * signs(np.array([node]), np.array([~node]), self.field_samples.start.shape[1])[0] if noise else 0.0
-        )
-        u = (self.field_samples.at(field, node) + kick) / scale
-        w = None if self.flat_samples is None else self.flat_samples.at(field, node) / scale
+        local = float(field.prior.pick(self.local, node))
+        u = self.field_samples.at(field, node, local) / scale
+        if noise:
+            u += noise / scale * np.random.default_rng(node).choice([-1.0, 1.0], u.size)
+        w = None if self.flat_samples is None else self.flat_samples.at(field, node, local) / scale
         here = field.prior.unit(node)
         g2 = scale**2 * field.prior.total(v * v)
         met = replace(

@@ -9,225 +9,37 @@ gains nothing and is left out.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
-from scipy.sparse import block_diag, csr_array
-from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
-from threadpoolctl import threadpool_limits
+from scipy.sparse import csr_array
 
-from askgraph.errors import ConvergenceError, EngineError
+from askgraph.errors import ConvergenceError
+from askgraph.priors.levels import Groups, Hierarchy, Level, inverted, norms
 from askgraph.types import AnyArray, Array, IntArray
 
-if TYPE_CHECKING:
-    from askgraph.priors.cg_kernels import Coarse, Rows
-
-Groups = NDArray[np.int32]
+Sides = Callable[[slice], AnyArray]  # right-hand sides by column
 
 SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
 WIDTH, FEW = 8, 3  # columns of a block; so few are faster one by one
-STRONG = 0.25  # an edge weaker than this share of the strongest at either end does not bind an aggregate
 SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
 MIXES = 16  # steps of Jacobi to three digits; with so few, aggregates would not pay
+PIECES, SPLIT_FROM = 4, 50_000  # in which the rows of one column are shared among threads; nodes
 ROUNDS, STEPS = 10, 1_000  # the most that a solve may take; 2 and 50 are usual
-EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Q = Laplacian(weights) + diag(excess): kept apart, since deg + δ in one number rounds δ away."""
-
-    weights: csr_array
-    excess: Array
-
-    @classmethod
-    def of(cls, Q: csr_array, excess: Array | None) -> Level:
-        """Q in parts; its row sums are summed unless known better."""
-        Q = csr_array(Q, dtype=np.float64)
-        row = np.repeat(np.arange(Q.shape[0]), np.diff(Q.indptr))
-        off = (Q.indices != row) & (Q.data != 0)
-        weights = _csr(-Q.data[off], Q.indices[off], np.append(0, np.cumsum(off))[Q.indptr])
-        if excess is None:
-            excess = Q.diagonal() - _sums(row[off], weights.data, Q.shape[0])
-        return cls(weights, np.asarray(excess, dtype=np.float64))
-
-    @cached_property
-    def degree(self) -> IntArray:
-        """How many neighbors a node has."""
-        return np.asarray(np.diff(self.weights.indptr))
-
-    @cached_property
-    def diagonal(self) -> Array:
-        """diag(Q)."""
-        return np.asarray(self.weights.sum(axis=1)).ravel() + self.excess
-
-    @cached_property
-    def component(self) -> Groups:
-        """The component of each node."""
-        return np.asarray(connected_components(self.weights, directed=False)[1])
-
-    @property
-    def size(self) -> int:
-        """How many numbers it holds."""
-        return int(self.weights.nnz + self.excess.size)
-
-    def coarser(self) -> tuple[Groups, Level]:
-        """Aggregates and the level they form; nodes without neighbors share one more, the last, so no node is without."""
-        from askgraph.priors import cg_kernels as kernels
-
-        W, n = self.weights, self.excess.size
-        top, group = np.zeros(n), np.full(n, -1, dtype=np.int32)
-        np.maximum.at(top, np.repeat(np.arange(n), self.degree), W.data)
-        count = 1 + kernels.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
-        group[group < 0] = count - 1
-        end = np.append(0, np.cumsum(np.bincount(group, minlength=count)))
-        node, weight = np.empty_like(W.indices), np.empty_like(W.data)
-        first, slot, member = np.zeros(count + 1, dtype=np.int32), np.full(count, -1), np.argsort(group, kind="stable")
-        m = kernels.contract(W.indptr, W.indices, W.data, group, member, end, slot, first, node, weight)
-        return group, Level(_csr(weight[:m].copy(), node[:m].copy(), first), _sums(group, self.excess, count))
-
-    def permuted(self, order: IntArray) -> Level:
-        """With its nodes in another order."""
-        W = self.weights[order]
-        return Level(_csr(W.data, _inverted(order)[W.indices], W.indptr), self.excess[order])
-
-    def rows(self) -> Rows:
-        """As kernels take it."""
-        from askgraph.priors.cg_kernels import Rows
-
-        W, d = self.weights, self.diagonal
-        inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
-        return Rows(W.indptr.astype(np.uint64), W.indices.astype(np.uint32), W.data, self.excess, d, inverse)
-
-    def inverse(self) -> Array:
-        """A⁻¹ - Σ_c 1_c 1_cᵀ / E_c, E_c = 1_cᵀ A 1_c: what is left for a V-cycle when the constants are done with.
-
-        With e = A 1_c, (A + s e eᵀ / E_c)⁻¹ = A⁻¹ - s/(1+s) 1_c 1_cᵀ / E_c: no eigenvalue is small there, so nothing cancels.
-        """
-        e, d, part = self.excess, self.diagonal, self.component
-        E = _positive(_sums(part, e, part.max(initial=-1) + 1))
-        s, same = _sums(part, d, E.size) / E, part[:, None] == part
-        A = np.diag(d) - self.weights.toarray() + same * np.outer(e, e * (s / E)[part])
-        with threadpool_limits(1, user_api="blas"):  # its threads spin where a core is busy: 11 ms became 1.4 s
-            factor, failed = lapack.dpotrf(A, lower=True) if e.size else (A, True)
-            half = np.tril(lapack.dpotri(factor, lower=True)[0]) if not failed else np.diag(1 / d)
-        return half if failed else np.asarray(half + np.tril(half, -1).T - same / (E * (1 + s))[part])
-
-    def dense(self) -> Array:
-        """`inverse` on the nodes with neighbors, which come first; zero rows fill it up to a multiple of four."""
-        m = int(np.count_nonzero(self.degree))
-        inverse = Level(self.weights[:m, :m], self.excess[:m]).inverse()
-        return np.pad(inverse, [(0, -m % 4), (0, 0)])
-
-    def left(self, r: Array, x: Array, aim: Array) -> Array:
-        """‖r‖, r = b - Qx; where that is above aim, less what rounding of x explains row by row, 16 ε |Q| |x|."""
-        left = _norms(r)
-        far = np.flatnonzero(left > aim)
-        if far.size and (left[far] <= aim[far] + 32 * EPS * _norms(self.diagonal[:, None] * x[:, far])).any():
-            y = np.abs(x[:, far])
-            explained = 16 * EPS * (self.diagonal[:, None] * y + self.weights @ y)
-            left[far] = _norms(np.maximum(np.abs(r[:, far]) - explained, 0.0))
-        return left
-
-
-def _csr(weight: Array, node: AnyArray, first: AnyArray) -> csr_array:
-    return csr_array((weight, node.astype(np.int32), first.astype(np.int32)), shape=(first.size - 1, first.size - 1))
-
-
-def _sums(group: AnyArray, values: AnyArray, count: int) -> Array:
-    return np.asarray(np.bincount(group, values, minlength=count), dtype=np.float64)
-
-
-def _inverted(order: IntArray) -> Groups:
-    place = np.empty(order.size, dtype=np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
-    return place
-
-
-def _positive(E: Array) -> Array:
-    if not (E > 0).all():
-        raise EngineError("delta is lost in the rounding of the weights: raise delta, or scale the weights down")
-    return E
-
-
-@dataclass(frozen=True, eq=False)
-class Hierarchy:
-    """Levels from fine to coarse; groups[l] maps the nodes of level l to those of level l + 1."""
-
-    levels: list[Level]
-    groups: list[Groups]
-
-    @classmethod
-    def multilevel(cls, fine: Level, group: Groups, level: Level) -> Hierarchy:
-        """Aggregates of aggregates, until a dense inverse is no more work than a product with Q."""
-        levels, groups = [fine, level], [group]
-        while np.count_nonzero(levels[-1].degree) > fine.size**0.5:
-            group, level = levels[-1].coarser()
-            groups.append(group)
-            levels.append(level)
-        return cls(levels, groups)
-
-    @classmethod
-    def constants(cls, fine: Level, group: Groups, level: Level) -> Hierarchy:
-        """Components for aggregates: Jacobi, and the constants."""
-        part, C = level.component, int(level.component.max()) + 1
-        none = _csr(np.zeros(0), np.zeros(0), np.zeros(C + 1))
-        return cls([fine, Level(none, _sums(part, level.excess, C))], [part[group]])
-
-    @property
-    def work(self) -> float:
-        """Of a step, relative to one with Jacobi."""
-        fine, *coarse, last = self.levels
-        more = 3 * sum(level.size for level in coarse) + np.count_nonzero(last.degree) ** 2
-        return 1 + more / (fine.size + 6 * fine.excess.size)
-
-    def ordered(self) -> tuple[IntArray, Hierarchy]:
-        """Aggregates contiguous and near their neighbors; within them by degree, as rows of one length mislead no branch."""
-        last = self.levels[-1]
-        order = reverse_cuthill_mckee(last.weights, symmetric_mode=True)
-        order = order[np.argsort(last.degree[order] == 0, kind="stable")]
-        levels, groups = [last.permuted(order)], list[Groups]()
-        for level, group in zip(self.levels[-2::-1], self.groups[::-1], strict=True):
-            parent = _inverted(order)[group]
-            order = np.lexsort((level.degree, parent))
-            levels.insert(0, level.permuted(order))
-            groups.insert(0, parent[order])
-        return order, Hierarchy(levels, groups)
-
-    def system(self) -> System:
-        """As kernels take it."""
-        order, ordered = self.ordered()
-        return System(order, ordered.levels[0], ordered.coarse())
-
-    def coarse(self) -> Coarse:
-        """All levels but the first; the nodes of a group must be contiguous."""
-        from askgraph.priors.cg_kernels import Coarse
-
-        fine, *levels = self.levels
-        joint = Level(csr_array(block_diag([v.weights for v in levels])), np.concatenate([v.excess for v in levels]))
-        rows = joint.rows()
-        sizes = [np.bincount(g, minlength=v.excess.size) for g, v in zip(self.groups, levels, strict=True)]
-        begin = np.append(0, np.cumsum([s.size for s in sizes]))
-        end = np.concatenate([np.cumsum(s) + at for s, at in zip(sizes, (0, *begin), strict=False)])
-        component = np.append(np.flatnonzero(np.diff(levels[0].component, prepend=-1)), sizes[0].size)
-        tied = np.add.reduceat(_sums(self.groups[0], fine.degree > 0, sizes[0].size), component[:-1]) > 0
-        total = np.where(tied, np.add.reduceat(levels[0].excess, component[:-1]), 1.0)
-        rows = rows._replace(inverse=rows.inverse * (joint.degree > 0))
-        U, child = np.uint64, end - np.concatenate(sizes)
-        links = child.astype(U), end.astype(U), begin.astype(U), component.astype(U)
-        return Coarse(*rows, *links, tied / _positive(total), levels[-1].dense())
+NARROW, WIDE = 3e-5, 1e-12  # what conjugate gradients reach in float32 and in float64
 
 
 class System:
     """Q as kernels take it, in the order of nodes that suits them."""
 
-    def __init__(self, order: IntArray, fine: Level, coarse: Coarse) -> None:
-        self._order, self._place, self._fine, self._wide = order, _inverted(order), fine, (fine.rows(), coarse)
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        order, ordered = hierarchy.ordered()
+        self._order, self._place, self._fine = order, inverted(order), ordered.levels[0]
+        self._wide = self._fine.rows(), ordered.coarse()
 
     @cached_property
     def _narrow(self) -> tuple[Any, ...]:
@@ -242,23 +54,57 @@ class System:
         full = 0 if alone else k - k % WIDTH if k % WIDTH <= FEW else k
         blocks = [slice(at, min(at + WIDTH, k)) for at in range(0, full, WIDTH)]
         blocks += [slice(at, at + 1) for at in range(full, k)]
-        if len(blocks) == 1:
-            return self._block(B, X, blocks[0], rtol, limit)
-        with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1) or 1) as pool:
-            done = list(pool.map(lambda block: self._block(B, X, block, rtol, limit), blocks))
+        split = not alone and len(self._place) >= SPLIT_FROM
+        done = _in_threads(lambda block: self._block(B, X, block, rtol, limit, split), blocks)
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
-    def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
-        """Solve for the residual until it is small in every column, in float64 for one column, else in float32."""
-        b, x = self._taken(B, cols), self._taken(X, cols)
-        aim = rtol * (norm := _norms(b))
-        r, left = self._settled(b, x, aim, flat=not x.any())
-        steps, limit = 0, limit if len(norm) == 1 else limit // 4
+    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
+        """The same into X, all in float32, or D⁻¹W X; ‖b - Qx‖ / ‖b‖ as float32 sees it."""
+
+        def solve(cols: slice) -> Array:
+            left = self._rough_block(sides, cols, rtol, smooth, X)
+            tick()
+            return left
+
+        return np.concatenate(
+            [np.zeros(0), *_in_threads(solve, [slice(at, min(at + WIDTH, k)) for at in range(0, k, WIDTH)])]
+        )
+
+    def smoothed(self, X: AnyArray) -> Array:
+        """D⁻¹W X."""
+        return self._fine.smoothed(X.take(self._order, axis=0)).take(self._place, axis=0)
+
+    def _rough_block(self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray) -> Array:
+        from askgraph.priors import cg_kernels as kernels
+
+        rows, coarse = self._narrow
+        b = _block(sides(cols), self._order, WIDTH, np.float32)
+        norm = norms(b)
+        b /= np.where(norm > 0, norm, 1.0).astype(np.float32)
+        one, work, mass = (0,) * WIDTH, self._work(b.copy(), coarse), np.zeros((len(coarse.total), WIDTH))
+        kernels.masses(one, coarse, b, mass)
+        kernels.balance(one, rows, coarse, mass, work.x, work.r)
+        kernels.iterate(one, rows, coarse, work, np.full(WIDTH, (0.9 * rtol) ** 2), STEPS // 4)
+        kernels.balance(one, rows, coarse, mass, work.x, work.r)
+        kernels.smoothed(one, rows, b, work.x, work.r, work.p, work.sums)
+        count, result = cols.stop - cols.start, work.p if smooth else work.x
+        result *= norm.astype(np.float32)
+        X[:, cols] = result[:, :count].take(self._place, axis=0)
+        return np.asarray(np.sqrt(work.sums[0, :count]))
+
+    def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool) -> tuple[int, Array]:
+        """Solve for the residual until it is small in every column."""
+        width = 1 if cols.stop - cols.start == 1 else WIDTH
+        b, x = (_block(A[:, cols], self._order, width, np.float64) for A in (B, X))
+        aim = rtol * (norm := norms(b))
+        r, left = self._settled(b, x, aim)
+        steps, limit = 0, limit if width == 1 else limit // 4
         for _ in range(ROUNDS):
             if steps >= limit or not (left > aim).any():
                 break
             scale = np.where(left > 0, left, 1.0)
-            d, taken = self._iterated(r, scale, np.where(left > aim, 0.9 * aim / scale, np.inf), limit - steps)
+            goal = np.where(left > aim, 0.9 * aim / scale, np.inf)
+            d, taken = self._iterated(r, scale, goal, limit - steps, split and width == 1)
             x += d * scale
             r, left = self._settled(b, x, aim)
             steps += taken
@@ -266,35 +112,88 @@ class System:
         X[:, cols] = x[:, :count].take(self._place, axis=0)
         return steps, _shares(left, norm)[:count]
 
-    def _taken(self, A: AnyArray, cols: slice) -> Array:
-        part = A[:, cols].take(self._order, axis=0)
-        block = np.zeros((len(part), 1 if part.shape[1] == 1 else WIDTH))
-        block[:, : part.shape[1]] = part
-        return block
+    def _iterated(self, r: Array, scale: Array, goal: Array, limit: int, split: bool) -> tuple[AnyArray, int]:
+        """Q d ≈ r / scale, and the steps that took: in float64 for one column, else in float32, good for a few digits."""
+        from askgraph.priors import cg_kernels as kernels
 
-    def _iterated(self, r: Array, scale: Array, goal: Array, limit: int) -> tuple[AnyArray, int]:
-        """Q d ≈ r / scale, and the steps that took; float32 is good for a few digits."""
-        from askgraph.priors.cg_kernels import iterate
-
-        (rows, coarse), digits = (self._wide, 1e-12) if r.shape[1] == 1 else (self._narrow, 3e-5)
-        kind, one = rows.weight.dtype, (0,) * r.shape[1]
-        part, (d, p, q) = np.empty(r.shape, kind), np.zeros((3, *r.shape), kind)
-        low, high = np.zeros((2, coarse.end.size + 4, r.shape[1]), kind)
-        factor, sums, goal = np.zeros((2, r.shape[1]), kind), np.zeros((4, r.shape[1])), np.maximum(goal, digits) ** 2
+        precise = r.shape[1] == 1 and not split
+        (rows, coarse), digits = (self._wide, WIDE) if precise else (self._narrow, NARROW)
+        part = np.empty(r.shape, rows.weight.dtype)
         np.divide(r, scale, out=part, casting="same_kind")
-        return d, iterate(one, rows, coarse, part, d, p, q, low, high, factor, sums, goal, limit)
+        work, goal, one = self._work(part, coarse), np.maximum(goal, digits) ** 2, (0,) * r.shape[1]
+        iterate = self._in_pieces if split else kernels.iterate
+        return work.x, iterate(one, rows, coarse, work, goal, limit)
 
-    def _settled(self, b: Array, x: Array, aim: Array, flat: bool = False) -> tuple[Array, Array]:
+    def _in_pieces(self, one: Any, rows: Any, coarse: Any, work: Any, goal: Array, limit: int) -> int:
+        """`iterate`, its rows shared among threads; the pieces do not depend on the number of cores."""
+        from askgraph.priors import cg_kernels as kernels
+
+        parts, steps, sound = np.zeros((PIECES, *work.sums.shape)), 0, True
+        groups, nodes = self._pieces
+        with ThreadPoolExecutor(min(PIECES, os.cpu_count() or 1)) as pool:
+
+            def each(kernel: Callable[..., None], ends: list[Any], *args: Any, sums: slice | None = None) -> None:
+                own = [(part,) for part in parts] if sums else [()] * PIECES
+                list(pool.map(lambda i: kernel(one, rows, *args, *own[i], ends[i], ends[i + 1]), range(PIECES)))
+                if sums:
+                    work.sums[sums] = parts[:, sums].sum(axis=0)
+
+            while True:
+                each(kernels.piece_down, groups, coarse, work, sums=slice(0, 2))
+                if not (sound and steps < limit and kernels.between_down(one, coarse, work, goal, steps)):
+                    break
+                each(kernels.piece_on, groups, coarse, work)
+                each(kernels.piece_times, nodes, work.p, work.q, sums=slice(2, 3))
+                sound = kernels.between_times(one, work, goal)
+                steps += 1
+            each(kernels.piece_on, groups, coarse, work)
+        return steps
+
+    @cached_property
+    def _pieces(self) -> tuple[list[Any], list[Any]]:
+        """Where pieces begin and end, in aggregates and in nodes: about as much work in each."""
+        rows, coarse = self._wide
+        end = coarse.end[: coarse.level[1]]
+        work = (rows.first[end] + 4 * end).astype(np.float64)
+        cuts = np.searchsorted(work, work[-1] * np.arange(1, PIECES) / PIECES)
+        groups = np.concatenate([[0], cuts, [end.size]]).astype(np.uint64)
+        return list(groups), list(np.append(0, end)[groups].astype(np.uint64))
+
+    def _work(self, r: AnyArray, coarse: Any) -> Any:
+        """r, and the rest of what conjugate gradients need, at 0."""
+        from askgraph.priors.cg_kernels import Work
+
+        k, kind = r.shape[1], r.dtype
+        x, p, q = (np.zeros(r.shape, kind) for _ in range(3))
+        low, high = np.zeros((2, coarse.end.size + 4, k), kind)
+        return Work(r, x, p, q, low, high, np.zeros((2, k), kind), np.zeros((4, k)))
+
+    def _settled(self, b: Array, x: Array, aim: Array) -> tuple[Array, Array]:
         """The residual and its norms, once x is moved along the constants to where they vanish from it."""
-        from askgraph.priors.cg_kernels import settle
+        from askgraph.priors import cg_kernels as kernels
 
-        r = np.empty_like(b)
-        settle((0,) * b.shape[1], *self._wide, b, x, r, np.zeros((3, b.shape[1])), flat)
-        return r, _norms(r) if flat else self._fine.left(r, x, aim)
+        (rows, coarse), one, r = self._wide, (0,) * b.shape[1], b.copy()
+        mass, flat = np.zeros((len(coarse.total), b.shape[1])), not x.any()
+        kernels.masses(one, coarse, b, mass)
+        kernels.balance(one, rows, coarse, mass, x, r)
+        if flat:
+            return r, norms(r)
+        kernels.residual(one, rows, b, x, r, np.zeros((4, b.shape[1])))
+        return r, self._fine.left(r, x, aim)
 
 
-def _norms(a: Array) -> Array:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->j", a, a)))
+def _in_threads(function: Callable[[slice], Any], blocks: list[slice]) -> list[Any]:
+    if len(blocks) == 1:
+        return [function(blocks[0])]
+    with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1) or 1) as pool:
+        return list(pool.map(function, blocks))
+
+
+def _block(part: AnyArray, order: IntArray | Groups, width: int, kind: Any) -> AnyArray:
+    """Columns in another order of nodes, filled up to a width."""
+    block = np.zeros((len(part), width), kind)
+    block[:, : part.shape[1]] = part.take(order, axis=0)
+    return block
 
 
 def _shares(a: Array, b: Array) -> Array:
@@ -311,11 +210,11 @@ def _chosen(fine: Level) -> tuple[str, System]:
         taken, left = system.run(b, np.zeros_like(b), 1e-3, limit)
         return taken if left[0] <= 1e-3 else limit + 1
 
-    plain = Hierarchy.constants(fine, group, level).system() if level.size * SHRINKS > fine.size else None
+    plain = System(Hierarchy.constants(fine, group, level)) if level.size * SHRINKS > fine.size else None
     if plain and steps(plain, MIXES) <= MIXES:
         return "jacobi", plain
     hierarchy = Hierarchy.multilevel(fine, group, level)
-    system = hierarchy.system()
+    system = System(hierarchy)
     if plain and steps(plain, most := int(hierarchy.work * steps(system, 10 * MIXES))) <= most:
         return "jacobi", plain
     return "multilevel", system
@@ -336,7 +235,7 @@ class Small:
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Like `System.run`."""
         b, x = B.astype(np.float64), X.astype(np.float64)
-        norm, p, before = _norms(b), np.zeros_like(b), np.ones(b.shape[1])
+        norm, p, before = norms(b), np.zeros_like(b), np.ones(b.shape[1])
         for steps in range(limit + 1):
             r = b - self._times(x)
             left = _shares(self._fine.left(r, x, rtol * norm), norm)
@@ -349,6 +248,16 @@ class Small:
             before = np.where(now > 0, now, 1.0)
         X[:] = x
         return steps, left
+
+    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
+        """Like `System.rough`."""
+        left = self.run(sides(slice(0, k)), X, rtol, STEPS)[1]
+        X[:] = self._fine.smoothed(X) if smooth else X
+        return left
+
+    def smoothed(self, X: AnyArray) -> Array:
+        """D⁻¹W X."""
+        return self._fine.smoothed(X)
 
     def _times(self, x: Array) -> Array:
         """Qx by differences, like `multiply`."""
@@ -372,19 +281,40 @@ class Solver:
 
     def __init__(self, Q: csr_array, excess: Array | None = None) -> None:
         fine = Level.of(Q, excess)
-        self.preconditioner, self._system = ("multilevel", Small(fine)) if fine.excess.size <= SMALL else _chosen(fine)
+        self._n = fine.excess.size
+        self.preconditioner, self._system = ("multilevel", Small(fine)) if self._n <= SMALL else _chosen(fine)
 
     def solve(self, b: AnyArray, rtol: float = 1e-8, start: Array | None = None) -> Array:
         """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
-        return self._solve(np.asarray(b, dtype=np.float64), rtol, start)
+        B = np.ascontiguousarray(b, dtype=np.float64).reshape(len(b), -1)
+        X = np.zeros_like(B) if start is None else np.array(start, dtype=np.float64, order="C").reshape(B.shape)
+        return self._refined(B, X, rtol).reshape(np.shape(b))
 
-    def rough(self, b: AnyArray, rtol: float) -> NDArray[np.float32]:
-        """The same for b and X in float32: probes and shortlists."""
-        return self._solve(np.asarray(b, dtype=np.float32), rtol, None)
+    def rough(
+        self,
+        sides: Sides | AnyArray,
+        rtol: float,
+        count: int = 0,
+        smooth: bool = False,
+        tick: Callable[[], None] = lambda: None,
+    ) -> NDArray[np.float32]:
+        """The same in float32, for shortlists and probes: columns of an array, or ``count`` that a function makes by blocks.
 
-    def _solve(self, b: AnyArray, rtol: float, start: Array | None) -> AnyArray:
-        B = np.ascontiguousarray(b).reshape(len(b), -1)
-        X = np.zeros_like(B) if start is None else np.array(start, dtype=B.dtype, order="C").reshape(B.shape)
+        ``smooth`` gives D⁻¹W X instead; ``tick`` is called after every eight columns. Where float32 is not enough, a column is
+        solved in float64.
+        """
+        if not callable(sides):
+            b = np.asarray(sides, dtype=np.float32)
+            count, sides = b.shape[1], lambda cols: b[:, cols]
+        X = np.zeros((self._n, count), np.float32)
+        left = self._system.rough(sides, count, rtol, smooth, X, tick)
+        for c in np.flatnonzero(~(left <= rtol)):
+            B = sides(slice(c, c + 1)).astype(np.float64)
+            x = self._refined(B, np.zeros_like(B), rtol)
+            X[:, [c]] = self._system.smoothed(x) if smooth else x
+        return X
+
+    def _refined(self, B: Array, X: Array, rtol: float) -> Array:
         steps, left = self._system.run(B, X, rtol, STEPS)
         bad = np.flatnonzero(~(left <= rtol))
         if bad.size:
@@ -396,4 +326,4 @@ class Solver:
                 f"conjugate gradients stopped at a relative residual of {left.max():.1e} after {steps} steps, {rtol:g} was asked "
                 'for: raise delta, narrow the range of the weights, or use engine="direct"'
             )
-        return X.reshape(b.shape)
+        return X

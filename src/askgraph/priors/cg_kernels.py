@@ -1,30 +1,24 @@
-"""The compiled loops of ``cg``; importing this module loads numba.
-
-A row of a block of columns is one SIMD value, `Block`. A loop over 8 columns would be unrolled before it is vectorized, and
-numba switches off the pass that could repair that: such loops ran 2 to 4 times slower.
-"""
+"""The compiled loops of ``cg``; importing this module loads numba. A row of a block of columns is one SIMD value."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
 
-F = TypeVar("F", bound=Callable[..., Any])
+from askgraph.priors.blocks import compiled, fetch, inlined, load, store, zero
+
 OVERSHOOT = 1.5  # piecewise constants are too stiff; the V-cycle stays positive definite for any factor > 0
+ONE = np.uint64(1)  # unsigned, as all indices: signed ones are tested for being negative
+CHUNK = np.uint64(64)  # rows that float32 may sum before float64 takes over
+FAR = 16  # entries ahead that memory is asked for: 1.6 times faster where neighbors lie anywhere
 
 
 class Rows(NamedTuple):
     """Q = Laplacian(weight) + diag(excess), row by row."""
 
     first: Any
-    node: Any
+    node: Any  # followed by FAR zeros
     weight: Any
     excess: Any
     diagonal: Any
@@ -48,122 +42,31 @@ class Coarse(NamedTuple):
     dense: Any  # the inverse on the last level, without the constants
 
 
-def compiled(function: F) -> F:
-    """Compile on first use, keep it on disk, let other threads run."""
-    result: F = njit(cache=True, nogil=True, error_model="numpy")(function)
-    return result
+class Work(NamedTuple):
+    """What conjugate gradients move on each step: residual, solution, direction and Q times it; coarse vectors; scalars."""
 
-
-def inlined(function: F) -> F:
-    """Compile into its callers only, which halves the time that takes."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    result: F = njit(nogil=True, error_model="numpy", **options)(function)
-    return result
-
-
-class Block(types.Type):  # type: ignore[misc]
-    """The k numbers of a row."""
-
-    def __init__(self, dtype: Any, k: int) -> None:
-        self.dtype, self.k = dtype, k
-        super().__init__(name=f"Block({dtype}, {k})")
-
-
-@register_model(Block)
-class BlockModel(models.PrimitiveModel):  # type: ignore[misc]
-    """A block is an LLVM vector."""
-
-    def __init__(self, manager: Any, kind: Block) -> None:
-        scalar = ir.FloatType() if kind.dtype == types.float32 else ir.DoubleType()
-        super().__init__(manager, kind, ir.VectorType(scalar, kind.k))
-
-
-def _cast(context: Any, builder: Any, value: Any, source: Any, target: Block) -> Any:
-    """A block in another precision, or a scalar in every place of a block."""
-    vector = context.get_value_type(target)
-    if isinstance(source, Block):
-        if source.dtype == target.dtype:
-            return value
-        return (builder.fpext if target.dtype == types.float64 else builder.fptrunc)(value, vector)
-    scalar, zeros = context.cast(builder, value, source, target.dtype), ir.VectorType(ir.IntType(32), target.k)
-    single = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(single, single, ir.Constant(zeros, [0] * target.k))
-
-
-def _address(context: Any, builder: Any, sig: Any, args: Any, block: Block) -> tuple[Any, int]:
-    row = context.cast(builder, args[1], sig.args[1], types.int64)
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, block.k))])
-    scalar = context.get_value_type(block.dtype)
-    return builder.bitcast(start, context.get_value_type(block).as_pointer()), context.get_abi_sizeof(scalar)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def load(_: Any, array: Any, row: Any, one: Any) -> Any:
-    """array[row]; `one` is a tuple as long as a block, since the length of a tuple is part of its type."""
-    block = Block(array.dtype, len(one))
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer, align = _address(context, builder, sig, args, block)
-        return builder.load(pointer, align=align)
-
-    return block(array, row, one), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def zero(_: Any, array: Any, one: Any) -> Any:
-    """A block of zeros in the array's precision."""
-    block = Block(array.dtype, len(one))
-    return block(array, one), lambda context, *_: ir.Constant(context.get_value_type(block), None)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def store(_: Any, array: Any, row: Any, block: Any) -> Any:
-    """array[row] = block, rounded to the array's precision."""
-    target = Block(array.dtype, block.k)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer, align = _address(context, builder, sig, args, target)
-        builder.store(_cast(context, builder, args[2], block, target), pointer, align=align)
-        return context.get_dummy_value()
-
-    return types.none(array, row, block), generate
-
-
-def _define(symbol: Any, instruction: str) -> None:
-    """x symbol y for blocks and scalars: a scalar takes the block's precision, of two blocks the wider one counts."""
-
-    @infer_global(symbol)
-    class Combine(AbstractTemplate):  # type: ignore[misc]
-        def generic(self, args: Any, kws: Any) -> Any:
-            blocks = [a for a in args if isinstance(a, Block)]
-            return signature(max(blocks, key=lambda b: bool(b.dtype == types.float64)), *args) if blocks else None
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pair = [_cast(context, builder, v, kind, sig.return_type) for v, kind in zip(args, sig.args, strict=True)]
-        return getattr(builder, instruction)(*pair, flags=("contract",))
-
-    for left in (Block, types.Float):
-        lower_builtin(symbol, left, Block)(generate)
-
-
-for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
-    _define(_symbol, _instruction)
-
-ONE = np.uint64(1)  # unsigned, as all indices: signed ones are tested for being negative
-CHUNK = np.uint64(64)  # rows that float32 may sum before float64 takes over
+    r: Any
+    x: Any
+    p: Any
+    q: Any
+    low: Any
+    high: Any
+    factor: Any  # step and turn
+    sums: Any  # rᵀr, rᵀD⁻¹r, then rᵀz on the coarse level or pᵀq, and the last rᵀz of all
 
 
 @inlined
-def multiply(one: Any, rows: Rows, p: Any, q: Any, sums: Any) -> None:
-    """q = Q p by differences, (Qp)_i = excess_i p_i + Σ_j w_ij (p_i - p_j); sums[2] = pᵀq."""
-    total, n = zero(sums, one), np.uint64(len(p))
-    for start in range(np.uint64(0), n, CHUNK):
+def multiply(one: Any, rows: Rows, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
+    """q = Q p by differences, (Qp)_i = excess_i p_i + Σ_j w_ij (p_i - p_j), in rows start to stop; sums[2] = pᵀq there."""
+    total, far = zero(sums, one), np.uint64(FAR)
+    for begin in range(start, stop, CHUNK):
         part = zero(p, one)
-        for i in range(start, min(start + CHUNK, n)):
+        for i in range(begin, min(begin + CHUNK, stop)):
             mine = load(p, i, one)
             value = rows.excess[i] * mine
             for t in range(rows.first[i], rows.first[i + ONE]):
+                if len(one) > 1:
+                    fetch(p, rows.node[t + far], one)
                 value = value + rows.weight[t] * (mine - load(p, rows.node[t], one))
             store(q, i, value)
             part = part + mine * value
@@ -172,35 +75,35 @@ def multiply(one: Any, rows: Rows, p: Any, q: Any, sums: Any) -> None:
 
 
 @inlined
-def descend(one: Any, rows: Rows, coarse: Coarse, r: Any, q: Any, factor: Any, low: Any, sums: Any) -> None:
-    """r -= step q; low = Pᵀr on the first coarse level; sums[:2] = rᵀr, rᵀD⁻¹r."""
-    step, square, scaled = load(factor, 0, one), zero(sums, one), zero(sums, one)
-    for a in range(coarse.level[1]):
+def descend(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """r -= step q and low = Pᵀr for the aggregates start to stop; sums[:2] = rᵀr, rᵀD⁻¹r there."""
+    r, step, square, scaled = work.r, load(work.factor, 0, one), zero(sums, one), zero(sums, one)
+    for a in range(start, stop):
         total = zero(sums, one)
-        for start in range(coarse.child[a], coarse.end[a], CHUNK):
+        for begin in range(coarse.child[a], coarse.end[a], CHUNK):
             p0, p1, p2 = zero(r, one), zero(r, one), zero(r, one)
-            for i in range(start, min(start + CHUNK, coarse.end[a])):
-                value = load(r, i, one) - step * load(q, i, one)
+            for i in range(begin, min(begin + CHUNK, coarse.end[a])):
+                value = load(r, i, one) - step * load(work.q, i, one)
                 store(r, i, value)
                 p0 = p0 + value
                 p1 = p1 + value * value
                 p2 = p2 + rows.inverse[i] * value * value
             total, square, scaled = total + p0, square + p1, scaled + p2
-        store(low, a, total)
+        store(work.low, a, total)
     store(sums, 0, square)
     store(sums, 1, scaled)
 
 
 @inlined
-def advance(one: Any, rows: Rows, coarse: Coarse, r: Any, high: Any, factor: Any, x: Any, p: Any) -> None:
-    """x += step p; p = D⁻¹r + P high + turn p."""
-    step, turn = load(factor, 0, one), load(factor, 1, one)
-    for a in range(coarse.level[1]):
-        shift = load(high, a, one)
+def advance(one: Any, rows: Rows, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
+    """x += step p; p = D⁻¹r + P high + turn p, for the aggregates start to stop."""
+    x, p, step, turn = work.x, work.p, load(work.factor, 0, one), load(work.factor, 1, one)
+    for a in range(start, stop):
+        shift = load(work.high, a, one)
         for i in range(coarse.child[a], coarse.end[a]):
             old = load(p, i, one)
             store(x, i, load(x, i, one) + step * old)
-            store(p, i, shift + rows.inverse[i] * load(r, i, one) + turn * old)
+            store(p, i, shift + rows.inverse[i] * load(work.r, i, one) + turn * old)
 
 
 @inlined
@@ -272,114 +175,138 @@ def add_constants(one: Any, coarse: Coarse, r: Any, z: Any, sums: Any) -> None:
     store(sums, 2, total)
 
 
+@inlined
+def going(one: Any, sums: Any, goal: Any) -> bool:
+    """Whether rᵀr is above its goal in some column."""
+    above = False
+    for c in range(len(one)):
+        above = above or not sums[0, c] <= goal[c]
+    return above
+
+
+@inlined
+def turn(one: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> None:
+    """The coarse part of the preconditioned residual, and how much of the last direction to keep."""
+    sums = work.sums
+    cycle(one, coarse, work.low, work.high)
+    add_constants(one, coarse, work.low, work.high, sums)
+    for c in range(len(one)):
+        now = sums[1, c] + sums[2, c]
+        work.factor[1, c] = now / sums[3, c] if steps > 0 and sums[0, c] > goal[c] else 0.0
+        sums[3, c] = now
+
+
+@inlined
+def stride(one: Any, work: Work, goal: Any) -> bool:
+    """How far to go in this direction; False where rounding has left no way to tell."""
+    sums, sound = work.sums, True
+    for c in range(len(one)):
+        work.factor[0, c] = sums[3, c] / sums[2, c] if sums[0, c] > goal[c] and sums[2, c] > 0.0 else 0.0
+        sound = sound and (sums[0, c] <= goal[c] or sums[2, c] > 0.0)
+    return sound
+
+
 @compiled
-def iterate(
-    one: Any,
-    rows: Rows,
-    coarse: Coarse,
-    r: Any,
-    x: Any,
-    p: Any,
-    q: Any,
-    low: Any,
-    high: Any,
-    factor: Any,
-    sums: Any,
-    goal: Any,
-    limit: int,
-) -> int:
-    """Conjugate gradients on Q x = r until rᵀr <= goal in every column; all else starts at 0. The number of steps."""
-    steps, sound = 0, True
+def iterate(one: Any, rows: Rows, coarse: Coarse, work: Work, goal: Any, limit: int) -> int:
+    """Conjugate gradients on Q x = r until rᵀr <= goal in every column; all but r and x starts at 0. The number of steps."""
+    steps, sound, none = 0, True, np.uint64(0)
+    n, groups = np.uint64(len(work.p)), coarse.level[1]
     while True:
-        descend(one, rows, coarse, r, q, factor, low, sums)
-        going = False
-        for c in range(len(one)):
-            going = going or not sums[0, c] <= goal[c]
-        if not (going and sound and steps < limit):
+        descend(one, rows, coarse, work, work.sums, none, groups)
+        if not (going(one, work.sums, goal) and sound and steps < limit):
             break
-        cycle(one, coarse, low, high)
-        add_constants(one, coarse, low, high, sums)
-        for c in range(len(one)):
-            now = sums[1, c] + sums[2, c]
-            factor[1, c] = now / sums[3, c] if steps > 0 and sums[0, c] > goal[c] else 0.0
-            sums[3, c] = now
-        advance(one, rows, coarse, r, high, factor, x, p)
-        multiply(one, rows, p, q, sums)
-        for c in range(len(one)):
-            factor[0, c] = sums[3, c] / sums[2, c] if sums[0, c] > goal[c] and sums[2, c] > 0.0 else 0.0
-            sound = sound and (sums[0, c] <= goal[c] or sums[2, c] > 0.0)
+        turn(one, coarse, work, goal, steps)
+        advance(one, rows, coarse, work, none, groups)
+        multiply(one, rows, work.p, work.q, work.sums, none, n)
+        sound = stride(one, work, goal)
         steps += 1
-    advance(one, rows, coarse, r, high, factor, x, p)
+    advance(one, rows, coarse, work, none, groups)
     return steps
 
 
 @compiled
-def settle(one: Any, rows: Rows, coarse: Coarse, b: Any, x: Any, r: Any, sums: Any, flat: bool) -> None:
-    """x += 1_c (1_cᵀ(b - Qx)) / (1_cᵀQ 1_c), then r = b - Qx; if x is flat on components, Qx = excess x.
+def piece_down(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """`descend`, for a thread."""
+    descend(one, rows, coarse, work, sums, start, stop)
+
+
+@compiled
+def piece_on(one: Any, rows: Rows, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
+    """`advance`, for a thread."""
+    advance(one, rows, coarse, work, start, stop)
+
+
+@compiled
+def piece_times(one: Any, rows: Rows, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
+    """`multiply`, for a thread."""
+    multiply(one, rows, p, q, sums, start, stop)
+
+
+@compiled
+def between_down(one: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> bool:
+    """What `iterate` does between `descend` and `advance`."""
+    if not going(one, work.sums, goal):
+        return False
+    turn(one, coarse, work, goal, steps)
+    return True
+
+
+@compiled
+def between_times(one: Any, work: Work, goal: Any) -> bool:
+    """What `iterate` does after `multiply`."""
+    return stride(one, work, goal)
+
+
+@compiled
+def balance(one: Any, rows: Rows, coarse: Coarse, mass: Any, x: Any, r: Any) -> None:
+    """x += 1_c (mass_c - 1_cᵀQx) / (1_cᵀQ 1_c) and r -= excess times that, for every component; mass_c = 1_cᵀb.
 
     Along the constants a float32 solve drifts; 1_cᵀQx = excessᵀx sees them without a product with Q.
     """
     for c in range(np.uint64(len(coarse.total))):
         first, last = coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]
-        mean = zero(sums, one)
-        for i in range(first, last):
-            mean = mean + (load(b, i, one) - rows.excess[i] * load(x, i, one))
+        mean = load(mass, c, one)
+        for begin in range(first, last, CHUNK):
+            part = zero(x, one)
+            for i in range(begin, min(begin + CHUNK, last)):
+                part = part + rows.excess[i] * load(x, i, one)
+            mean = mean - part
         mean = coarse.total[c] * mean
         for i in range(first, last):
             store(x, i, load(x, i, one) + mean)
-    if not flat:
-        multiply(one, rows, x, r, sums)
+            store(r, i, load(r, i, one) - rows.excess[i] * mean)
+
+
+@compiled
+def masses(one: Any, coarse: Coarse, b: Any, mass: Any) -> None:
+    """mass_c = 1_cᵀb."""
+    for c in range(np.uint64(len(coarse.total))):
+        total = zero(mass, one)
+        for i in range(coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]):
+            total = total + load(b, i, one)
+        store(mass, c, total)
+
+
+@compiled
+def residual(one: Any, rows: Rows, b: Any, x: Any, r: Any, sums: Any) -> None:
+    """r = b - Qx."""
+    multiply(one, rows, x, r, sums, np.uint64(0), np.uint64(len(r)))
     for i in range(np.uint64(len(r))):
-        value = rows.excess[i] * load(x, i, one) if flat else load(r, i, one)
-        store(r, i, load(b, i, one) - value)
+        store(r, i, load(b, i, one) - load(r, i, one))
 
 
 @compiled
-def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group: Any, tie: Any) -> int:
-    """Groups of a node and its strong neighbors; who is left joins the group it is tied to most. `top` is its best weight."""
-    count = 0
-    for i in range(len(group)):
-        free = group[i] < 0 and first[i] < first[i + 1]
-        for t in range(first[i], first[i + 1]):
-            free = free and (group[node[t]] < 0 or weight[t] < strong * top[i])
-        if free:
-            group[i] = count
-            for t in range(first[i], first[i + 1]):
-                j = node[t]
-                if group[j] < 0 and weight[t] >= strong * max(top[i], top[j]):
-                    group[j] = count
-            count += 1
-    for i in range(len(group)):
-        if group[i] == -1 and first[i] < first[i + 1]:
-            best = -1
-            for t in range(first[i], first[i + 1]):
-                a = group[node[t]]
-                if a >= 0:
-                    tie[a] += weight[t]
-                    best = a if best < 0 or tie[a] > tie[best] else best
-            for t in range(first[i], first[i + 1]):
-                if group[node[t]] >= 0:
-                    tie[group[node[t]]] = 0.0
-            group[i] = -2 - best
-    for i in range(len(group)):
-        group[i] = -2 - group[i] if group[i] < -1 else group[i]
-    return count
-
-
-@compiled
-def contract(
-    first: Any, node: Any, weight: Any, group: Any, member: Any, end: Any, slot: Any, start: Any, to: Any, total: Any
-) -> int:
-    """Weights between groups, Σ w_ij over i in a, j in b, by rows: start, to, total. Group a is member[end[a]:end[a + 1]]."""
-    size = 0
-    for a in range(len(end) - 1):
-        for m in range(end[a], end[a + 1]):
-            for t in range(first[member[m]], first[member[m] + 1]):
-                b = group[node[t]]
-                if b != a and slot[b] < start[a]:
-                    slot[b], to[size], total[size] = size, b, 0.0
-                    size += 1
-                if b != a:
-                    total[slot[b]] += weight[t]
-        start[a + 1] = size
-    return size
+def smoothed(one: Any, rows: Rows, b: Any, x: Any, r: Any, y: Any, sums: Any) -> None:
+    """y = D⁻¹W x, r = b - Qx and sums[0] = rᵀr: with q = Qx, D⁻¹W x = x - D⁻¹q, so one product serves for both."""
+    multiply(one, rows, x, r, sums, np.uint64(0), np.uint64(len(r)))
+    square = zero(sums, one)
+    for begin in range(np.uint64(0), np.uint64(len(r)), CHUNK):
+        part = zero(r, one)
+        for i in range(begin, min(begin + CHUNK, np.uint64(len(r)))):
+            q = load(r, i, one)
+            left = load(b, i, one) - q
+            store(y, i, load(x, i, one) - rows.inverse[i] * q)
+            store(r, i, left)
+            part = part + left * left
+        square = square + part
+    store(sums, 0, square)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Self
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
 
 from askgraph.priors.base import Precision, Prior
-from askgraph.priors.cg import SMALL, Solver
-from askgraph.probes import Probed, Sample, Samples, signs
-from askgraph.progress import compiling, working
+from askgraph.priors.cg import SMALL, WIDTH, Solver
+from askgraph.priors.noise import Field, Flat, Sample
+from askgraph.probes import Probed, Samples
+from askgraph.progress import Tick, bar, compiling
 from askgraph.types import Array, IntArray
 
-BLOCK = 32  # right-hand sides made at a time
 FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 ACCURATE = 1e-10  # the residual of what enters the field: errors of hundreds of labels add up to less than 1e-8
 
@@ -56,60 +56,29 @@ class Iterative(Prior):
 
     def spread(self, squares: bool) -> Probed:
         """Probes of the field and, when asked for, of ‖g‖₂."""
-        D = self.precision.full.diagonal()
-        P = csr_array(diags_array(1 / D) @ self.precision.graph.weights)
+        local = 1 / self.precision.full.diagonal()
         component = self.precision.graph.components()
-        sizes = np.bincount(component)[component]
-        n = self.n_nodes
-        k, flat = int(self._settings["probes"]), int(self._settings["flat_probes"])
+        noise, flat = Field(self.precision), Flat(component, free=~self.precision.pinned)
+        n, delta = self.n_nodes, self.precision.delta
+        k, more = int(self._settings["probes"]), int(self._settings["flat_probes"]) if squares else 0
+        with bar(k + more, f"probing the covariance of {n:,} nodes") as tick:
+            field_samples = Samples.of(self._sampled(noise.block, k, True, tick), noise)
+            flat_samples = Samples.of(self._sampled(flat.block, more, False, tick)) if squares else None
         return Probed(
-            local=1 / D,
-            share=self.precision.delta / sizes,
-            delta=self.precision.delta,
-            operator=P,
-            field_samples=Samples.of(self._sampled(self._field_noise(k)), P),
-            flat_samples=Samples.of(self._sampled(self._flat_noise(flat))) if squares else None,
+            local=local,
+            share=delta / np.bincount(component)[component],
+            delta=delta,
+            field_samples=field_samples,
+            flat_samples=flat_samples,
             influence_l1=self.influence(),
             known=self.precision.pinned.copy(),
             known_variance=np.zeros(n),
             known_squares=np.zeros(n),
         )
 
-    def _sampled(self, noise: Iterator[Sample]) -> Sample:
+    def _sampled(self, noise: Callable[[slice], Sample], count: int, smooth: bool, tick: Tick) -> Sample:
         rough = self._settings["probing"]
-        free = self.free[:, None].astype(np.float32)
-        with working(f"probing the covariance of {self.n_nodes:,} nodes"):
-            return np.hstack([self._solver.rough(block * free, rough) * free for block in noise])
-
-    def _field_noise(self, k: int) -> Iterator[Sample]:
-        """ξ of covariance Q − δ11ᵀ/n_c: a sign an edge through √w, a sign a node through √δ, its mean a component removed."""
-        W = self.precision.graph.weights.tocoo()
-        upper = W.row < W.col
-        i, j, root = W.row[upper].astype(np.int64), W.col[upper].astype(np.int64), np.sqrt(W.data[upper])
-        edges = np.arange(i.size)
-        shape = (self.n_nodes, i.size)
-        B = csr_array((np.r_[root, -root].astype(np.float32), (np.r_[i, j], np.r_[edges, edges])), shape)
-        nodes = np.arange(self.n_nodes)
-        extra = np.sqrt(self.precision.extra)[:, None].astype(np.float32)
-        for start in range(0, k, BLOCK):
-            width = min(BLOCK, k - start)
-            block = B @ signs(i, j, width, seed=start)
-            block += np.sqrt(self.precision.delta).astype(np.float32) * self._centered(
-                signs(nodes, nodes, width, start)
-            )
-            yield block + extra * signs(nodes, nodes, width, start + 1)
-
-    def _flat_noise(self, k: int) -> Iterator[Sample]:
-        nodes = np.arange(self.n_nodes)
-        for start in range(0, k, BLOCK):
-            yield self._centered(signs(nodes, nodes, min(BLOCK, k - start), start + 2))
-
-    def _centered(self, z: Sample) -> Sample:
-        """z without its mean over each component."""
-        component = self.precision.graph.components()
-        member = csr_array((np.ones(z.shape[0], np.float32), (component, np.arange(z.shape[0]))))
-        means = (member @ z) / np.bincount(component)[:, None]
-        return np.asarray(z - means.astype(np.float32)[component])
+        return self._solver.rough(noise, rough, count, smooth, partial(tick, WIDTH))
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

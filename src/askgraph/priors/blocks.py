@@ -1,0 +1,137 @@
+"""The k numbers of a row as one SIMD value, for numba.
+
+A loop over 8 columns would be unrolled before it is vectorized, and numba switches off the pass that could repair that: such
+loops ran 2 to 4 times slower.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile on first use, keep it on disk, let other threads run."""
+    result: F = njit(cache=True, nogil=True, error_model="numpy")(function)
+    return result
+
+
+def inlined(function: F) -> F:
+    """Compile into its callers only, which halves the time that takes."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    result: F = njit(nogil=True, error_model="numpy", **options)(function)
+    return result
+
+
+class Block(types.Type):  # type: ignore[misc]
+    """The k numbers of a row."""
+
+    def __init__(self, dtype: Any, k: int) -> None:
+        self.dtype, self.k = dtype, k
+        super().__init__(name=f"Block({dtype}, {k})")
+
+
+@register_model(Block)
+class BlockModel(models.PrimitiveModel):  # type: ignore[misc]
+    """A block is an LLVM vector."""
+
+    def __init__(self, manager: Any, kind: Block) -> None:
+        scalar = ir.FloatType() if kind.dtype == types.float32 else ir.DoubleType()
+        super().__init__(manager, kind, ir.VectorType(scalar, kind.k))
+
+
+def _cast(context: Any, builder: Any, value: Any, source: Any, target: Block) -> Any:
+    """A block in another precision, or a scalar in every place of a block."""
+    vector = context.get_value_type(target)
+    if isinstance(source, Block):
+        if source.dtype == target.dtype:
+            return value
+        return (builder.fpext if target.dtype == types.float64 else builder.fptrunc)(value, vector)
+    scalar, zeros = context.cast(builder, value, source, target.dtype), ir.VectorType(ir.IntType(32), target.k)
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(single, single, ir.Constant(zeros, [0] * target.k))
+
+
+def _address(context: Any, builder: Any, sig: Any, args: Any, block: Block) -> tuple[Any, int]:
+    row = context.cast(builder, args[1], sig.args[1], types.int64)
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
+    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, block.k))])
+    scalar = context.get_value_type(block.dtype)
+    return builder.bitcast(start, context.get_value_type(block).as_pointer()), context.get_abi_sizeof(scalar)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load(_: Any, array: Any, row: Any, one: Any) -> Any:
+    """array[row]; `one` is a tuple as long as a block, since the length of a tuple is part of its type."""
+    block = Block(array.dtype, len(one))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer, align = _address(context, builder, sig, args, block)
+        return builder.load(pointer, align=align)
+
+    return block(array, row, one), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def zero(_: Any, array: Any, one: Any) -> Any:
+    """A block of zeros in the array's precision."""
+    block = Block(array.dtype, len(one))
+    return block(array, one), lambda context, *_: ir.Constant(context.get_value_type(block), None)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store(_: Any, array: Any, row: Any, block: Any) -> Any:
+    """array[row] = block, rounded to the array's precision."""
+    target = Block(array.dtype, block.k)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer, align = _address(context, builder, sig, args, target)
+        builder.store(_cast(context, builder, args[2], block, target), pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.none(array, row, block), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fetch(_: Any, array: Any, row: Any, one: Any) -> Any:
+    """Ask the memory for array[row], which will be loaded soon."""
+    block = Block(array.dtype, len(one))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = builder.bitcast(_address(context, builder, sig, args, block)[0], ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(prefetch, [pointer, *(ir.Constant(number, k) for k in (0, 3, 1))])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.none(array, row, one), generate
+
+
+def _define(symbol: Any, instruction: str) -> None:
+    """x symbol y for blocks and scalars: a scalar takes the block's precision, of two blocks the wider one counts."""
+
+    @infer_global(symbol)
+    class Combine(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: Any, kws: Any) -> Any:
+            blocks = [a for a in args if isinstance(a, Block)]
+            return signature(max(blocks, key=lambda b: bool(b.dtype == types.float64)), *args) if blocks else None
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pair = [_cast(context, builder, v, kind, sig.return_type) for v, kind in zip(args, sig.args, strict=True)]
+        return getattr(builder, instruction)(*pair, flags=("contract",))
+
+    for left in (Block, types.Float):
+        lower_builtin(symbol, left, Block)(generate)
+
+
+for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+    _define(_symbol, _instruction)
