@@ -22,16 +22,22 @@ def at_least_two(votes: Array) -> Array:
     return np.pad(votes, ((0, 0), (0, missing))) if missing > 0 else votes
 
 
+def summed(rows: Array) -> Array:
+    """The sum of each short row, as a column: a product is faster than ``sum`` along so short an axis."""
+    return np.asarray(rows @ np.ones((rows.shape[1], 1)))
+
+
 def means(votes: Array) -> Array:
     r"""The ±1 mean of each one-vs-rest field, :math:`\mu_c = 2 h_c - H`."""
-    return np.asarray(2 * votes - votes.sum(axis=1, keepdims=True))
+    return np.asarray(2 * votes - summed(votes))
 
 
 def chances(votes: Array) -> Array:
     r"""Class probabilities :math:`p_c \propto (1 + \mu_c)/2 = h_c + (1 - H)/2` (6)."""
-    odds = votes + (1 - votes.sum(axis=1, keepdims=True)) / 2
-    odds = np.maximum(odds, 0.0)  # roundoff may leave -1e-17
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    odds = votes + (1 - summed(votes)) / 2
+    np.maximum(odds, 0.0, out=odds)  # roundoff may leave -1e-17
+    odds /= summed(odds)
+    return odds
 
 
 def soften(p: Array, alpha: float) -> Array:

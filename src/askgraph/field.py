@@ -41,7 +41,7 @@ class Field:
     origin: Prior  # before any label
     prior: Prior  # after the folded labels
     base: Array  # votes of the folded labels alone
-    votes: Array  # (n, C), 0/1 coding
+    votes: Array  # (n, C), 0/1 coding, a class contiguous
     spread: Spread
     squares: bool  # whether |g|_2 is followed
     noise: float  # γ of the labels to come; 0 is the paper
@@ -51,6 +51,9 @@ class Field:
     free: Array  # 1.0 where no exact label pins the field
     folded: tuple[Label, ...]  # labels inside the prior
     recent: tuple[Label, ...]  # labels in V, a column each
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "votes", np.asfortranarray(self.votes))
 
     @classmethod
     def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
@@ -130,6 +133,11 @@ class Field:
         G[:, self.free == 0] = 0.0
         return G.T
 
+    def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G_t[i, i] at these nodes, found without keeping their columns."""
+        told = self.prior.pick(self.factor, nodes)
+        return np.asarray(np.maximum(self.prior.variances(nodes, rough) - np.einsum("ij,ij->i", told, told), 0.0))
+
     def apply(self, x: Array) -> Array:
         """G_t x."""
         V = self.factor
@@ -166,7 +174,7 @@ class Field:
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
         gap = _one_hot([label], wide.n_classes)[0] - self.prior.pick(wide.votes, node)
-        votes = wide.votes + np.outer(self.factor[:, -1] / scale, gap)  # (9)
+        votes = wide.votes + (gap[:, None] * (self.factor[:, -1] / scale)).T  # (9)
         known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
         return known._fresh_if_worn()
 

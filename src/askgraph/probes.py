@@ -129,9 +129,13 @@ class Probed:
         new = nodes[~self.known[nodes]]
         if not new.size:
             return self
-        G = field.columns(new, rough=SHARP if self.flat_samples is None else SHARP_SQUARES)
         known, variance, squares = self.known.copy(), self.known_variance.copy(), self.known_squares.copy()
-        known[new], variance[new], squares[new] = True, G[new, np.arange(new.size)], field.prior.total(G * G)
+        known[new] = True
+        if self.flat_samples is None:
+            variance[new] = field.variances(new, SHARP)
+        else:
+            G = field.columns(new, SHARP_SQUARES)
+            variance[new], squares[new] = G[new, np.arange(new.size)], field.prior.total(G * G)
         return replace(self, known=known, known_variance=variance, known_squares=squares)
 
     def _shifted(

@@ -14,8 +14,7 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
-BLOCK = 16  # columns solved together
-MOST_BLOCKS = 2  # a question
+COLUMNS = 16  # solved for before a question, at most
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 AHEAD = 64  # candidates that a look-ahead utility scores
 SPREAD = 1.5
@@ -32,17 +31,10 @@ def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion)
         return field.sharpen(nodes), nodes
     scores, known = score(field, nodes), _probed(field).known[nodes]
     allowance = _allowance(field, nodes[known], scores[known], score)
-    order = _top(np.where(known, -np.inf, scores), BLOCK * MOST_BLOCKS)
-    best = scores[known].max(initial=-np.inf)
-    for start in range(0, order.size, BLOCK):
-        block = order[start : start + BLOCK]
-        block = block[~known[block] & (scores[block] * allowance > best)]
-        if not block.size:
-            break
-        field = field.sharpen(nodes[block])
-        known[block] = True
-        best = max(best, score(field, nodes[block]).max())
-    return field, nodes[known]
+    order = _top(np.where(known, -np.inf, scores), COLUMNS)
+    promising = order[~known[order] & (scores[order] * allowance > scores[known].max(initial=-np.inf))]
+    known[promising] = True
+    return field.sharpen(np.sort(nodes[promising])), nodes[known]
 
 
 def _top(scores: Array, count: int) -> IntArray:
@@ -65,7 +57,7 @@ def _allowance(field: Field, known: IntArray, exact: Array, score: Score) -> flo
 
     The mean over known nodes would be below 1, since they were chosen for high estimates; the unknown ones were not.
     """
-    if known.size < BLOCK:
+    if known.size < COLUMNS:
         return FIRST_GUESS
     guess = score(replace(field, spread=_probed(field).estimated()), known)
     ratio = exact / np.maximum(guess, np.finfo(float).tiny)

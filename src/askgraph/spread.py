@@ -48,6 +48,10 @@ class Covariance(Protocol):
         """G_t[:, nodes]."""
         ...
 
+    def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G_t[i, i] at these nodes."""
+        ...
+
 
 class Spread(Protocol):
     """Summaries of G_t: a value; conditioning returns a new one."""

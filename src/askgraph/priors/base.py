@@ -107,6 +107,10 @@ class Prior(ABC):
         b[nodes, np.arange(len(nodes))] = 1.0
         return self.solve(b)
 
+    def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G₀[i, i] at these nodes; an engine that iterates may stop at the relative residual ``rough``."""
+        return np.asarray(self.columns(nodes)[nodes, np.arange(len(nodes))])
+
     def conditioned(self, precision: Precision) -> Self:
         """The same engine on a precision into which labels were folded."""
         prior = type(self)(precision)

@@ -9,7 +9,7 @@ gains nothing and is left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
 from askgraph.priors.levels import Groups, Hierarchy, Level, inverted, norms
+from askgraph.room import zeros
 from askgraph.types import AnyArray, Array, IntArray
 
 Sides = Callable[[slice], AnyArray]  # right-hand sides by column
@@ -70,6 +71,27 @@ class System:
             [np.zeros(0), *_in_threads(solve, [slice(at, min(at + WIDTH, k)) for at in range(0, k, WIDTH)])]
         )
 
+    def diagonal(self, nodes: IntArray, rtol: float) -> Array:
+        """(Q⁻¹)_ii at these nodes, to about rtol², in float32; nan where that was not enough."""
+        blocks = [slice(at, min(at + WIDTH, nodes.size)) for at in range(0, nodes.size, WIDTH)]
+        parts = _in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol), blocks)
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _diagonal_block(self, places: IntArray | Groups, rtol: float) -> Array:
+        from askgraph.priors import cg_kernels as kernels
+
+        (rows, coarse), one, at = self._narrow, (0,) * WIDTH, np.arange(places.size)
+        b, goal = zeros((len(self._place), WIDTH), np.float32), np.full(WIDTH, (0.9 * rtol) ** 2)
+        b[places, at] = 1.0
+        mass = np.zeros((len(coarse.total), WIDTH))
+        kernels.masses(one, coarse, b, mass)
+        work = self._work(b, coarse)
+        kernels.balance(one, rows, coarse, mass, work.x, work.r)
+        kernels.iterate(one, rows, coarse, work, goal, STEPS // 4)
+        kernels.balance(one, rows, coarse, mass, work.x, work.r)
+        reached = work.sums[0, : places.size] <= goal[: places.size]
+        return np.where(reached, work.x[places, at].astype(np.float64), np.nan)
+
     def smoothed(self, X: AnyArray) -> Array:
         """D⁻¹W X."""
         return self._fine.smoothed(X.take(self._order, axis=0)).take(self._place, axis=0)
@@ -95,18 +117,19 @@ class System:
     def _block(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool) -> tuple[int, Array]:
         """Solve for the residual until it is small in every column."""
         width = 1 if cols.stop - cols.start == 1 else WIDTH
+        split = split and width == 1
         b, x = (_block(A[:, cols], self._order, width, np.float64) for A in (B, X))
         aim = rtol * (norm := norms(b))
-        r, left = self._settled(b, x, aim)
+        r, left = self._settled(b, x, aim, split)
         steps, limit = 0, limit if width == 1 else limit // 4
         for _ in range(ROUNDS):
             if steps >= limit or not (left > aim).any():
                 break
             scale = np.where(left > 0, left, 1.0)
             goal = np.where(left > aim, 0.9 * aim / scale, np.inf)
-            d, taken = self._iterated(r, scale, goal, limit - steps, split and width == 1)
+            d, taken = self._iterated(r, scale, goal, limit - steps, split)
             x += d * scale
-            r, left = self._settled(b, x, aim)
+            r, left = self._settled(b, x, aim, split)
             steps += taken
         count = cols.stop - cols.start
         X[:, cols] = x[:, :count].take(self._place, axis=0)
@@ -132,18 +155,16 @@ class System:
         groups, nodes = self._pieces
         with ThreadPoolExecutor(min(PIECES, os.cpu_count() or 1)) as pool:
 
-            def each(kernel: Callable[..., None], ends: list[Any], *args: Any, sums: slice | None = None) -> None:
-                own = [(part,) for part in parts] if sums else [()] * PIECES
-                list(pool.map(lambda i: kernel(one, rows, *args, *own[i], ends[i], ends[i + 1]), range(PIECES)))
-                if sums:
-                    work.sums[sums] = parts[:, sums].sum(axis=0)
+            def each(kernel: Callable[..., None], ends: list[Any], *args: Any) -> None:
+                list(pool.map(lambda i: kernel(one, rows, *args, parts[i], ends[i], ends[i + 1]), range(PIECES)))
+                work.sums[:3] = parts[:, :3].sum(axis=0)
 
             while True:
-                each(kernels.piece_down, groups, coarse, work, sums=slice(0, 2))
+                each(kernels.piece_down, groups, coarse, work)
                 if not (sound and steps < limit and kernels.between_down(one, coarse, work, goal, steps)):
                     break
                 each(kernels.piece_on, groups, coarse, work)
-                each(kernels.piece_times, nodes, work.p, work.q, sums=slice(2, 3))
+                each(kernels.piece_times, nodes, work.p, work.q)
                 sound = kernels.between_times(one, work, goal)
                 steps += 1
             each(kernels.piece_on, groups, coarse, work)
@@ -164,11 +185,11 @@ class System:
         from askgraph.priors.cg_kernels import Work
 
         k, kind = r.shape[1], r.dtype
-        x, p, q = (np.zeros(r.shape, kind) for _ in range(3))
+        x, p, q = (zeros(r.shape, kind) for _ in range(3))
         low, high = np.zeros((2, coarse.end.size + 4, k), kind)
         return Work(r, x, p, q, low, high, np.zeros((2, k), kind), np.zeros((4, k)))
 
-    def _settled(self, b: Array, x: Array, aim: Array) -> tuple[Array, Array]:
+    def _settled(self, b: Array, x: Array, aim: Array, split: bool) -> tuple[Array, Array]:
         """The residual and its norms, once x is moved along the constants to where they vanish from it."""
         from askgraph.priors import cg_kernels as kernels
 
@@ -178,20 +199,22 @@ class System:
         kernels.balance(one, rows, coarse, mass, x, r)
         if flat:
             return r, norms(r)
-        kernels.residual(one, rows, b, x, r, np.zeros((4, b.shape[1])))
+        ends = self._pieces[1] if split else self._pieces[1][:: len(self._pieces[1]) - 1]
+        none = np.zeros((4, b.shape[1]))
+        _in_threads(lambda i: kernels.residual(one, rows, b, x, r, none.copy(), *ends[i : i + 2]), range(len(ends) - 1))
         return r, self._fine.left(r, x, aim)
 
 
-def _in_threads(function: Callable[[slice], Any], blocks: list[slice]) -> list[Any]:
-    if len(blocks) == 1:
-        return [function(blocks[0])]
-    with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1) or 1) as pool:
-        return list(pool.map(function, blocks))
+def _in_threads(function: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    if len(parts) == 1:
+        return [function(parts[0])]
+    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1) or 1) as pool:
+        return list(pool.map(function, parts))
 
 
 def _block(part: AnyArray, order: IntArray | Groups, width: int, kind: Any) -> AnyArray:
     """Columns in another order of nodes, filled up to a width."""
-    block = np.zeros((len(part), width), kind)
+    block = zeros((len(part), width), kind)
     block[:, : part.shape[1]] = part.take(order, axis=0)
     return block
 
@@ -255,6 +278,14 @@ class Small:
         X[:] = self._fine.smoothed(X) if smooth else X
         return left
 
+    def diagonal(self, nodes: IntArray, rtol: float) -> Array:
+        """Like `System.diagonal`."""
+        B = np.zeros((self._excess.size, nodes.size))
+        B[nodes, np.arange(nodes.size)] = 1.0
+        X = np.zeros_like(B)
+        left = self.run(B, X, rtol, STEPS)[1]
+        return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
+
     def smoothed(self, X: AnyArray) -> Array:
         """D⁻¹W X."""
         return self._fine.smoothed(X)
@@ -313,6 +344,15 @@ class Solver:
             x = self._refined(B, np.zeros_like(B), rtol)
             X[:, [c]] = self._system.smoothed(x) if smooth else x
         return X
+
+    def diagonal(self, nodes: IntArray, rtol: float) -> Array:
+        """(Q⁻¹)_ii at these nodes, with a relative error of the order of rtol²: x_i is what conjugate gradients minimize."""
+        d = self._system.diagonal(nodes, rtol)
+        for c in np.flatnonzero(np.isnan(d)):
+            b = np.zeros((self._n, 1))
+            b[nodes[c]] = 1.0
+            d[c] = self._refined(b, np.zeros_like(b), rtol)[nodes[c], 0]
+        return d
 
     def _refined(self, B: Array, X: Array, rtol: float) -> Array:
         steps, left = self._system.run(B, X, rtol, STEPS)

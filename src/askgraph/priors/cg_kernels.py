@@ -231,8 +231,8 @@ def piece_down(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, star
 
 
 @compiled
-def piece_on(one: Any, rows: Rows, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
-    """`advance`, for a thread."""
+def piece_on(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """`advance`, for a thread; it has nothing to add up."""
     advance(one, rows, coarse, work, start, stop)
 
 
@@ -288,10 +288,10 @@ def masses(one: Any, coarse: Coarse, b: Any, mass: Any) -> None:
 
 
 @compiled
-def residual(one: Any, rows: Rows, b: Any, x: Any, r: Any, sums: Any) -> None:
-    """r = b - Qx."""
-    multiply(one, rows, x, r, sums, np.uint64(0), np.uint64(len(r)))
-    for i in range(np.uint64(len(r))):
+def residual(one: Any, rows: Rows, b: Any, x: Any, r: Any, sums: Any, start: Any, stop: Any) -> None:
+    """r = b - Qx in rows start to stop."""
+    multiply(one, rows, x, r, sums, start, stop)
+    for i in range(start, stop):
         store(r, i, load(b, i, one) - load(r, i, one))
 
 

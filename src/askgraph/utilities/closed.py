@@ -65,4 +65,4 @@ def surprise(field: Field, nodes: IntArray, p: Array, power: int, form: Form) ->
         return np.asarray(classes - np.einsum("ic,ic->i", p, p))
     mu = coding.means(coding.at_least_two(field.votes)[nodes])
     gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
-    return np.asarray(gaps.sum(axis=1) / (2 if classes == 2 else 1))
+    return coding.summed(gaps)[:, 0] / (2 if classes == 2 else 1)

@@ -35,7 +35,7 @@ class Pairs:
     def __init__(self, field: Field, nodes: IntArray, p: Array) -> None:
         self.nodes = nodes
         self.p = p
-        self.votes = coding.at_least_two(field.votes)
+        self.votes = np.ascontiguousarray(coding.at_least_two(field.votes))
         self.own = self.votes[nodes]
         self.G = np.ascontiguousarray(field.columns(nodes, rough=1e-3).T)
         self.scale = innovation(field, nodes)
