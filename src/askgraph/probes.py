@@ -22,6 +22,7 @@ from askgraph.spread import Covariance, clipped, shifted_squares
 from askgraph.types import Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
+CHUNK = 65_536  # rows squared at a time
 SHARP = 1e-2  # residual of a column whose g_ii counts: its error is of the order of the square
 SHARP_SQUARES = 1e-3  # where ‖g‖₂ counts too, whose error is of the order of the residual
 
@@ -36,18 +37,21 @@ class Noise(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Y_t = Y − V U, a column a probe, and the running mean of its squares."""
+    """Y_t = Y − V U, a column a probe, and the running weighted sum of its squares."""
 
     values: Sample  # Y = P X, or X itself
+    weights: Array  # of the columns: 1/k for random ones
     noise: Noise | None  # of which X_k − Y_k = ξ_k / D_k, or None
     told: Array  # U (t, k)
-    mean_square: Array  # of Y_t, a value a node
+    square: Array  # Σ of weighted squares of Y_t, a value a node
 
     @classmethod
-    def of(cls, values: Sample, noise: Noise | None = None) -> Samples:
+    def of(cls, values: Sample, weights: Array, noise: Noise | None = None) -> Samples:
         """Before any label."""
-        mean_square = np.einsum("ij,ij->i", values, values) / np.float32(values.shape[1])
-        return cls(values, noise, np.zeros((0, values.shape[1])), mean_square.astype(np.float64))
+        narrow = weights.astype(np.float32)
+        chunks = (values[at : at + CHUNK] for at in range(0, len(values), CHUNK))
+        square = np.concatenate([np.zeros(0), *((chunk * chunk) @ narrow for chunk in chunks)])
+        return cls(values, weights, noise, np.zeros((0, weights.size)), square)
 
     def at(self, field: Covariance, node: int, local: float) -> Array:
         """X_t at one node."""
@@ -57,9 +61,10 @@ class Samples:
         return np.asarray(start - field.prior.pick(field.factor, node) @ self.told)
 
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
-        """The mean square of Y_t + sign · v u."""
-        Yu = self.values @ u.astype(np.float32) - field.factor @ (self.told @ u)
-        moved = self.mean_square + v * (sign * 2 / u.size * Yu + v * (u @ u / u.size))
+        """The squares of Y_t + sign · v u."""
+        weighted = self.weights * u
+        Yu = self.values @ weighted.astype(np.float32) - field.factor @ (self.told @ weighted)
+        moved = self.square + v * (sign * 2 * Yu + v * (u @ weighted))
         return np.maximum(moved, 0.0, out=moved)
 
 
@@ -81,7 +86,7 @@ class Probed:
     def variance(self) -> Array:
         """g_ii: exact where known, estimated elsewhere, and never 0 there."""
         constant = self.share * (self.influence_l1 - self.local) ** 2
-        return np.where(self.known, self.known_variance, self.local + self.field_samples.mean_square + constant)
+        return np.where(self.known, self.known_variance, self.local + self.field_samples.square + constant)
 
     @cached_property
     def influence_l2(self) -> Array:
@@ -89,7 +94,7 @@ class Probed:
         if self.flat_samples is None:
             raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
         constant = self.share / self.delta * self.influence_l1**2
-        estimate = np.maximum(constant + self.flat_samples.mean_square, self.variance**2)
+        estimate = np.maximum(constant + self.flat_samples.square, self.variance**2)
         return np.sqrt(np.where(self.known, self.known_squares, estimate))
 
     def estimated(self) -> Probed:
@@ -141,10 +146,10 @@ class Probed:
     def _shifted(
         self, field: Covariance, v: Array, u: Array, w: Array | None, sign: int, gone: BoolArray | None
     ) -> Probed:
-        samples = replace(self.field_samples, mean_square=self.field_samples.moved(field, v, u, sign))
+        samples = replace(self.field_samples, square=self.field_samples.moved(field, v, u, sign))
         flat, squares = self.flat_samples, self.known_squares
         if flat is not None and w is not None:
-            flat = replace(flat, mean_square=flat.moved(field, v, w, sign))
+            flat = replace(flat, square=flat.moved(field, v, w, sign))
             squares = shifted_squares(squares, field, v, sign)
         return replace(
             self,

@@ -41,6 +41,7 @@ class System:
         order, ordered = hierarchy.ordered()
         self._order, self._place, self._fine = order, inverted(order), ordered.levels[0]
         self._wide = self._fine.rows(), ordered.coarse()
+        self.nested = hierarchy.nested()
 
     @cached_property
     def _narrow(self) -> tuple[Any, ...]:
@@ -254,6 +255,7 @@ class Small:
         self._fine, self._inverse, self._excess = fine, fine.inverse(), fine.excess[:, None]
         self._difference, self._weight = csr_array(ends, shape=(w.size, nodes.size)), w[:, None]
         self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
+        self.nested: list[Groups] = []
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Like `System.run`."""
@@ -314,6 +316,14 @@ class Solver:
         fine = Level.of(Q, excess)
         self._n = fine.excess.size
         self.preconditioner, self._system = ("multilevel", Small(fine)) if self._n <= SMALL else _chosen(fine)
+
+    def groups(self, most: int) -> Groups | None:
+        """The finest aggregates that are no more than this, nodes without neighbors each alone; None where there are none."""
+        return (
+            next((g for g in self._system.nested if g.max() < most), None)
+            if self.preconditioner == "multilevel"
+            else None
+        )
 
     def solve(self, b: AnyArray, rtol: float = 1e-8, start: Array | None = None) -> Array:
         """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""

@@ -11,13 +11,14 @@ import numpy as np
 
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.cg import SMALL, WIDTH, Solver
-from askgraph.priors.noise import Field, Flat, Sample
+from askgraph.priors.noise import Field, Flat, Sample, Steps
 from askgraph.probes import Probed, Samples
 from askgraph.progress import bar, compiling
 from askgraph.types import Array, IntArray
 
 FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 FEWEST, MOST = 16, 256  # probes of the field
+MOST_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
 WANTED = 0.03  # relative error of a variance that probes estimate
 ACCURATE = 1e-9  # the residual of what enters the field: 500 labels leave errors of up to 1.2e-9 in the votes
 
@@ -75,16 +76,16 @@ class Iterative(Prior):
         component = self.precision.graph.components()
         n, delta = self.n_nodes, self.precision.delta
         share, influence = delta / np.bincount(component)[component], self.influence()
-        noise, flat = Field(self.precision), Flat(component, free=~self.precision.pinned)
+        noise = Field(self.precision)
         certain = local + share * (influence - local) ** 2
-        field_samples = Samples.of(self._field_probes(noise, certain), noise)
-        flat_samples = Samples.of(self._solved(flat.block, int(self._settings["flat_probes"]))) if squares else None
+        values = self._field_probes(noise, certain)
+        field_samples = Samples.of(values, _shares(values.shape[1]), noise)
         return Probed(
             local=local,
             share=share,
             delta=delta,
             field_samples=field_samples,
-            flat_samples=flat_samples,
+            flat_samples=self._flat_probes(component) if squares else None,
             influence_l1=influence,
             known=self.precision.pinned.copy(),
             known_variance=np.zeros(n),
@@ -102,6 +103,16 @@ class Iterative(Prior):
         more = self._solved(lambda cols: noise.block(_later(cols)), count - FEWEST, smooth=True)
         return np.hstack([pilot, more]) if count > FEWEST else pilot
 
+    def _flat_probes(self, component: IntArray) -> Samples:
+        """G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
+        free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
+        group = self._solver.groups(MOST_GROUPS)
+        if group is None:
+            return Samples.of(self._solved(Flat(component, free).block, count), _shares(count))
+        steps = Steps(group, component, free)
+        values = [self._solved(steps.block, steps.count), self._solved(Flat(group, free).block, count)]
+        return Samples.of(np.hstack(values), np.concatenate([np.ones(steps.count), _shares(count)]))
+
     def _solved(self, noise: Callable[[slice], Sample], count: int, smooth: bool = False) -> Sample:
         with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
             return self._solver.rough(noise, self._settings["probing"], count, smooth, partial(tick, WIDTH))
@@ -115,3 +126,7 @@ class Iterative(Prior):
 def _later(columns: slice) -> slice:
     """The same columns after those of the pilot."""
     return slice(columns.start + FEWEST, columns.stop + FEWEST)
+
+
+def _shares(count: int) -> Array:
+    return np.full(count, 1 / max(count, 1))

@@ -196,6 +196,13 @@ class Hierarchy:
         more = 3 * sum(level.size for level in coarse) + np.count_nonzero(last.degree) ** 2
         return 1 + more / (fine.size + 6 * fine.excess.size)
 
+    def nested(self) -> list[Groups]:
+        """The aggregate that each node is in, level by level."""
+        found = self.groups[:1]
+        for group in self.groups[1:]:
+            found.append(group[found[-1]])
+        return found
+
     def ordered(self) -> tuple[IntArray, Hierarchy]:
         """Aggregates contiguous and near their neighbors; within them by degree, as rows of one length mislead no branch."""
         last = self.levels[-1]

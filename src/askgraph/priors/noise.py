@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.priors.base import Precision
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
 WORD = 64  # signs of a hash
@@ -37,16 +37,16 @@ def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
 
 
 class Flat:
-    """A sign a free node, the mean over its component removed; means are kept, so that a node's noise can be made again."""
+    """A sign a free node, the mean over its group removed; means are kept, so that a node's noise can be made again."""
 
-    def __init__(self, component: IntArray, free: BoolArray, seed: int = FLAT) -> None:
-        self._nodes, self._free, self._seed = np.arange(component.size), free, seed
-        size = np.bincount(component)
-        self._alone = size[component] == 1  # such a node is its own mean
-        self._part = (np.cumsum(size > 1) - 1)[component]
+    def __init__(self, group: AnyArray, free: BoolArray, seed: int = FLAT) -> None:
+        self._nodes, self._free, self._seed = np.arange(group.size), free, seed
+        size = np.bincount(group)
+        self._alone = size[group] == 1  # such a node is its own mean
+        self._part = (np.cumsum(size > 1) - 1)[group]
         shared = np.flatnonzero(~self._alone)
-        entries = 1 / size[component[shared]], (self._part[shared], shared)
-        self._member = csr_array(entries, shape=(np.count_nonzero(size > 1), component.size))
+        entries = 1 / size[group[shared]], (self._part[shared], shared)
+        self._member = csr_array(entries, shape=(np.count_nonzero(size > 1), group.size))
         self._means: dict[int, Array] = {}
 
     def block(self, columns: slice) -> Sample:
@@ -64,6 +64,26 @@ class Flat:
         means = np.concatenate([self._means[at][self._part[node]] for at in sorted(self._means)])
         own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self._seed)[0]
         return np.asarray(own - means[:count])
+
+
+class Steps:
+    """What is constant on groups, a column a group: 1_A/√|A|, the mean over its component removed; Σ b bᵀ = P − 11ᵀ/n_c."""
+
+    def __init__(self, group: AnyArray, component: IntArray, free: BoolArray) -> None:
+        self._group, self._component, self._free = group, component, free
+        self._size, self._whole = np.bincount(group), np.bincount(component)
+        self._home = np.zeros(self._size.size, dtype=np.int64)
+        self._home[group] = component
+        self.count = self._size.size
+
+    def block(self, columns: slice) -> Sample:
+        """Some columns for all nodes."""
+        groups = np.arange(columns.start, columns.stop)
+        root = np.sqrt(self._size[groups])
+        inside = (self._group[:, None] == groups) / np.maximum(root, 1.0).astype(np.float32)
+        mean = root / self._whole[self._home[groups]]
+        inside -= (self._component[:, None] == self._home[groups]) * mean.astype(np.float32)
+        return np.asarray(inside * self._free[:, None], dtype=np.float32)
 
 
 class Field:
