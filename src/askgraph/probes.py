@@ -3,7 +3,9 @@ r"""Summaries estimated from random probes, exact at the nodes that were solved 
 With D = diag(d + δ), P = D⁻¹W and ξ of covariance Q, X = G₀ξ is a sample of the field, and
 :math:`G = D^{-1} + P D^{-1} + P G P^T` leaves only :math:`(P G P^T)_{ii} = E (PX)_i^2` to the samples (Rao–Blackwell).
 The constant mode of every component, of n_c nodes, is kept out of the samples, since G1 is known:
-:math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c` and :math:`\|g_i\|_2^2 = (G1)_i^2/n_c + E(Gz)_i^2`.
+:math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c`. Likewise, with random signs z,
+:math:`\|g_i\|_2^2 = (2 g_{ii} - 1/D_i)/D_i + (P\,G1)_i^2/n_c + E(PGz)_i^2`; where a graph mixes slowly, whatever is constant
+on groups of nodes is taken out of z as well, and is exact by a solve a group.
 A label moves the samples, never the estimates: the sample of G_t is X − V U with one row of U a label, so that the state a
 label costs is O(n). Q v vanishes at unlabeled nodes, so there P v = v, and P G1 = G1 − D⁻¹1: P is never needed again.
 """
@@ -37,16 +39,16 @@ class Noise(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Y_t = Y − V U, a column a probe, and the running weighted sum of its squares."""
+    """Y_t = Y − V U, Y = P G ξ, a column a probe, and the running weighted sum of its squares."""
 
-    values: Sample  # Y = P X, or X itself
+    values: Sample  # Y
     weights: Array  # of the columns: 1/k for random ones
-    noise: Noise | None  # of which X_k − Y_k = ξ_k / D_k, or None
+    noise: Noise  # ξ
     told: Array  # U (t, k)
     square: Array  # Σ of weighted squares of Y_t, a value a node
 
     @classmethod
-    def of(cls, values: Sample, weights: Array, noise: Noise | None = None) -> Samples:
+    def of(cls, values: Sample, weights: Array, noise: Noise) -> Samples:
         """Before any label."""
         narrow = weights.astype(np.float32)
         chunks = (values[at : at + CHUNK] for at in range(0, len(values), CHUNK))
@@ -54,10 +56,8 @@ class Samples:
         return cls(values, weights, noise, np.zeros((0, weights.size)), square)
 
     def at(self, field: Covariance, node: int, local: float) -> Array:
-        """X_t at one node."""
-        start = field.prior.pick(self.values, node).astype(np.float64)
-        if self.noise is not None:
-            start += local * self.noise.at(node, start.size)
+        """G_t ξ at one node: G = D⁻¹ + P G."""
+        start = field.prior.pick(self.values, node) + local * self.noise.at(node, self.weights.size)
         return np.asarray(start - field.prior.pick(field.factor, node) @ self.told)
 
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
@@ -93,8 +93,9 @@ class Probed:
         """‖g_i‖₂: exact where known, estimated elsewhere, and at least g_ii there."""
         if self.flat_samples is None:
             raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
-        constant = self.share / self.delta * self.influence_l1**2
-        estimate = np.maximum(constant + self.flat_samples.square, self.variance**2)
+        constant = self.share / self.delta * (self.influence_l1 - self.local) ** 2
+        known = self.local * (2 * self.variance - self.local) + constant
+        estimate = np.maximum(known + self.flat_samples.square, self.variance**2)
         return np.sqrt(np.where(self.known, self.known_squares, estimate))
 
     def estimated(self) -> Probed:

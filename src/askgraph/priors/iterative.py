@@ -11,7 +11,7 @@ import numpy as np
 
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.cg import SMALL, WIDTH, Solver
-from askgraph.priors.noise import Field, Flat, Sample, Steps
+from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
 from askgraph.probes import Probed, Samples
 from askgraph.progress import bar, compiling
 from askgraph.types import Array, IntArray
@@ -95,27 +95,29 @@ class Iterative(Prior):
     def _field_probes(self, noise: Field, certain: Array) -> Sample:
         """P X, a column a probe: as many as bring the error of a variance down to WANTED, by what a few of them say."""
         if self._probes is not None:
-            return self._solved(noise.block, self._probes, smooth=True)
-        pilot = self._solved(noise.block, FEWEST, smooth=True)
+            return self._solved(noise.block, self._probes)
+        pilot = self._solved(noise.block, FEWEST)
         square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
         share = np.mean((square / (square + certain))[~self.precision.pinned] ** 2, dtype=np.float64)
         count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
-        more = self._solved(lambda cols: noise.block(_later(cols)), count - FEWEST, smooth=True)
+        more = self._solved(lambda cols: noise.block(_later(cols)), count - FEWEST)
         return np.hstack([pilot, more]) if count > FEWEST else pilot
 
     def _flat_probes(self, component: IntArray) -> Samples:
-        """G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
+        """P G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
         free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
         group = self._solver.groups(MOST_GROUPS)
         if group is None:
-            return Samples.of(self._solved(Flat(component, free).block, count), _shares(count))
-        steps = Steps(group, component, free)
-        values = [self._solved(steps.block, steps.count), self._solved(Flat(group, free).block, count)]
-        return Samples.of(np.hstack(values), np.concatenate([np.ones(steps.count), _shares(count)]))
+            flat = Flat(component, free)
+            return Samples.of(self._solved(flat.block, count), _shares(count), flat)
+        steps, flat = Steps(group, component, free), Flat(group, free)
+        values = np.hstack([self._solved(steps.block, steps.count), self._solved(flat.block, count)])
+        return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))
 
-    def _solved(self, noise: Callable[[slice], Sample], count: int, smooth: bool = False) -> Sample:
+    def _solved(self, noise: Callable[[slice], Sample], count: int) -> Sample:
+        """P G of this noise."""
         with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            return self._solver.rough(noise, self._settings["probing"], count, smooth, partial(tick, WIDTH))
+            return self._solver.rough(noise, self._settings["probing"], count, True, partial(tick, WIDTH))
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

@@ -85,6 +85,23 @@ class Steps:
         inside -= (self._component[:, None] == self._home[groups]) * mean.astype(np.float32)
         return np.asarray(inside * self._free[:, None], dtype=np.float32)
 
+    def at(self, node: int) -> Array:
+        """All columns at one node."""
+        own = (np.arange(self.count) == self._group[node]) / np.sqrt(self._size[self._group[node]])
+        home = self._home == self._component[node]
+        return np.asarray(own - home * np.sqrt(self._size) / self._whole[self._component[node]])
+
+
+class SteppedFlat:
+    """Steps over groups, then random signs without them."""
+
+    def __init__(self, steps: Steps, flat: Flat) -> None:
+        self.steps, self.flat = steps, flat
+
+    def at(self, node: int, count: int) -> Array:
+        """Columns made before, at one node."""
+        return np.concatenate([self.steps.at(node), self.flat.at(node, count - self.steps.count)])
+
 
 class Field:
     """ξ of covariance Q − δ 11ᵀ/n_c: a sign an edge through √w, a sign a node through √δ, centered, and one through √extra."""
