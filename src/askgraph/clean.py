@@ -9,39 +9,45 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
-from askgraph.foreign import Raw, counted
+from askgraph.foreign import Raw, counted, index_type
 from askgraph.types import AnyArray, IntArray
 
 Symmetrize = Literal["mean", "max", "sum"]
 ROUNDOFF = 1e-12  # two mirrored weights this close, relative, are one weight
 HUGE = 1e300  # larger weights would not add up
+BLOCK = 2**21  # entries that are compared at a time
 
 
 def cleaned(
     raw: Raw, names: tuple[Hashable, ...] | None, how: Symmetrize | None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
     """Checked and symmetric, without loops, zeros and repeats, and what was done."""
-    W, n, notes = raw.weights, raw.weights.shape[0], []
-    _check_values(W, names)
-    loop, zero = W.row == W.col, W.data == 0
-    for bad, what in ((loop & ~zero, "self-loop"), (~loop & zero, "zero weight")):
-        if bad.any():
-            notes.append(f"dropped {counted(int(np.count_nonzero(bad)), what)}")
-    keep, kind = ~(loop | zero), np.int32 if max(n, 2 * W.nnz) < 2**31 else np.int64
-    D = sp.csr_array((W.data[keep], (W.row[keep].astype(kind), W.col[keep].astype(kind))), shape=(n, n))
-    if repeated := np.count_nonzero(keep) - D.nnz:
-        notes.append(f"added up {counted(repeated, 'repeated edge')}")
+    _check_values(raw.weights, names)
+    D, notes = _added_up(raw.weights)
     S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
     return S, (*notes, *more)
 
 
+def _added_up(W: sp.coo_array) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Each entry once, without loops and zeros, and what was done."""
+    loop, zero = W.row == W.col, W.data == 0
+    loops, zeros = (int(np.count_nonzero(bad)) for bad in (loop & ~zero, zero & ~loop))
+    drop, kind = loop | zero, index_type(W.shape[0], W.nnz)
+    data, row, col = (part[~drop] if drop.any() else part for part in (W.data, W.row, W.col))
+    D = sp.csr_array((data, (row.astype(kind, copy=False), col.astype(kind, copy=False))), shape=W.shape)
+    notes = [f"dropped {counted(k, what)}" for k, what in ((loops, "self-loop"), (zeros, "zero weight")) if k]
+    repeated = data.size - D.nnz
+    return D, (*notes, f"added up {counted(repeated, 'repeated edge')}") if repeated else tuple(notes)
+
+
 def _check_values(W: sp.coo_array, names: tuple[Hashable, ...] | None) -> None:
+    if W.data.min(initial=0) >= 0 and W.data.max(initial=0) <= HUGE:
+        return
     bad = np.flatnonzero(~((W.data >= 0) & (W.data <= HUGE)))
-    if bad.size:
-        where, w = _edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
-        advice = "drop it, or use abs(w) or max(w, 0)" if -HUGE < w < 0 else "drop the edge or mend it"
-        many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
-        raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
+    where, w = _edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
+    advice = "drop it, or use abs(w) or max(w, 0)" if -HUGE < w < 0 else "drop the edge or mend it"
+    many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
+    raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
 
 
 def _mirrored(
@@ -49,11 +55,11 @@ def _mirrored(
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
     """A matrix made symmetric, and how."""
     T = D.T.tocsr()
-    if all(np.array_equal(getattr(D, part), getattr(T, part)) for part in ("indptr", "indices", "data")):
+    if _same(D, T):
         return D, ()
     i, j = _unlike(D, T)
     if i.size == 0:
-        return (D + T) * 0.5, ()
+        return _scaled(D + T, 0.5), ()
     if kind == "matrix" and how is None:
         there, back = D[i[0], j[0]], D[j[0], i[0]]
         raise GraphError(
@@ -62,29 +68,56 @@ def _mirrored(
         )
     formula = {"mean": "(W + W^T)/2", "max": "max(W, W^T)", "sum": "W + W^T"}[how or "mean"]
     note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrised as {formula}"
-    return D.maximum(T) if how == "max" else (D + T) * (1.0 if how == "sum" else 0.5), (note,)
+    return D.maximum(T) if how == "max" else _scaled(D + T, 1.0 if how == "sum" else 0.5), (note,)
+
+
+def _same(D: sp.csr_array, T: sp.csr_array) -> bool:
+    return all(np.array_equal(getattr(D, part), getattr(T, part)) for part in ("indptr", "indices", "data"))
+
+
+def _scaled(S: sp.csr_array, factor: float) -> sp.csr_array:
+    S.data *= factor
+    return S
 
 
 def _unlike(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
     """Where a weight and its mirror differ by more than roundoff, of the weight or of a product that gave its row."""
-    M = D.maximum(T)
-    excess, row = (abs(D - T) - ROUNDOFF * M).tocoo(), M.max(axis=1).toarray().ravel()
-    bad = excess.data > 8 * np.finfo(float).eps * np.minimum(row[excess.row], row[excess.col])
-    return excess.row[bad], excess.col[bad]
+    largest = np.maximum(*(A.max(axis=1).toarray().ravel() for A in (D, T)))
+    found, step = [], max(1, D.shape[0] * BLOCK // max(D.nnz, 1))
+    for start in range(0, D.shape[0], step):
+        d, t = D[start : start + step], T[start : start + step]
+        excess = (abs(d - t) - ROUNDOFF * d.maximum(t)).tocoo()
+        i, j = excess.row + start, excess.col
+        bad = excess.data > 8 * np.finfo(float).eps * np.minimum(largest[i], largest[j])
+        found.append((i[bad], j[bad]))
+    i, j = (np.concatenate(side) for side in zip(*found, strict=True))
+    return i, j
 
 
 def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tuple[str, ...]]:
     """An edge list made symmetric: one direction is enough; where both came, they are one edge."""
     T = D.T.tocsr()
-    S, M, ways = D + T, D.maximum(T), (D.sign() + T.sign()).data
-    both = int(np.count_nonzero(ways == 2)) // 2
-    differ = both if how == "sum" else int(np.count_nonzero((ways == 2) & (M.data * 2 != S.data))) // 2
-    if how in (None, "mean"):
-        S.data /= ways
+    if how != "sum" and D.nnz and _same(D, T):
+        return D, (f"counted once {counted(D.nnz // 2, 'edge')} listed in both directions",)
+    S = D + T
+    if S.nnz == D.nnz + T.nnz:
+        return S, ()
+    twice = (_counts(D) + _counts(T)).data == 2
+    common = _counts(D).multiply(_counts(T))
+    largest = np.maximum(D.multiply(common).data, T.multiply(common).data)
+    both = largest.size // 2
+    differ = both if how == "sum" else int(np.count_nonzero(largest * 2 != S.data[twice])) // 2
+    if how != "sum":
+        S.data[twice] = largest if how == "max" else S.data[twice] / 2
     notes = [f"counted once {counted(both - differ, 'edge')} listed in both directions"] if both > differ else []
     if differ:
         notes.append(f"took the {how or 'mean'} for {counted(differ, 'edge')} listed in both directions")
-    return M if how == "max" else S, tuple(notes)
+    return S, tuple(notes)
+
+
+def _counts(A: sp.csr_array) -> sp.csr_array:
+    """A one for every entry, in a byte."""
+    return sp.csr_array((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape)
 
 
 def stored_matrix(stored: dict[str, AnyArray]) -> Any:

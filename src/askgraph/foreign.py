@@ -55,7 +55,7 @@ def entries(source: Any) -> sp.coo_array:
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
     with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
-        return sp.coo_array(matrix).astype(np.float64, copy=True)
+        return sp.coo_array(matrix).astype(np.float64, copy=False)
 
 
 def n_rows(shape: tuple[int, ...]) -> int:
@@ -122,8 +122,8 @@ def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
     if edges.ndim != 2 or edges.shape[1] not in (2, 3):
         advice = "; transpose it" if edges.ndim == 2 and edges.shape[0] in (2, 3) else ""
         raise GraphError(f"edges of shape {edges.shape}: give an (m, 2) or (m, 3) array{advice}")
-    a, b = (x if edges.dtype.kind in "iuf" else x.tolist() for x in (edges[:, 0], edges[:, 1]))
-    return a, b, _weights(edges[:, 2].tolist()) if edges.shape[1] == 3 else None
+    a, b, *w = edges.T if edges.dtype.kind in "iuf" else edges.T.tolist()
+    return a, b, _weights(w[0]) if w else None
 
 
 def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
@@ -175,19 +175,25 @@ def assembled(
     a: Any, b: Any, weights: Array | None, notes: tuple[str, ...], nodes: int | Iterable[Hashable] | None = None
 ) -> Raw:
     """The entries of an edge list, its nodes numbered."""
-    found, ends = _distinct(a, b)
+    found, i, j = _distinct_integers(a, b) if isinstance(a, np.ndarray) else _distinct(a, b)
     names: Sequence[Hashable] = found
     if nodes is not None:
         names = range(nodes) if isinstance(nodes, int | np.integer) else list(nodes)
-        ends = _placed(found, names)[ends]
+        places = _placed(found, names)
+        i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
         notes += _gaps(found)
-    m = len(a)
-    return Raw(_entries(weights, ends[:m], ends[m:], len(names)), names, "edges", notes)
+    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
 
 
 def _entries(weights: Array | None, i: IntArray, j: IntArray, n: int) -> sp.coo_array:
+    i, j = (side.astype(index_type(n, i.size), copy=False) for side in (i, j))
     return sp.coo_array((np.ones(i.size) if weights is None else weights, (i, j)), shape=(n, n))
+
+
+def index_type(n: int, m: int) -> type[np.signedinteger[Any]]:
+    """The integers that number n nodes and m entries with their mirrors."""
+    return np.int32 if max(n, 2 * m) < 2**31 else np.int64
 
 
 def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
@@ -196,19 +202,28 @@ def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
     return (f"ids run from {ids[0]} to {ids[-1]} with gaps: they are names now; nodes= would add isolated nodes",)
 
 
-def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray]:
-    """The distinct endpoints, and the place among them of every endpoint of a, then b."""
-    if isinstance(a, np.ndarray):
-        ends = np.concatenate([a, b])
-        if ends.size and ends.min() == 0 and ends.max() < ends.size and np.bincount(ends).all():
-            return range(int(ends.max()) + 1), ends
-        found, places = np.unique(ends, return_inverse=True)
-        return found.tolist(), places
+def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray, IntArray]:
+    """The distinct endpoints as they first appear, and the places among them of a and of b."""
     try:
         names = list(dict.fromkeys(itertools.chain.from_iterable(zip(a, b, strict=True))))
     except TypeError as error:
         raise GraphError(f"an endpoint is not usable ({error}): names are text, numbers or other hashables") from None
-    return names, _placed(itertools.chain(a, b), names)
+    return names, _placed(a, names), _placed(b, names)
+
+
+def _distinct_integers(a: IntArray, b: IntArray) -> tuple[Sequence[int], IntArray, IntArray]:
+    """The distinct endpoints, sorted, and the places among them of a and of b; by a table where ids lie close."""
+    low, high = (int(f([f(a), f(b)])) for f in (np.min, np.max)) if a.size else (0, -1)
+    if high - low > 4 * a.size:
+        found, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        return found.tolist(), places[: a.size], places[a.size :]
+    seen = np.zeros(high - low + 1, dtype=bool)
+    for ends in (a, b):
+        seen[ends - low] = True
+    if low == 0 and seen.all():
+        return range(high + 1), a, b
+    places = np.cumsum(seen) - 1
+    return (np.flatnonzero(seen) + low).tolist(), places[a - low], places[b - low]
 
 
 def _placed(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
