@@ -105,7 +105,7 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     path = write(name, head + "".join(mark.join(map(str, row)) + "\n" for row in rows))
     slow = read_graph(path)
     monkeypatch.setattr(edges, "LARGE", 0)
-    assert edges._fast_edges(path) is not None
+    assert edges._plain_edges(path) is not None
     fast = read_graph(path)
     assert (fast.names, fast.notes) == (slow.names, slow.notes)
     assert (fast.weights != slow.weights).nnz == 0
@@ -133,7 +133,7 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
 )
 def test_the_fast_way_stands_back(content, write, monkeypatch):
     monkeypatch.setattr(edges, "LARGE", 0)
-    assert edges._fast_edges(write("g.csv", content)) is None
+    assert edges._plain_edges(write("g.csv", content)) is None
 
 
 BAD_GRAPHS = {

@@ -89,7 +89,7 @@ def edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
     if a is None or b is None:
         if len(words) not in (2, 3):
             raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, so named")
-        a, b = 0, 1
+        a, b, w = 0, 1, None
     return a, b, 3 - a - b if len(words) == 3 else w
 
 
@@ -160,7 +160,7 @@ def _integers(column: Any) -> IntArray | None:
             k = odd[0]
             raise GraphError(f"edge {k} (counted from 0) has endpoint {column[k]}: ids are whole numbers or text")
     fits = column.dtype.kind in "if" or (column.dtype.kind == "u" and column.max(initial=0) < 2**63)
-    return column.astype(np.int64) if fits else None
+    return column.astype(np.int64, copy=False) if fits else None
 
 
 def _weights(column: Any, where: str = "weight") -> Array:
@@ -183,6 +183,17 @@ def assembled(
         i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
         notes += _gaps(found)
+    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
+
+
+def numbered(names: Sequence[Hashable], i: IntArray, j: IntArray, weights: Array | None, notes: tuple[str, ...]) -> Raw:
+    """The entries of an edge list whose nodes are numbered as they first appear; names that are integers get sorted."""
+    try:
+        ids = np.array(names, dtype=np.int64) if all(type(name) is int for name in names) else None
+    except OverflowError:
+        ids = None
+    if ids is not None:
+        return assembled(ids[i], ids[j], weights, notes)
     return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
 
 

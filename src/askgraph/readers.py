@@ -16,7 +16,7 @@ from askgraph.edges import text_edges
 from askgraph.errors import FileError, LabelError, MissingExtraError, SettingError
 from askgraph.foreign import counted, few
 from askgraph.graph import Graph
-from askgraph.text import TEXT, FilePath, Row, about, is_number, lines, numbers, rectangle, suffix, texts, typed
+from askgraph.text import TEXT, FilePath, Row, about, is_number, lines, numbers, rows, suffix, texts, typed
 from askgraph.types import AnyArray, Array
 
 LABELS = {"label", "labels", "class", "y"}
@@ -58,13 +58,13 @@ def read_labels(path: FilePath, graph: Graph) -> list[Hashable]:
     if suffix(path, (*TEXT, ".npy", ".npz")) not in TEXT:
         labels = _label_list(path, _one_array(path))
     else:
-        rows = rectangle(path)
-        if len(rows[0].cells) == 2:
-            return _paired_labels(path, rows, graph)
-        if len(rows[0].cells) > 2:
-            raise FileError(f"{path}: {len(rows[0].cells)} columns; give node and label, or one label a line")
-        named = len(rows) == graph.n_nodes + 1 and rows[0].cells[0].casefold() in LABELS
-        labels = texts(path, rows[named:], 0)
+        found = list(rows(path))
+        if len(found[0].cells) == 2:
+            return _paired_labels(path, found, graph)
+        if len(found[0].cells) > 2:
+            raise FileError(f"{path}: {len(found[0].cells)} columns; give node and label, or one label a line")
+        named = len(found) == graph.n_nodes + 1 and found[0].cells[0].casefold() in LABELS
+        labels = texts(path, found[named:], 0)
     if len(labels) != graph.n_nodes:
         raise FileError(f"{path}: {counted(len(labels), 'label')} for {graph.n_nodes} nodes; give one for each node")
     return labels
@@ -195,13 +195,13 @@ def _npz_table(path: FilePath) -> tuple[Array, list[Hashable] | None, list[Hasha
 
 
 def _table(path: FilePath) -> tuple[list[str], list[Row]]:
-    rows = rectangle(path)
-    if any(is_number(cell) for cell in rows[0].cells):
-        return [str(k) for k in range(len(rows[0].cells))], rows
-    header = [cell or str(k) for k, cell in enumerate(rows[0].cells)]
+    found = list(rows(path))
+    if any(is_number(cell) for cell in found[0].cells):
+        return [str(k) for k in range(len(found[0].cells))], found
+    header = [cell or str(k) for k, cell in enumerate(found[0].cells)]
     if len(set(header)) < len(header):
         twice = next(cell for cell in header if header.count(cell) > 1)
-        raise FileError(f"{path}, line {rows[0].line}: two columns are called {twice!r}; rename one")
-    if len(rows) == 1:
+        raise FileError(f"{path}, line {found[0].line}: two columns are called {twice!r}; rename one")
+    if len(found) == 1:
         raise FileError(f"{path}: a header and no rows; give at least one row")
-    return header, rows[1:]
+    return header, found[1:]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import math
 import os
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +17,14 @@ import numpy as np
 
 from askgraph.errors import FileError, GraphError
 from askgraph.foreign import counted
+from askgraph.progress import Tick
 from askgraph.types import Array
 
 FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
 MAX_LINE = 2**24
+CHUNK = 2**20
 
 
 class Row(NamedTuple):
@@ -48,44 +51,58 @@ def suffix(path: FilePath, known: tuple[str, ...]) -> str:
     return kind
 
 
-def lines(path: FilePath) -> Iterator[str]:
-    """The lines of a text file in UTF-8."""
-    number = 0
+def lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
+    """The lines of a text file in UTF-8, some at a time; a bar ticks by bytes."""
+    number = 1
     try:
         with open(path, "rb") as file:
-            while line := file.readline(MAX_LINE):
-                number += 1
-                if len(line) == MAX_LINE or b"\0" in line:
+            while chunk := file.read(min(CHUNK, MAX_LINE)):
+                rest = file.readline(MAX_LINE)
+                chunk += rest
+                if len(rest) == MAX_LINE or b"\0" in chunk:
+                    number += chunk.count(b"\n", 0, chunk.find(b"\0") if b"\0" in chunk else None)
                     raise FileError(f"{path}, line {number}: binary data or an endless line; give text in UTF-8")
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield from io.StringIO(chunk.decode("utf-8-sig" if number == 1 else "utf-8"), newline="\n")
+                number += chunk.count(b"\n")
+                if tick:
+                    tick(len(chunk))
     except UnicodeDecodeError as error:
-        what = f"byte 0x{error.object[error.start]:02x}"
+        number, what = number + error.object.count(b"\n", 0, error.start), f"byte 0x{error.object[error.start]:02x}"
         raise FileError(f"{path}, line {number}: {what} is not UTF-8 text; save the file as UTF-8") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
-def rows(path: FilePath) -> Iterator[Row]:
-    """The rows that are not blank, cells stripped; comments that open a txt or edges file are passed over."""
-    source, head = lines(path), []
+def rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
+    """The rows that are not blank, at least one, all of one width, cells stripped; opening comments are passed over."""
+    source, head = lines(path, tick), []
     comments = ("#", "%") if Path(path).suffix.casefold() in (".txt", ".edges") else ()
     for line in source:
         head.append("\n" if comments and line.startswith(comments) else line)
         if head[-1].strip():
             break
-    mark, source = delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
+    else:
+        raise FileError(f"{path}: the file is empty; give at least one row")
+    mark, source = delimiter(path, head[-1]), itertools.chain(head, source)
     reader = csv.reader(source, delimiter=mark or ",", strict=True)
+    split = map(str.split, source) if mark is None else reader
     try:
-        split = ((k, line.split()) for k, line in enumerate(source, 1)) if mark is None else _numbered(reader)
-        stripped = ((k, [cell.strip() for cell in cells]) for k, cells in split)
-        yield from (Row(k, cells) for k, cells in stripped if cells not in ([], [""]))
+        yield from _even(path, split, itertools.count(1) if mark is None else iter(lambda: reader.line_num, -1))
     except csv.Error as error:
         raise FileError(f"{path}, line {reader.line_num}: {error}; mend the quotes or the line ends") from None
 
 
-def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
-    for cells in reader:
-        yield reader.line_num, cells
+def _even(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:
+    first = None
+    for raw, number in zip(split, numbers, strict=False):
+        row = Row(number, list(map(str.strip, raw)))
+        if row.cells in ([], [""]):
+            continue
+        first = first or row
+        if len(row.cells) != len(first.cells):
+            came, width = counted(len(row.cells), "column"), len(first.cells)
+            raise FileError(f"{path}, line {row.line}: {came} where line {first.line} has {width}; mend the row")
+        yield row
 
 
 def delimiter(path: FilePath, line: str) -> str | None:
@@ -93,19 +110,6 @@ def delimiter(path: FilePath, line: str) -> str | None:
     kind = Path(path).suffix.casefold()
     mark = "\t" if kind == ".tsv" else max(",;\t", key=line.count)
     return mark if mark in line or kind in (".csv", ".tsv") else None
-
-
-def rectangle(path: FilePath) -> list[Row]:
-    """All rows, at least one, all of one width."""
-    found = list(rows(path))
-    if not found:
-        raise FileError(f"{path}: the file is empty; give at least one row")
-    width = len(found[0].cells)
-    for row in found:
-        if len(row.cells) != width:
-            came = counted(len(row.cells), "column")
-            raise FileError(f"{path}, line {row.line}: {came} where line {found[0].line} has {width}; mend the row")
-    return found
 
 
 def is_number(cell: str) -> bool:
