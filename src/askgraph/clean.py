@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
-from askgraph.foreign import Raw, counted, index_type
+from askgraph.foreign import Raw, counted, entries, index_type
 from askgraph.types import AnyArray, IntArray
 
 Symmetrize = Literal["mean", "max", "sum"]
@@ -22,6 +22,8 @@ def cleaned(
     raw: Raw, names: tuple[Hashable, ...] | None, how: Symmetrize | None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
     """Checked and symmetric, without loops, zeros and repeats, and what was done."""
+    if raw.kind == "clean":
+        return raw.weights, ()
     _check_values(raw.weights, names)
     D, notes = _added_up(raw.weights)
     S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
@@ -120,8 +122,8 @@ def _counts(A: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape)
 
 
-def stored_matrix(stored: dict[str, AnyArray]) -> Any:
-    """The matrix of a ``save_npz`` file, checked: scipy's compiled code trusts its indices."""
+def stored_entries(stored: dict[str, AnyArray]) -> Raw:
+    """The entries of a ``save_npz`` file, checked: compiled code trusts the indices. What is clean stays as it is."""
     form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
     if form not in ("csr", "csc", "coo"):
         raise FileError(f"sparse format {form!r}; save it as csr")
@@ -133,7 +135,29 @@ def stored_matrix(stored: dict[str, AnyArray]) -> Any:
         matrix.check_format(full_check=True)
     if shape[0] > max(10_000_000, matrix.nnz):
         raise FileError(f"{shape[0]} nodes but only {matrix.nnz} entries: is the shape right?")
-    return matrix
+    return Raw(matrix, kind="clean") if _is_clean(matrix) else Raw(entries(matrix))
+
+
+def _is_clean(A: Any) -> bool:
+    """Whether cleaning would give this very matrix back."""
+    if A.format != "csr" or A.dtype != np.float64 or A.shape[0] != A.shape[1]:
+        return False
+    if not A.indices.dtype == A.indptr.dtype == index_type(A.shape[0], A.nnz) or not A.has_canonical_format:
+        return False
+    positive = A.data.min(initial=1) > 0 and A.data.max(initial=1) <= HUGE
+    return bool(positive) and not A.diagonal().any() and _is_symmetric(A)
+
+
+def _is_symmetric(A: sp.csr_array) -> bool:
+    """Whether A = Aᵀ bit for bit, told without making Aᵀ: by Bx = Bᵀx modulo 2⁶⁴ for random x, B the bits of A.
+
+    One differing weight passes with a chance of 2⁻³⁴ at most: the high bits are folded into the low ones, as a product
+    tells numbers apart by their low bits.
+    """
+    bits = A.data.view(np.uint64)
+    B = sp.csr_array((bits ^ (bits >> np.uint64(32)), A.indices, A.indptr), shape=A.shape)
+    x = np.random.default_rng().integers(2**64, size=A.shape[0], dtype=np.uint64)
+    return np.array_equal(B @ x, B.T @ x)
 
 
 def _edge(i: int, j: int, names: tuple[Hashable, ...] | None) -> str:

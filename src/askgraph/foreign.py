@@ -19,11 +19,11 @@ TARGETS = {"target", "dst", "to", "node2", "node_2", "id2"}
 
 
 class Raw(NamedTuple):
-    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means."""
+    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means, or that all is clean (csr)."""
 
-    weights: sp.coo_array
+    weights: Any
     names: Iterable[Hashable] | None = None
-    kind: Literal["matrix", "edges", "directed"] = "matrix"
+    kind: Literal["matrix", "edges", "directed", "clean"] = "matrix"
     notes: tuple[str, ...] = ()
 
 

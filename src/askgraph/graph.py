@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from askgraph.archive import as_json, from_json, load_arrays, save_arrays
-from askgraph.clean import Symmetrize, cleaned, stored_matrix
+from askgraph.clean import Symmetrize, cleaned, stored_entries
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
 from askgraph.foreign import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
 from askgraph.types import Array, BoolArray, IntArray
@@ -261,11 +261,16 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
-        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled."""
+        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled.
+
+        Arrays as :meth:`save` writes them stay in the file and are read as they are used, so leave the file as it is
+        meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
+        indices, signs and symmetry are checked, and what is clean already is not cleaned again.
+        """
         stored = load_arrays(path)
         try:
             names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
-            return cls(stored_matrix(stored), names, symmetrize).noted(*map(str, notes or ()))
+            return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))
         except AskgraphError as error:
             raise FileError(f"{path}: {error}") from None
         except Exception as error:  # damage shows in many ways below; all of them mean this
