@@ -16,7 +16,7 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types progress compiled smooth stack archive foreign clean graph text edge_kernels edges readers
+errors types progress compiled smooth stack archive foreign clean graph text edge_kernels edges tables jsonl parquet readers
 neighbors build coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.cg_kernels priors.cg
 priors.iterative priors field utilities.closed utilities.kernels utilities.lookahead utilities

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
-from askgraph.foreign import Raw, counted, entries, index_type
+from askgraph.foreign import Raw, counted, edge_arrays, entries, index_type
 from askgraph.types import AnyArray, IntArray
 
 Symmetrize = Literal["mean", "max", "sum"]
@@ -123,7 +123,9 @@ def _counts(A: sp.csr_array) -> sp.csr_array:
 
 
 def stored_entries(stored: dict[str, AnyArray]) -> Raw:
-    """The entries of a ``save_npz`` file, checked: compiled code trusts the indices. What is clean stays as it is."""
+    """The entries of a ``save_npz`` file (or its edges), the indices checked: compiled code trusts them."""
+    if "format" not in stored:
+        return edge_arrays(stored)
     form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
     if form not in ("csr", "csc", "coo"):
         raise FileError(f"sparse format {form!r}; save it as csr")

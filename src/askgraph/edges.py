@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.errors import AskgraphError, FileError
-from askgraph.foreign import SOURCES, TARGETS, Raw, assembled, counted, edge_columns, numbered
+from askgraph.foreign import SOURCES, TARGETS, Raw, assembled, counted, edge_columns, ignored, numbered
 from askgraph.progress import Tick, bar, compiling
 from askgraph.text import INTEGER, FilePath, Row, delimiter, is_number, lines, rows, typed
 from askgraph.types import Array, IntArray
@@ -121,10 +121,9 @@ def _weight(path: FilePath, row: Row, k: int) -> float:
 
 
 def _edge_notes(first: Row, named: bool, used: Columns) -> tuple[str, ...]:
-    ignored = [cell for k, cell in enumerate(first.cells) if k not in used]
     notes = [f"passed over {counted(first.line - 1, 'opening line')}"] if first.line > 1 else []
     notes += [f"read line {first.line} as a header: {', '.join(first.cells)}"] if named else []
-    return (*notes, f"ignored columns: {', '.join(ignored)}") if ignored else tuple(notes)
+    return (*notes, *ignored(first.cells, used))
 
 
 def _plain_edges(path: FilePath) -> Raw | None:

@@ -16,6 +16,7 @@ from askgraph.types import AnyArray, Array, IntArray
 
 SOURCES = {"source", "src", "from", "node1", "node_1", "id1"}
 TARGETS = {"target", "dst", "to", "node2", "node_2", "id2"}
+FLOATS = (float, np.floating)
 
 
 class Raw(NamedTuple):
@@ -93,6 +94,20 @@ def edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
     return a, b, 3 - a - b if len(words) == 3 else w
 
 
+def edge_arrays(stored: dict[str, AnyArray]) -> Raw:
+    """Arrays called source, target and perhaps weight, or edges (two or three columns), unchecked."""
+    if "edges" in stored:
+        return edge_list(stored["edges"])
+    if not {"source", "target"} <= stored.keys():
+        raise GraphError(f"no graph among {few(list(stored))}: use Graph.save or save_npz, or save source and target")
+    columns = {key: stored[key] for key in ("source", "target", "weight") if key in stored}
+    if any(column.ndim != 1 or column.size != stored["source"].size for column in columns.values()):
+        shapes = ", ".join(f"{key} {column.shape}" for key, column in columns.items())
+        raise GraphError(f"arrays of shape {shapes}: give one entry an edge in each")
+    weights = _weights(columns["weight"]) if "weight" in columns else None
+    return assembled(*both_ends(columns["source"], columns["target"]), weights, ())
+
+
 def _networkx(source: Any) -> Raw:
     names, directed, triples = list(source.nodes), source.is_directed(), list(source.edges(data="weight", default=1.0))
     place = {name: i for i, name in enumerate(names)}
@@ -111,11 +126,20 @@ def _frame(source: Any) -> Raw:
 def _frame_edges(frame: Any) -> tuple[Any, Any, Array | None, tuple[str, ...]]:
     columns = [str(column) for column in frame.columns]
     a, b, w = edge_columns(columns)
-    ignored = [column for k, column in enumerate(columns) if k not in (a, b, w)]
     ends = (frame_column(frame, k) for k in (a, b))
     plain = (x.to_numpy() if x.to_numpy().dtype.kind in "iuf" else x.to_list() for x in ends)
     weights = None if w is None else _weights(frame_column(frame, w).to_numpy(), f"column {columns[w]!r}")
-    return *plain, weights, (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
+    return *plain, weights, ignored(columns, (a, b, w))
+
+
+def ignored(header: Sequence[str], used: tuple[int | None, ...]) -> tuple[str, ...]:
+    """A note on the columns that were not used, if there are any.
+
+    >>> ignored(["id", "source", "target"], (1, 2, None))
+    ('ignored columns: id',)
+    """
+    others = [name for k, name in enumerate(header) if k not in used]
+    return (f"ignored columns: {', '.join(others)}",) if others else ()
 
 
 def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
@@ -260,7 +284,7 @@ def frame_column(frame: Any, k: int) -> Any:
 
 def is_missing(value: object) -> bool:
     """Whether a cell stands for nothing: None, NaN, and what pandas has for them."""
-    nan = isinstance(value, float | np.floating) and value != value
+    nan = isinstance(value, FLOATS) and value != value
     return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
 
 

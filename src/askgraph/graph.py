@@ -20,6 +20,7 @@ from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, Mi
 from askgraph.foreign import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
 from askgraph.types import Array, BoolArray, IntArray
 
+PLAIN = (np.integer, np.floating, np.str_, np.bool_)  # what numpy has for Python values
 NEAR = 10_000  # how many names are searched for a near miss
 
 
@@ -261,8 +262,9 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
-        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled.
+        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote, or arrays of edges; nothing is unpickled.
 
+        Edges are arrays called source, target and perhaps weight, or one called edges with two or three columns.
         Arrays as :meth:`save` writes them stay in the file and are read as they are used, so leave the file as it is
         meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
         indices, signs and symmetry are checked, and what is clean already is not cleaned again.
@@ -294,7 +296,7 @@ def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...
     if names is None or (isinstance(names, range) and names == range(n)):
         return None
     listed = names.tolist() if hasattr(names, "tolist") else list(names)
-    named = tuple(x.item() if isinstance(x, np.integer | np.floating | np.str_ | np.bool_) else x for x in listed)
+    named = tuple(x.item() if isinstance(x, PLAIN) else x for x in listed)
     if len(named) != n:
         raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
     if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:

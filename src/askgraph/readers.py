@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,23 @@ from askgraph.edges import text_edges
 from askgraph.errors import FileError, LabelError, MissingExtraError, SettingError
 from askgraph.foreign import counted, few
 from askgraph.graph import Graph
-from askgraph.text import TEXT, FilePath, Row, about, is_number, lines, numbers, rows, suffix, texts, typed
+from askgraph.jsonl import jsonl_edges, jsonl_table
+from askgraph.parquet import parquet_edges, parquet_table
+from askgraph.progress import working
+from askgraph.tables import Table, label_list, npz_table, text_table
+from askgraph.text import TEXT, FilePath, about, lines, rows, suffix, texts, typed
 from askgraph.types import AnyArray, Array
 
+EDGES = {".jsonl": jsonl_edges, ".parquet": parquet_edges}
+TABLES = {".jsonl": jsonl_table, ".parquet": parquet_table}
 LABELS = {"label", "labels", "class", "y"}
 
 
 def read_graph(path: FilePath, symmetrize: Symmetrize | None = None) -> Graph:
-    r"""A graph from an npz file, an edge list (csv, tsv, txt, edges), graphml or gml.
+    r"""A graph from npz, an edge list (csv, tsv, txt, edges, jsonl, parquet), Matrix Market (mtx), graphml or gml.
 
-    An edge list has columns source, target and perhaps weight, with or without a header; ids are text unless all are
-    integers. Lines of comment (# or %) may open a txt or edges file.
+    An edge list has columns source, target and perhaps weight; in text, with or without a header, ids are text unless
+    all are integers. Lines of comment (# or %) may open a txt or edges file. For npz see :meth:`Graph.load`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -35,18 +42,21 @@ def read_graph(path: FilePath, symmetrize: Symmetrize | None = None) -> Graph:
     ...     read_graph(path)
     Graph(3 nodes, 2 edges)
     """
-    kind = suffix(path, (".npz", *TEXT, ".graphml", ".gml"))
+    kind = suffix(path, (".npz", *TEXT, *EDGES, ".mtx", ".graphml", ".gml"))
     if kind == ".npz":
         return Graph.load(path, symmetrize)
     with about(path):
-        if kind in TEXT:
-            return Graph(text_edges(path), symmetrize=symmetrize)
+        if kind == ".mtx":
+            return Graph(_matrix_market(path), symmetrize=symmetrize)
+        if kind in (*TEXT, *EDGES):
+            return Graph(EDGES.get(kind, text_edges)(path), symmetrize=symmetrize)
         graph = _parsed_networkx(path, kind)
         return Graph(graph, typed(list(graph.nodes)), symmetrize)
 
 
 def read_labels(path: FilePath, graph: Graph) -> list[Hashable]:
-    r"""One label for each node, in node order: from columns node, label; one label a line; npy; or npz (y).
+    r"""One label for each node, in node order: from columns node and label (text, jsonl, parquet), or one label a line
+    or row, or npy, or npz (y).
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -55,16 +65,13 @@ def read_labels(path: FilePath, graph: Graph) -> list[Hashable]:
     ...     read_labels(path, Graph.from_edges([("ann", "bob")]))
     ['ham', 'spam']
     """
-    if suffix(path, (*TEXT, ".npy", ".npz")) not in TEXT:
-        labels = _label_list(path, _one_array(path))
+    kind = suffix(path, (*TEXT, *TABLES, ".npy", ".npz"))
+    if kind in (".npy", ".npz"):
+        labels = label_list(path, _one_array(path))
+    elif (pair := _text_labels(path, graph) if kind in TEXT else _column_labels(path, TABLES[kind](path))).nodes:
+        return _paired_labels(path, pair, graph)
     else:
-        found = list(rows(path))
-        if len(found[0].cells) == 2:
-            return _paired_labels(path, found, graph)
-        if len(found[0].cells) > 2:
-            raise FileError(f"{path}: {len(found[0].cells)} columns; give node and label, or one label a line")
-        named = len(found) == graph.n_nodes + 1 and found[0].cells[0].casefold() in LABELS
-        labels = texts(path, found[named:], 0)
+        labels = pair.labels
     if len(labels) != graph.n_nodes:
         raise FileError(f"{path}: {counted(len(labels), 'label')} for {graph.n_nodes} nodes; give one for each node")
     return labels
@@ -73,9 +80,9 @@ def read_labels(path: FilePath, graph: Graph) -> list[Hashable]:
 def read_table(
     path: FilePath, features: Sequence[str] | None = None, label: str | None = None, id: str | None = None
 ) -> tuple[Array, list[Hashable] | None, list[Hashable] | None]:
-    r"""Features, labels and names of the rows: a csv or tsv table, or an npz file with X and perhaps y and names.
+    r"""Features, labels and names of the rows: a table (csv, tsv, jsonl, parquet), or npz with X and perhaps y and names.
 
-    The first row is a header if nothing in it is a number; else the columns are "0", "1", …; ``features=None`` takes
+    The first row of text is a header if nothing in it is a number; else the columns are "0", "1", …; ``features=None`` takes
     all columns but ``label`` and ``id``.
 
     >>> from tempfile import TemporaryDirectory
@@ -86,19 +93,21 @@ def read_table(
     >>> X.tolist(), labels, names
     ([[1.0, 2.0], [3.0, 4.0]], ['setosa', 'virginica'], None)
     """
-    if suffix(path, (".csv", ".tsv", ".txt", ".npz")) == ".npz":
+    kind = suffix(path, (".csv", ".tsv", ".txt", *TABLES, ".npz"))
+    if kind == ".npz":
         if not (features is label is id is None):
             raise SettingError(f"{path}: an npz table has no columns to choose; it holds X, and perhaps y and names")
-        return _npz_table(path)
-    header, rows = _table(path)
+        return npz_table(path)
+    table = TABLES.get(kind, text_table)(path)
+    header = table.header
     for name in (*(features or ()), label, id):
         if name is not None and name not in header:
             raise FileError(f"{path}: no column {name!r}; its columns are {few(header)}")
     chosen = list(features) if features is not None else [c for c in header if c not in (label, id)]
     if not chosen:
         raise FileError(f"{path}: no feature columns are left; its columns are {few(header)}")
-    X = np.column_stack([numbers(path, rows, header.index(c), f", column {c!r}") for c in chosen])
-    labels, names = (None if c is None else texts(path, rows, header.index(c)) for c in (label, id))
+    X = np.column_stack([table.numbers(name) for name in chosen])
+    labels, names = (None if name is None else table.values(name) for name in (label, id))
     return X, labels, names
 
 
@@ -128,22 +137,67 @@ def _parsed_gml(networkx: Any, text: str) -> Any:
         return networkx.parse_gml(text, label="id")
 
 
-def _paired_labels(path: FilePath, rows: list[Row], graph: Graph) -> list[Hashable]:
+def _matrix_market(path: FilePath) -> Any:
+    from scipy.io import mminfo, mmread
+
+    try:
+        rows, columns, count, form, _, _ = mminfo(path)
+        if (rows * columns if form == "array" else count) > os.path.getsize(path):
+            raise FileError(f"{path}: {rows} rows and {count} entries in so small a file; export it anew")
+        if max(rows, columns) > max(10_000_000, count):
+            raise FileError(f"{path}: {rows} nodes but only {count} entries: is the shape right?")
+        with working(f"reading {Path(path).name}"):
+            return mmread(path)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error}); check the path") from None
+    except Exception as error:  # a parser fails in many ways; all of them mean this
+        raise FileError(f"{path}: not readable as mtx ({error}); export it anew") from None
+
+
+class Labels(NamedTuple):
+    """Labels and, if they are told, the nodes they belong to; ``where`` says which row is the k-th."""
+
+    labels: list[Hashable]
+    nodes: list[str]
+    where: Callable[[int], str]
+
+
+def _text_labels(path: FilePath, graph: Graph) -> Labels:
+    found = list(rows(path))
+    if (width := len(found[0].cells)) > 2:
+        raise FileError(f"{path}: {width} columns; give node and label, or one label a line")
+    if width == 1:
+        named = len(found) == graph.n_nodes + 1 and found[0].cells[0].casefold() in LABELS
+        return Labels(texts(path, found[named:], 0), [], str)
+    place = {str(graph.name(i)) for i in range(graph.n_nodes)}
+    named = len(found) > 1 and found[0].cells[0] not in place and found[1].cells[0] in place
+    nodes = [row.cells[0] for row in found[named:]]
+    return Labels(texts(path, found[named:], 1), nodes, lambda k: f"line {found[k + named].line}")
+
+
+def _column_labels(path: FilePath, table: Table) -> Labels:
+    if (width := len(table.header)) > 2:
+        raise FileError(f"{path}: {width} columns; give node and label, or label alone")
+    *nodes, labels = (table.values(name) for name in table.header)
+    return Labels(labels, list(map(str, nodes[0])) if nodes else [], table.where)
+
+
+def _paired_labels(path: FilePath, pair: Labels, graph: Graph) -> list[Hashable]:
     place = {str(graph.name(i)): i for i in range(graph.n_nodes)}
     if len(place) < graph.n_nodes:
         raise FileError(f"{path}: some node names look alike as text (1 and '1'); give one label a line instead")
-    named = len(rows) > 1 and rows[0].cells[0] not in place and rows[1].cells[0] in place
-    lines: dict[int, int] = {}
-    for row in rows[named:]:
-        if (i := place.get(row.cells[0])) is None:
-            raise FileError(f"{path}, line {row.line}: {_unknown(graph, row.cells[0])}")
-        if i in lines:
-            raise FileError(f"{path}, line {row.line}: {row.cells[0]!r} has a label on line {lines[i]} already")
-        lines[i] = row.line
-    if missing := [graph.name(i) for i in range(graph.n_nodes) if i not in lines]:
+    rows: dict[int, int] = {}
+    for k, node in enumerate(pair.nodes):
+        if (i := place.get(node)) is None:
+            raise FileError(f"{path}, {pair.where(k)}: {_unknown(graph, node)}")
+        if i in rows:
+            raise FileError(f"{path}, {pair.where(k)}: {node!r} has a label on {pair.where(rows[i])} already")
+        rows[i] = k
+    if missing := [graph.name(i) for i in range(graph.n_nodes) if i not in rows]:
         raise FileError(f"{path}: no label for {few(missing)}; give one for each node")
-    labels = dict(zip(lines, texts(path, rows[named:], 1), strict=True))
-    return [labels[i] for i in range(graph.n_nodes)]
+    return [pair.labels[rows[i]] for i in range(graph.n_nodes)]
 
 
 def _unknown(graph: Graph, name: str) -> str:
@@ -166,42 +220,3 @@ def _one_array(path: FilePath) -> AnyArray:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
     except Exception as error:  # damage shows in many ways below; all of them mean this
         raise FileError(f"{path}: not a readable npy file ({error!r}); write it anew, not as objects") from None
-
-
-def _label_list(path: FilePath, array: AnyArray) -> list[Hashable]:
-    if array.ndim != 1 or array.dtype.kind not in "biufU":
-        raise FileError(f"{path}: labels of shape {array.shape} and type {array.dtype}; give one line of ints or text")
-    if array.dtype.kind == "f":
-        if (odd := np.flatnonzero(array != np.round(array))).size:
-            raise FileError(f"{path}: label {odd[0]} is {array[odd[0]]}; give integers or text")
-        array = array.astype(np.int64)
-    labels: list[Hashable] = array.tolist()
-    return labels
-
-
-def _npz_table(path: FilePath) -> tuple[Array, list[Hashable] | None, list[Hashable] | None]:
-    stored = load_arrays(path)
-    X = stored.get("X", np.empty(0))
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
-        raise FileError(f"{path}: no table of numbers X in {few(list(stored))}; save it as X, with labels as y")
-    X = X.astype(np.float64)
-    if (bad := np.argwhere(~np.isfinite(X))).size:
-        raise FileError(f"{path}: X[{bad[0][0]}, {bad[0][1]}] is {X[tuple(bad[0])]}; fill it in or drop the row")
-    labels, names = (_label_list(path, stored[key]) if key in stored else None for key in ("y", "names"))
-    for key, column in (("y", labels), ("names", names)):
-        if column is not None and len(column) != len(X):
-            raise FileError(f"{path}: {key} has {len(column)} entries for {len(X)} rows of X; give one for each")
-    return X, labels, names
-
-
-def _table(path: FilePath) -> tuple[list[str], list[Row]]:
-    found = list(rows(path))
-    if any(is_number(cell) for cell in found[0].cells):
-        return [str(k) for k in range(len(found[0].cells))], found
-    header = [cell or str(k) for k, cell in enumerate(found[0].cells)]
-    if len(set(header)) < len(header):
-        twice = next(cell for cell in header if header.count(cell) > 1)
-        raise FileError(f"{path}, line {found[0].line}: two columns are called {twice!r}; rename one")
-    if len(found) == 1:
-        raise FileError(f"{path}: a header and no rows; give at least one row")
-    return header, found[1:]

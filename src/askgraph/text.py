@@ -81,9 +81,7 @@ def rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
         head.append("\n" if comments and line.startswith(comments) else line)
         if head[-1].strip():
             break
-    else:
-        raise FileError(f"{path}: the file is empty; give at least one row")
-    mark, source = delimiter(path, head[-1]), itertools.chain(head, source)
+    mark, source = delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
     reader = csv.reader(source, delimiter=mark or ",", strict=True)
     split = map(str.split, source) if mark is None else reader
     try:
@@ -103,6 +101,8 @@ def _even(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) ->
             came, width = counted(len(row.cells), "column"), len(first.cells)
             raise FileError(f"{path}, line {row.line}: {came} where line {first.line} has {width}; mend the row")
         yield row
+    if first is None:
+        raise FileError(f"{path}: the file is empty; give at least one row")
 
 
 def delimiter(path: FilePath, line: str) -> str | None:
