@@ -104,7 +104,8 @@ def edge_arrays(stored: dict[str, AnyArray]) -> Raw:
     if any(column.ndim != 1 or column.size != stored["source"].size for column in columns.values()):
         shapes = ", ".join(f"{key} {column.shape}" for key, column in columns.items())
         raise GraphError(f"arrays of shape {shapes}: give one entry an edge in each")
-    weights = _weights(columns["weight"]) if "weight" in columns else None
+    w = columns.get("weight")
+    weights = None if w is None else _weights(w if w.dtype.kind in "biuf" else w.tolist())
     return assembled(*both_ends(columns["source"], columns["target"]), weights, ())
 
 
