@@ -21,7 +21,7 @@ from askgraph.types import Array, IntArray
 
 Columns = tuple[int, int, int | None]
 LARGE = 2**23  # bytes from which a bar is shown and compiled code pays
-CHUNK = 2**22
+CHUNK = 2**20
 BOM = b"\xef\xbb\xbf"
 
 
