@@ -82,9 +82,22 @@ line = st.lists(cells, min_size=2, max_size=3)
 
 @given(
     st.lists(
-        st.sampled_from(["1,2", "3,4", "-5,6", "", " ", "1,2,0.25", "7, 8,1e-7"]) | line.map(",".join), max_size=6
+        st.sampled_from(["1,2", "3,4", "-5,6", "", " ", "1,2,0.25", "7, 8,1e-7", "1,2,3,4"]) | line.map(",".join),
+        max_size=6,
     ),
-    st.sampled_from(["", "source,target\n", "a,b\n", "a,b,w\n", '"x","weight"\n', "\ufeff", "# hi\n", "\ufeffa,b\n"]),
+    st.sampled_from(
+        [
+            "",
+            "source,target\n",
+            "a,b\n",
+            "a,b,w\n",
+            "source,target,x,y\n",
+            '"x","weight"\n',
+            "\ufeff",
+            "# hi\n",
+            "\ufeffa,b\n",
+        ]
+    ),
     st.sampled_from([(".csv", ","), (".txt", " "), (".txt", "\t"), (".tsv", "\t"), (".edges", ";")]),
     st.sampled_from(["\n", "\r\n"]),
     st.integers(1, 40),
@@ -206,7 +219,10 @@ BAD_PARQUET = {
     "fraction": ({"a": [0.5], "b": [1.0]}, "edge 0 .* has endpoint 0.5"),
     "vast": ({"a": np.array([2**64 - 1], dtype=np.uint64), "b": [1]}, "not readable as parquet .*18446744073709551615"),
     "one column": ({"a": [1]}, "1 column: give source"),
-    "no rows": ({"a": np.array([], dtype=int), "b": np.array([], dtype=int)}, "give at least one edge"),
+    "no rows": (
+        {"a": np.array([], dtype=int), "b": np.array([], dtype=int)},
+        "0 rows where its header says 0; give at least one",
+    ),
 }
 
 
@@ -500,3 +516,19 @@ def test_a_file_that_lies_is_not_trusted(case, tmp_path):
     archive.save_arrays(tmp_path / "g.npz", **arrays)  # every checksum holds
     with pytest.raises(FileError, match=message):
         Graph.load(tmp_path / "g.npz")
+
+
+@pytest.mark.parametrize(
+    "content", ["source,target,x,y\n1,2,3,4\n", "weight,source,target\n1,2,3\n", "1,2,3,4\n", '"a\n",b\n1,2\n']
+)
+def test_the_compiled_parser_leaves_other_columns_alone(content, tmp_path, monkeypatch):
+    monkeypatch.setattr(edges, "LARGE", 0)
+    (tmp_path / "g.csv").write_text(content)
+    assert edges._plain_edges(tmp_path / "g.csv") is None
+
+
+def test_a_file_that_grows_as_it_is_read_does_no_harm(tmp_path, monkeypatch):
+    monkeypatch.setattr(edges, "LARGE", 0)
+    chunks = iter([[b"1,2\n"], [b"1,2\n" * 9]])
+    monkeypatch.setattr(edges, "_chunks", lambda path, skip: next(chunks))
+    assert edges._parsed(tmp_path / "g.csv", ",", 0, 2) is None

@@ -135,7 +135,7 @@ def _plain_edges(path: FilePath) -> Raw | None:
         width, columns = len(head[0].cells), _edge_columns(head[0])
         named = _is_header(head[0]) or not any(INTEGER.fullmatch(cell) for cell in head[0].cells[:2])
         opening = next(itertools.islice(lines(path), head[0].line - 1, None))
-        if columns != (0, 1, 2 if width == 3 else None) or opening.count('"') % 2:
+        if width > 3 or columns != (0, 1, 2 if width == 3 else None) or opening.count('"') % 2:
             return None
         parsed = _parsed(path, delimiter(path, opening), head[named].line - 1, width)
         return parsed and assembled(*parsed, _edge_notes(head[0], named, columns))
@@ -154,6 +154,8 @@ def _parsed(path: FilePath, mark: str | None, skip: int, width: int) -> tuple[In
             left = np.empty(chunk.count(b"\n") + 1 if width == 3 else 0, dtype=np.int64)
             words = np.zeros((left.size, WORD), dtype=np.uint8)
             text = np.frombuffer(bytearray(chunk), dtype=np.uint8)
+            if k + chunk.count(b"\n") >= size:  # the file grows as it is read
+                return None
             k, many = parse_edges(text, ord(mark) if mark else -1, width, ends, weights, k, left, words)
             if k < 0:
                 return None
@@ -166,7 +168,7 @@ def _parsed(path: FilePath, mark: str | None, skip: int, width: int) -> tuple[In
 
 
 def _chunks(path: FilePath, skip: int) -> Iterator[bytes]:
-    """Whole lines of a file after the first few, some megabytes at a time."""
+    """Whole lines of a file after the first few, about a megabyte at a time."""
     with open(path, "rb") as file:
         if file.read(len(BOM)) != BOM:
             file.seek(0)

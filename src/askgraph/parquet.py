@@ -40,7 +40,7 @@ def parquet_edges(path: FilePath) -> Raw:
                 start += batch.num_rows
                 tick(batch.num_rows)
         if start != m or m == 0:
-            raise FileError(f"{path}: {start} rows where it says {m}; give at least one edge")
+            raise FileError(f"{path}: {start} rows where its header says {m}; give at least one, and all of them")
     notes = ignored(header, columns)
     if text:
         return numbered(list(place), ends[0], ends[1], weights, notes)
