@@ -212,7 +212,7 @@ BAD_PARQUET = {
     "null end": ({"a": [1, None], "b": [2, 3]}, r"row 1 \(counted from 0\): column 'a' is empty"),
     "blank end": ({"a": ["x", "y"], "b": ["z", ""]}, r"row 1 \(counted from 0\): an endpoint is empty"),
     "null weight": ({"a": [1, 2], "b": [2, 3], "w": [1.0, None]}, "row 1 .* column 'w' is empty"),
-    "text weight": ({"a": [1], "b": [2], "w": ["1"]}, "column 'w': 1 is no number"),
+    "text weight": ({"a": [1], "b": [2], "w": ["1"]}, "column 'w' is of type string; give numbers"),
     "negative weight": ({"a": [5], "b": [7], "w": [-1]}, r"edge \(5, 7\) has weight -1.0"),
     "mixed": ({"a": [1], "b": ["x"]}, "'a' is of type int64 and 'b' is of type string"),
     "bool": ({"a": [True], "b": [False]}, "'a' is of type bool"),
@@ -302,6 +302,8 @@ def test_matrix_market(tmp_path):
         ("", "not readable as mtx"),
         (head + "2 2 1\n5 5 1\n", "not readable as mtx"),
         (head + "2 2 1\n1 2 x\n", "not readable as mtx"),
+        (head + "2 2 1\n1 2 1\x0f", "not symmetric"),  # scipy alone crashes here
+        (head + "2 2 1\n1 2\0 1\n", "binary data"),  # and here
         (head + "2 3 1\n1 2 1\n", "square"),
         (head + "2 2 1\n1 2 -1\n", "weight -1.0"),
         (head + "99999999999 99999999999 1\n1 2 1\n", "is the shape right"),
@@ -349,7 +351,7 @@ def test_bad_tables_and_labels_of_typed_files(name, tmp_path):
     one, two = ("line 1", "line 2") if name == "t.jsonl" else (r"row 0 \(counted from 0\)", r"row 1 \(counted from 0\)")
     for table, read, message in [
         (TABLE, lambda: read_table(path, label="species"), "no column 'species'"),
-        (TABLE, lambda: read_table(path, features=["kind"]), f"{one}.*'kind'.* no .*number"),
+        (TABLE, lambda: read_table(path, features=["kind"]), "'kind' is (of type string; give|'s', no finite) number"),
         ({"a": [1.0, float("nan")]}, lambda: read_table(path), f"{two}.*'a'.*nan.* no finite number"),
         ({"a": [1, 2], "y": ["x", None]}, lambda: read_table(path, label="y"), f"{two}.*'y' is"),
         ({"a": [1, 2], "y": ["x", ""]}, lambda: read_table(path, label="y"), f"{two}.*'y' is"),

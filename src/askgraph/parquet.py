@@ -30,13 +30,13 @@ def parquet_edges(path: FilePath) -> Raw:
         kind = _id_type(path, file.schema_arrow, used[:2])
         text, place = kind == "large_string", dict[Hashable, int]()
         ends, weights = np.empty((2, m), np.int64 if text else kind), np.empty(m) if used[2:] else None
-        with bar(m, f"reading {Path(path).name}") as tick:
+        with bar(m if m > BATCH else 0, f"reading {Path(path).name}") as tick:
             for batch in file.iter_batches(BATCH, columns=used):
                 both = [_filled(path, batch.column(name), name, start).cast(kind) for name in used[:2]]
                 rows = slice(start, start + batch.num_rows)
                 ends[:, rows] = _placed(path, both, place, start) if text else [end.to_numpy() for end in both]
                 if weights is not None:
-                    weights[rows] = _numbers(path, _filled(path, batch.column(used[2]), used[2], start), used[2], start)
+                    weights[rows] = _numbers(path, _filled(path, batch.column(used[2]), used[2], start), used[2])
                 start += batch.num_rows
                 tick(batch.num_rows)
         if start != m or m == 0:
@@ -55,21 +55,28 @@ def parquet_table(path: FilePath) -> Table:
     if m == 0 or not header:
         raise FileError(f"{path}: a header and no rows; give at least one row")
 
-    def column(name: str) -> Any:
-        with _opened(path) as file:
-            return _filled(path, file.read([name]).column(name).combine_chunks(), name)
+    def column(file: Any, name: str) -> Any:
+        found = _filled(path, file.read([name]).column(name).combine_chunks(), name)
+        if len(found) != m:
+            raise FileError(f"{path}: {len(found)} rows where its header says {m}; write it anew")
+        return found
 
     def numbers(name: str) -> Array:
-        values = _numbers(path, found := column(name), name)
+        with _opened(path) as file:
+            values = _numbers(path, column(file, name), name)
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
-            raise FileError(f"{path}, {_row(bad[0])}, column {name!r}: {found[bad[0]]} is no finite number; mend it")
+            k = int(bad[0])
+            raise FileError(
+                f"{path}, {_row(k)}, column {name!r}: {values[k]} is no finite number; mend or leave it out"
+            )
         return values
 
     def values(name: str) -> list[Hashable]:
-        found = column(name)
-        if not _is("string", found.type):
-            return label_list(path, found.to_numpy(zero_copy_only=False))
-        words: list[Hashable] = found.to_pylist()
+        with _opened(path) as file:
+            found = column(file, name)
+            if not _is("string", found.type):
+                return label_list(path, found.to_numpy(zero_copy_only=False))
+            words: list[Hashable] = found.to_pylist()
         if "" in words:
             raise FileError(f"{path}, {_row(words.index(''))}: column {name!r} is empty; fill it in or drop the row")
         return words
@@ -134,9 +141,9 @@ def _filled(path: FilePath, column: Any, name: str, start: int = 0) -> Any:
     return column.dictionary_decode() if _is("dictionary", column.type) else column
 
 
-def _numbers(path: FilePath, column: Any, name: str, start: int = 0) -> Array:
+def _numbers(path: FilePath, column: Any, name: str) -> Array:
     if not _is("number", column.type):
-        raise FileError(f"{path}, {_row(start)}, column {name!r}: {column[0]} is no number; give numbers")
+        raise FileError(f"{path}: column {name!r} is of type {column.type}; give numbers")
     values: Array = column.cast("float64", safe=False).to_numpy()
     return values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import warnings
 from collections.abc import Callable, Hashable, Sequence
@@ -141,13 +141,18 @@ def _matrix_market(path: FilePath) -> Any:
     from scipy.io import mminfo, mmread
 
     try:
-        rows, columns, count, form, _, _ = mminfo(path)
-        if (rows * columns if form == "array" else count) > os.path.getsize(path):
+        content = (
+            Path(path).read_bytes() + b"\n"
+        )  # scipy's parser seeks line ends: it crashes without one, or at a zero
+        if b"\0" in content:
+            raise FileError(f"{path}: binary data; Matrix Market files are text")
+        rows, columns, count, form, _, _ = mminfo(io.BytesIO(content))
+        if (rows * columns if form == "array" else count) > len(content):
             raise FileError(f"{path}: {rows} rows and {count} entries in so small a file; export it anew")
         if max(rows, columns) > max(10_000_000, count):
             raise FileError(f"{path}: {rows} nodes but only {count} entries: is the shape right?")
         with working(f"reading {Path(path).name}"):
-            return mmread(path)
+            return mmread(io.BytesIO(content))
     except FileError:
         raise
     except OSError as error:
