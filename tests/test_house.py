@@ -16,7 +16,8 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types room progress compiled smooth stack archive foreign graph readers neighbors build coding spread probes
+errors types room progress compiled smooth stack archive foreign clean graph text edge_kernels edges tables jsonl parquet
+readers neighbors build coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.cg priors.noise_kernels priors.noise
 priors.iterative priors field utilities.closed utilities.kernels utilities.lookahead utilities

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph import readers
+from askgraph import edges, text
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph import Graph
 from askgraph.readers import read_graph, read_labels, read_table
@@ -104,8 +104,8 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     head = header.format(mark) if weighted else header.format(mark).replace(mark + "weight", "")
     path = write(name, head + "".join(mark.join(map(str, row)) + "\n" for row in rows))
     slow = read_graph(path)
-    monkeypatch.setattr(readers, "LARGE", 0)
-    assert readers._fast_edges(path) is not None
+    monkeypatch.setattr(edges, "LARGE", 0)
+    assert edges._plain_edges(path) is not None
     fast = read_graph(path)
     assert (fast.names, fast.notes) == (slow.names, slow.notes)
     assert (fast.weights != slow.weights).nnz == 0
@@ -132,8 +132,8 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     ],
 )
 def test_the_fast_way_stands_back(content, write, monkeypatch):
-    monkeypatch.setattr(readers, "LARGE", 0)
-    assert readers._fast_edges(write("g.csv", content)) is None
+    monkeypatch.setattr(edges, "LARGE", 0)
+    assert edges._plain_edges(write("g.csv", content)) is None
 
 
 BAD_GRAPHS = {
@@ -187,7 +187,7 @@ def test_files_that_cannot_be_opened(name, tmp_path):
 
 
 def test_an_endless_line_is_not_read(write, monkeypatch):
-    monkeypatch.setattr(readers, "MAX_LINE", 1000)
+    monkeypatch.setattr(text, "MAX_LINE", 1000)
     with pytest.raises(FileError, match="line 2: binary data or an endless line"):
         read_graph(write("g.txt", "a b\n" + "x" * 5000))
 
@@ -376,7 +376,7 @@ def test_no_text_escapes(tmp_path_factory, content, suffix, what, fast):
     path.write_bytes(content)
     started = time.perf_counter()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "LARGE", 0 if fast else 2**20)
+        patch.setattr(edges, "LARGE", 0 if fast else 2**20)
         assert path.name in complaint(lambda: READ[what](path), path.name)
     assert time.perf_counter() - started < 5
 

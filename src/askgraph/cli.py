@@ -79,7 +79,10 @@ def demo(
 @app.command()
 def simulate(
     graph: Annotated[
-        Path, typer.Argument(help="A graph (edge list csv/tsv/txt, npz, graphml) or a table (csv, tsv, npz).")
+        Path,
+        typer.Argument(
+            help="A graph (edge list csv/tsv/txt/jsonl/parquet, npz, mtx, graphml) or a table (csv, tsv, jsonl, parquet, npz)."
+        ),
     ],
     labels: Annotated[Path | None, typer.Option(help="The label of every node: csv with node,label.")] = None,
     label: Annotated[str | None, typer.Option(help="A column of the table that holds the labels.")] = None,

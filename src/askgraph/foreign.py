@@ -16,14 +16,15 @@ from askgraph.types import AnyArray, Array, IntArray
 
 SOURCES = {"source", "src", "from", "node1", "node_1", "id1"}
 TARGETS = {"target", "dst", "to", "node2", "node_2", "id2"}
+FLOATS = (float, np.floating)
 
 
 class Raw(NamedTuple):
-    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means."""
+    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means, or that all is clean (csr)."""
 
-    weights: sp.coo_array
+    weights: Any
     names: Iterable[Hashable] | None = None
-    kind: Literal["matrix", "edges", "directed"] = "matrix"
+    kind: Literal["matrix", "edges", "directed", "clean"] = "matrix"
     notes: tuple[str, ...] = ()
 
 
@@ -55,7 +56,7 @@ def entries(source: Any) -> sp.coo_array:
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
     with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
-        return sp.coo_array(matrix).astype(np.float64, copy=True)
+        return sp.coo_array(matrix).astype(np.float64, copy=False)
 
 
 def n_rows(shape: tuple[int, ...]) -> int:
@@ -89,8 +90,23 @@ def edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
     if a is None or b is None:
         if len(words) not in (2, 3):
             raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, so named")
-        a, b = 0, 1
+        a, b, w = 0, 1, None
     return a, b, 3 - a - b if len(words) == 3 else w
+
+
+def edge_arrays(stored: dict[str, AnyArray]) -> Raw:
+    """Arrays called source, target and perhaps weight, or edges (two or three columns), unchecked."""
+    if "edges" in stored:
+        return edge_list(stored["edges"])
+    if not {"source", "target"} <= stored.keys():
+        raise GraphError(f"no graph among {few(list(stored))}: use Graph.save or save_npz, or save source and target")
+    columns = {key: stored[key] for key in ("source", "target", "weight") if key in stored}
+    if any(column.ndim != 1 or column.size != stored["source"].size for column in columns.values()):
+        shapes = ", ".join(f"{key} {column.shape}" for key, column in columns.items())
+        raise GraphError(f"arrays of shape {shapes}: give one entry an edge in each")
+    w = columns.get("weight")
+    weights = None if w is None else _weights(w if w.dtype.kind in "biuf" else w.tolist())
+    return assembled(*both_ends(columns["source"], columns["target"]), weights, ())
 
 
 def _networkx(source: Any) -> Raw:
@@ -111,19 +127,28 @@ def _frame(source: Any) -> Raw:
 def _frame_edges(frame: Any) -> tuple[Any, Any, Array | None, tuple[str, ...]]:
     columns = [str(column) for column in frame.columns]
     a, b, w = edge_columns(columns)
-    ignored = [column for k, column in enumerate(columns) if k not in (a, b, w)]
     ends = (frame_column(frame, k) for k in (a, b))
     plain = (x.to_numpy() if x.to_numpy().dtype.kind in "iuf" else x.to_list() for x in ends)
     weights = None if w is None else _weights(frame_column(frame, w).to_numpy(), f"column {columns[w]!r}")
-    return *plain, weights, (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
+    return *plain, weights, ignored(columns, (a, b, w))
+
+
+def ignored(header: Sequence[str], used: tuple[int | None, ...]) -> tuple[str, ...]:
+    """A note on the columns that were not used, if there are any.
+
+    >>> ignored(["id", "source", "target"], (1, 2, None))
+    ('ignored columns: id',)
+    """
+    others = [name for k, name in enumerate(header) if k not in used]
+    return (f"ignored columns: {', '.join(others)}",) if others else ()
 
 
 def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
     if edges.ndim != 2 or edges.shape[1] not in (2, 3):
         advice = "; transpose it" if edges.ndim == 2 and edges.shape[0] in (2, 3) else ""
         raise GraphError(f"edges of shape {edges.shape}: give an (m, 2) or (m, 3) array{advice}")
-    a, b = (x if edges.dtype.kind in "iuf" else x.tolist() for x in (edges[:, 0], edges[:, 1]))
-    return a, b, _weights(edges[:, 2].tolist()) if edges.shape[1] == 3 else None
+    a, b, *w = edges.T if edges.dtype.kind in "iuf" else edges.T.tolist()
+    return a, b, _weights(w[0]) if w else None
 
 
 def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
@@ -160,7 +185,7 @@ def _integers(column: Any) -> IntArray | None:
             k = odd[0]
             raise GraphError(f"edge {k} (counted from 0) has endpoint {column[k]}: ids are whole numbers or text")
     fits = column.dtype.kind in "if" or (column.dtype.kind == "u" and column.max(initial=0) < 2**63)
-    return column.astype(np.int64) if fits else None
+    return column.astype(np.int64, copy=False) if fits else None
 
 
 def _weights(column: Any, where: str = "weight") -> Array:
@@ -175,19 +200,36 @@ def assembled(
     a: Any, b: Any, weights: Array | None, notes: tuple[str, ...], nodes: int | Iterable[Hashable] | None = None
 ) -> Raw:
     """The entries of an edge list, its nodes numbered."""
-    found, ends = _distinct(a, b)
+    found, i, j = _distinct_integers(a, b) if isinstance(a, np.ndarray) else _distinct(a, b)
     names: Sequence[Hashable] = found
     if nodes is not None:
         names = range(nodes) if isinstance(nodes, int | np.integer) else list(nodes)
-        ends = _placed(found, names)[ends]
+        places = _placed(found, names)
+        i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
         notes += _gaps(found)
-    m = len(a)
-    return Raw(_entries(weights, ends[:m], ends[m:], len(names)), names, "edges", notes)
+    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
+
+
+def numbered(names: Sequence[Hashable], i: IntArray, j: IntArray, weights: Array | None, notes: tuple[str, ...]) -> Raw:
+    """The entries of an edge list whose nodes are numbered as they first appear; names that are integers get sorted."""
+    try:
+        ids = np.array(names, dtype=np.int64) if all(type(name) is int for name in names) else None
+    except OverflowError:
+        ids = None
+    if ids is not None:
+        return assembled(ids[i], ids[j], weights, notes)
+    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
 
 
 def _entries(weights: Array | None, i: IntArray, j: IntArray, n: int) -> sp.coo_array:
+    i, j = (side.astype(index_type(n, i.size), copy=False) for side in (i, j))
     return sp.coo_array((np.ones(i.size) if weights is None else weights, (i, j)), shape=(n, n))
+
+
+def index_type(n: int, m: int) -> type[np.signedinteger[Any]]:
+    """The integers that number n nodes and m entries with their mirrors."""
+    return np.int32 if max(n, 2 * m) < 2**31 else np.int64
 
 
 def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
@@ -196,19 +238,28 @@ def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
     return (f"ids run from {ids[0]} to {ids[-1]} with gaps: they are names now; nodes= would add isolated nodes",)
 
 
-def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray]:
-    """The distinct endpoints, and the place among them of every endpoint of a, then b."""
-    if isinstance(a, np.ndarray):
-        ends = np.concatenate([a, b])
-        if ends.size and ends.min() == 0 and ends.max() < ends.size and np.bincount(ends).all():
-            return range(int(ends.max()) + 1), ends
-        found, places = np.unique(ends, return_inverse=True)
-        return found.tolist(), places
+def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray, IntArray]:
+    """The distinct endpoints as they first appear, and the places among them of a and of b."""
     try:
         names = list(dict.fromkeys(itertools.chain.from_iterable(zip(a, b, strict=True))))
     except TypeError as error:
         raise GraphError(f"an endpoint is not usable ({error}): names are text, numbers or other hashables") from None
-    return names, _placed(itertools.chain(a, b), names)
+    return names, _placed(a, names), _placed(b, names)
+
+
+def _distinct_integers(a: IntArray, b: IntArray) -> tuple[Sequence[int], IntArray, IntArray]:
+    """The distinct endpoints, sorted, and the places among them of a and of b; by a table where ids lie close."""
+    low, high = (int(f([f(a), f(b)])) for f in (np.min, np.max)) if a.size else (0, -1)
+    if high - low > 4 * a.size:
+        found, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        return found.tolist(), places[: a.size], places[a.size :]
+    seen = np.zeros(high - low + 1, dtype=bool)
+    for ends in (a, b):
+        seen[ends - low] = True
+    if low == 0 and seen.all():
+        return range(high + 1), a, b
+    places = np.cumsum(seen) - 1
+    return (np.flatnonzero(seen) + low).tolist(), places[a - low], places[b - low]
 
 
 def _placed(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
@@ -234,7 +285,7 @@ def frame_column(frame: Any, k: int) -> Any:
 
 def is_missing(value: object) -> bool:
     """Whether a cell stands for nothing: None, NaN, and what pandas has for them."""
-    nan = isinstance(value, float | np.floating) and value != value
+    nan = isinstance(value, FLOATS) and value != value
     return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
 
 

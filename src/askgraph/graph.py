@@ -8,20 +8,19 @@ import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from askgraph.archive import as_json, from_json, load_arrays, save_arrays
+from askgraph.clean import Symmetrize, cleaned, stored_entries
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
 from askgraph.foreign import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
-from askgraph.types import AnyArray, Array, BoolArray, IntArray
+from askgraph.types import Array, BoolArray, IntArray
 
-Symmetrize = Literal["mean", "max", "sum"]
-ROUNDOFF = 1e-12  # two mirrored weights this close, relative, are one weight
-HUGE = 1e300  # larger weights would not add up
+PLAIN = (np.integer, np.floating, np.str_, np.bool_)  # what numpy has for Python values
 NEAR = 10_000  # how many names are searched for a near miss
 
 
@@ -78,7 +77,7 @@ class Graph:
             raise SettingError(f"symmetrize={symmetrize!r}: pass 'mean', 'max', 'sum' or None")
         raw = source if isinstance(source, Raw) else _raw(source)
         named = plain_names(raw.names if names is None else names, n_rows(raw.weights.shape))
-        weights, notes = _cleaned(raw, named, symmetrize)
+        weights, notes = cleaned(raw, named, symmetrize)
         for field, value in (("weights", weights), ("names", named), ("notes", raw.notes + notes)):
             object.__setattr__(self, field, value)
 
@@ -263,11 +262,17 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
-        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote; nothing is unpickled."""
+        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote, or arrays of edges; nothing is unpickled.
+
+        Edges are arrays called source, target and perhaps weight, or one called edges with two or three columns.
+        Arrays as :meth:`save` writes them stay in the file and are read as they are used, so leave the file as it is
+        meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
+        indices, signs and symmetry are checked, and what is clean already is not cleaned again.
+        """
         stored = load_arrays(path)
         try:
             names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
-            return cls(_stored_matrix(stored), names, symmetrize).noted(*map(str, notes or ()))
+            return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))
         except AskgraphError as error:
             raise FileError(f"{path}: {error}") from None
         except Exception as error:  # damage shows in many ways below; all of them mean this
@@ -291,7 +296,7 @@ def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...
     if names is None or (isinstance(names, range) and names == range(n)):
         return None
     listed = names.tolist() if hasattr(names, "tolist") else list(names)
-    named = tuple(x.item() if isinstance(x, np.integer | np.floating | np.str_ | np.bool_) else x for x in listed)
+    named = tuple(x.item() if isinstance(x, PLAIN) else x for x in listed)
     if len(named) != n:
         raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
     if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:
@@ -309,92 +314,3 @@ def _check_distinct(names: tuple[Hashable, ...]) -> None:
     seen: set[Hashable] = set()
     twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
     raise GraphError(f"the name {twice!r} is given twice: node names must differ")
-
-
-def _cleaned(
-    raw: Raw, names: tuple[Hashable, ...] | None, how: Symmetrize | None
-) -> tuple[sp.csr_array, tuple[str, ...]]:
-    W, n, notes = raw.weights, raw.weights.shape[0], []
-    _check_values(W, names)
-    loop, zero = W.row == W.col, W.data == 0
-    for bad, what in ((loop & ~zero, "self-loop"), (~loop & zero, "zero weight")):
-        if bad.any():
-            notes.append(f"dropped {counted(int(np.count_nonzero(bad)), what)}")
-    keep, kind = ~(loop | zero), np.int32 if max(n, 2 * W.nnz) < 2**31 else np.int64
-    D = sp.csr_array((W.data[keep], (W.row[keep].astype(kind), W.col[keep].astype(kind))), shape=(n, n))
-    if repeated := np.count_nonzero(keep) - D.nnz:
-        notes.append(f"added up {counted(repeated, 'repeated edge')}")
-    S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
-    return S, (*notes, *more)
-
-
-def _check_values(W: sp.coo_array, names: tuple[Hashable, ...] | None) -> None:
-    bad = np.flatnonzero(~((W.data >= 0) & (W.data <= HUGE)))
-    if bad.size:
-        where, w = _edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
-        advice = "drop it, or use abs(w) or max(w, 0)" if -HUGE < w < 0 else "drop the edge or mend it"
-        many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
-        raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
-
-
-def _mirrored(
-    D: sp.csr_array, kind: str, how: Symmetrize | None, names: tuple[Hashable, ...] | None
-) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """A matrix made symmetric, and how."""
-    T = D.T.tocsr()
-    if all(np.array_equal(getattr(D, part), getattr(T, part)) for part in ("indptr", "indices", "data")):
-        return D, ()
-    i, j = _unlike(D, T)
-    if i.size == 0:
-        return (D + T) * 0.5, ()
-    if kind == "matrix" and how is None:
-        there, back = D[i[0], j[0]], D[j[0], i[0]]
-        raise GraphError(
-            f"weights are not symmetric: {i.size} of {D.nnz + T.nnz} entries differ from their mirror, first "
-            f'{_edge(i[0], j[0], names)} with {there} there and {back} back; pass symmetrize="max" (or "mean", "sum")'
-        )
-    formula = {"mean": "(W + W^T)/2", "max": "max(W, W^T)", "sum": "W + W^T"}[how or "mean"]
-    note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrised as {formula}"
-    return D.maximum(T) if how == "max" else (D + T) * (1.0 if how == "sum" else 0.5), (note,)
-
-
-def _unlike(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
-    """Where a weight and its mirror differ by more than roundoff, of the weight or of a product that gave its row."""
-    M = D.maximum(T)
-    excess, row = (abs(D - T) - ROUNDOFF * M).tocoo(), M.max(axis=1).toarray().ravel()
-    bad = excess.data > 8 * np.finfo(float).eps * np.minimum(row[excess.row], row[excess.col])
-    return excess.row[bad], excess.col[bad]
-
-
-def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """An edge list made symmetric: one direction is enough; where both came, they are one edge."""
-    T = D.T.tocsr()
-    S, M, ways = D + T, D.maximum(T), (D.sign() + T.sign()).data
-    both = int(np.count_nonzero(ways == 2)) // 2
-    differ = both if how == "sum" else int(np.count_nonzero((ways == 2) & (M.data * 2 != S.data))) // 2
-    if how in (None, "mean"):
-        S.data /= ways
-    notes = [f"counted once {counted(both - differ, 'edge')} listed in both directions"] if both > differ else []
-    if differ:
-        notes.append(f"took the {how or 'mean'} for {counted(differ, 'edge')} listed in both directions")
-    return M if how == "max" else S, tuple(notes)
-
-
-def _stored_matrix(stored: dict[str, AnyArray]) -> Any:
-    """The matrix of a ``save_npz`` file, checked: scipy's compiled code trusts its indices."""
-    form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
-    if form not in ("csr", "csc", "coo"):
-        raise FileError(f"sparse format {form!r}; save it as csr")
-    if form == "coo":
-        matrix = sp.coo_array((stored["data"], (stored["row"], stored["col"])), shape=shape)
-    else:
-        make = sp.csr_array if form == "csr" else sp.csc_array
-        matrix = make((stored["data"], stored["indices"], stored["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
-    if shape[0] > max(10_000_000, matrix.nnz):
-        raise FileError(f"{shape[0]} nodes but only {matrix.nnz} entries: is the shape right?")
-    return matrix
-
-
-def _edge(i: int, j: int, names: tuple[Hashable, ...] | None) -> str:
-    return f"({i}, {j})" if names is None else f"({names[i]!r}, {names[j]!r})"
