@@ -120,6 +120,14 @@ def sigma(field, node, p):
     return field.G.sum() - field.after(node, 0).G.sum()
 
 
+def usigma(field, node, p):
+    """Not the paper's: sigma times (1 - Σ_c q_c²)², q_c = h_c + (1 - H)/C; μ_c = 2h_c - H, and q_c = (1 + μ_c)/2 at two classes."""
+    C, mu = field.classes, field.mu[node]
+    H = 1.0 if C == 2 else mu.sum() / (2 - C)
+    shares = (mu + H) / 2 + (1 - H) / C
+    return (1 - (shares**2).sum()) ** 2 * sigma(field, node, p)
+
+
 def unc(field, node, p):
     second, first = np.sort(field.mu[node])[-2:]
     return -(first - second)
@@ -156,6 +164,7 @@ UTILITIES = {
     "klg": klg,
     "vm": vm,
     "sigma": sigma,
+    "usigma": usigma,
     "unc": unc,
     "fl": fl,
     "kl": kl,

@@ -31,9 +31,11 @@ def save_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
             for key, value in arrays.items():
                 _write(packed, zipfile.ZipInfo(f"{key}.npy"), file.tell(), np.asanyarray(value))
         part.replace(path)
-    except OSError as error:
+    except BaseException as error:
         part.unlink(missing_ok=True)
-        raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        if isinstance(error, OSError):
+            raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        raise
 
 
 def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, at: int, array: AnyArray) -> None:

@@ -68,6 +68,7 @@ class Learner:
     - ``expect``: the "mean" over answers, or the "min" (max–min)
     - ``explore``: the probability of a uniform question, a number or a schedule like doubt's
     - ``first``: the first question, "random" as in Algorithm 1, or by "utility"
+    - ``ahead``: where summaries are estimates, samplers that look ahead score so many nodes, the best by tv
     - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field; ``engine``: "auto", a name, or a prior
 
     A question depends on the seed and on what was told, not on how often it was asked.
@@ -89,9 +90,10 @@ class Learner:
         first: Literal["random", "utility"] = "random",
         noise: float = 0.0,
         expect: Literal["mean", "min"] = "mean",
+        ahead: int = 64,
     ) -> None:
         self.graph = graph if isinstance(graph, Graph) else Graph(graph)
-        self.settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect)
+        self.settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead)
         self.seed = _seed(rng)
         self._criterion, self._readout = self.settings.criterion, self.settings.decide
         self._declared = _declared(classes)
@@ -322,7 +324,7 @@ class Learner:
         if uniform or (self.settings.first == "random" and not field.labels):
             return int(nodes[rng.integers(nodes.size)]), field  # (32)
         if not field.prior.exact:
-            field, nodes = shortlist(field, nodes, self.settings.score, self._criterion)
+            field, nodes = shortlist(field, nodes, self.settings.score, self._criterion, self.settings.ahead)
         return field.prior.best(nodes, self.settings.score(field, nodes), rng), field
 
     def _candidates(self, field: Field) -> IntArray:

@@ -1,13 +1,16 @@
-"""Memory: arrays for loops that jump about."""
+"""Memory: how much there is, and arrays for loops that jump about."""
 
 from __future__ import annotations
 
 import mmap
+import os
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from askgraph.errors import TooLargeError
 from askgraph.types import AnyArray
 
 PAGE = 2**21
@@ -27,3 +30,42 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:
     data = np.frombuffer(room, np.uint8)
     start = -data.ctypes.data % PAGE
     return np.asarray(data[start : start + size].view(dtype).reshape(shape))
+
+
+def free_bytes() -> float:
+    """Memory that can still be had: what the system says is available, or what its limit on this group leaves."""
+    limits = [_available(), _left_of_limit()]
+    return min(limit for limit in limits if limit is not None) if any(limits) else _physical()
+
+
+def fits(size: float, what: str, advice: str) -> None:
+    """Raise before an allocation that would not fit."""
+    if size > (free := free_bytes()):
+        raise TooLargeError(
+            f"{what} would take about {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free: {advice}"
+        )
+
+
+def _available() -> float | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1024.0 * int(found[0]) if found else None
+
+
+def _left_of_limit() -> float | None:
+    """Of the memory limit of a container."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        return float((group / "memory.max").read_text()) - float((group / "memory.current").read_text())
+    except (OSError, ValueError):  # no such limit, or "max"
+        return None
+
+
+def _physical() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")

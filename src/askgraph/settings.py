@@ -32,6 +32,7 @@ class Settings:
     first: Literal["random", "utility"] = "random"
     noise: float = 0.0
     expect: Literal["mean", "min"] = "mean"
+    ahead: int = 64
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
@@ -41,6 +42,8 @@ class Settings:
         _one_of(self.expect, "expect", ("mean", "min"))
         if not isinstance(self.delta, int | float) or not (np.isfinite(self.delta) and self.delta > 0):
             raise SettingError(f"delta={self.delta!r}: it must be a positive number, such as 0.005")
+        if not isinstance(self.ahead, int) or self.ahead < 1:
+            raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise SettingError(f"noise={self.noise}: give the standard deviation of a label, 0 or more")
 

@@ -16,17 +16,16 @@ from askgraph.utilities import CRITERIA, Criterion
 Score = Callable[[Field, IntArray], Array]
 COLUMNS = 16  # solved for before a question, at most
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
-AHEAD = 64  # candidates that a look-ahead utility scores
 SPREAD = 1.5
 FIRST_GUESS = 1.3  # how much better than its estimate a node may be, before any was solved for
 
 
-def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion) -> tuple[Field, IntArray]:
+def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
     """The field sharpened at the most promising of these nodes, and the nodes whose scores are exact."""
     if not criterion.summaries:
         return field, nodes
     if criterion.columns:
-        return _for_look_ahead(field, nodes)
+        return _for_look_ahead(field, nodes, ahead)
     if nodes.size <= EXACT_UP_TO:
         return field.sharpen(nodes), nodes
     scores, known = score(field, nodes), _probed(field).known[nodes]
@@ -44,10 +43,10 @@ def _top(scores: Array, count: int) -> IntArray:
     return np.asarray(some[np.argsort(-scores[some], kind="stable")])
 
 
-def _for_look_ahead(field: Field, nodes: IntArray) -> tuple[Field, IntArray]:
+def _for_look_ahead(field: Field, nodes: IntArray, ahead: int) -> tuple[Field, IntArray]:
     """The top candidates by total variation, which needs no columns."""
     scores = CRITERIA["tv"].score(field, nodes, 0.0, "printed", "mean")
-    top = np.sort(nodes[_top(scores, AHEAD)])
+    top = np.sort(nodes[_top(scores, ahead)])
     log.info("look-ahead on the %s engine scores the top %d of %d nodes by tv", field.prior.name, top.size, nodes.size)
     return field.sharpen(top), top
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.priors import dense
@@ -11,7 +9,9 @@ from askgraph.priors.base import Precision, Prior
 from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
 from askgraph.priors.factor import predicted_fill
-from askgraph.priors.iterative import Iterative
+from askgraph.priors.iterative import MOST, Iterative, needed_bytes
+from askgraph.progress import log
+from askgraph.room import free_bytes
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
@@ -35,6 +35,7 @@ def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fals
         other = Direct if made is Dense else Iterative
         chosen, reason = other(precision), f"{other.name}: {made.name} failed ({error})"
     chosen.reason = reason
+    log.info("%s engine: %s", chosen.name, reason.partition(": ")[2])
     return chosen
 
 
@@ -50,19 +51,12 @@ def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fal
     n = graph.n_nodes
     if n <= DENSE_UP_TO:
         return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"
-    if columns and n <= dense.MAX_NODES and 8 * n * n <= _memory() / 4:
+    if columns and n <= dense.MAX_NODES and 8 * n * n <= free_bytes() / 4:
         return Dense, f"dense: this sampler reads all columns of the inverse, which takes {8e-9 * n * n:.1f} GB"
     entries = predicted_fill(Precision.of(graph, delta).matrix) * (graph.n_edges + n)
     size = f"about {entries / n:,.0f} numbers a node"
-    if entries**2 / n <= WORK_UP_TO and 8 * entries <= _memory() / 4:
-        return Direct, f"direct: {n:,} nodes, and a factor of {size}"
-    ahead = "; a sampler that looks ahead scores only the 64 nodes that tv ranks highest" if columns else ""
-    return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}{ahead}"
-
-
-def _memory() -> float:
-    """Bytes of memory in this machine, or infinity where it does not say."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
+    if entries**2 / n <= WORK_UP_TO and 8 * entries <= free_bytes() / 4:
+        return Direct, f"direct: {n:,} nodes, and a factor of {size} ({8e-9 * entries:.2g} GB)"
+    ahead = "; a sampler that looks ahead scores only the nodes that tv ranks highest" if columns else ""
+    memory = f"at most {needed_bytes(graph, MOST) / 1e9:,.1f} GB"
+    return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}; {memory}{ahead}"

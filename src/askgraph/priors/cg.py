@@ -210,7 +210,11 @@ def _in_threads(function: Callable[[Any], Any], parts: Sequence[Any]) -> list[An
     if len(parts) == 1:
         return [function(parts[0])]
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1) or 1) as pool:
-        return list(pool.map(function, parts))
+        try:
+            return list(pool.map(function, parts))
+        except BaseException:  # an interrupt, too, waits for what runs and not for what is queued
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _block(part: AnyArray, order: IntArray | Groups, width: int, kind: Any) -> AnyArray:
@@ -276,8 +280,9 @@ class Small:
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
         """Like `System.rough`."""
-        left = self.run(sides(slice(0, k)), X, rtol, STEPS)[1]
-        X[:] = self._fine.smoothed(X) if smooth else X
+        x = np.zeros(X.shape)
+        left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
+        X[:] = self._fine.smoothed(x) if smooth else x
         return left
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
@@ -338,16 +343,17 @@ class Solver:
         count: int = 0,
         smooth: bool = False,
         tick: Callable[[], None] = lambda: None,
+        out: NDArray[np.float32] | None = None,
     ) -> NDArray[np.float32]:
         """The same in float32, for shortlists and probes: columns of an array, or ``count`` that a function makes by blocks.
 
-        ``smooth`` gives D⁻¹W X instead; ``tick`` is called after every eight columns. Where float32 is not enough, a column is
-        solved in float64.
+        ``smooth`` gives D⁻¹W X instead; ``tick`` is called after every eight columns; ``out`` is where the result goes. Where
+        float32 is not enough, a column is solved in float64.
         """
         if not callable(sides):
             b = np.asarray(sides, dtype=np.float32)
             count, sides = b.shape[1], lambda cols: b[:, cols]
-        X = np.zeros((self._n, count), np.float32)
+        X = np.zeros((self._n, count), np.float32) if out is None else out
         left = self._system.rough(sides, count, rtol, smooth, X, tick)
         for c in np.flatnonzero(~(left <= rtol)):
             B = sides(slice(c, c + 1)).astype(np.float64)

@@ -7,6 +7,7 @@ from scipy.linalg import lapack
 
 from askgraph.errors import TooLargeError
 from askgraph.priors.base import Precision, Prior, checked
+from askgraph.room import fits
 from askgraph.spread import Exact
 from askgraph.types import Array, IntArray
 
@@ -25,6 +26,7 @@ class Dense(Prior):
                 f"the dense engine needs {self.n_nodes:,} x {self.n_nodes:,} numbers ({8e-9 * self.n_nodes**2:,.0f} GB) and "
                 f"stops at {MAX_NODES:,} nodes; leave engine='auto', or ask for 'direct' or 'iterative'"
             )
+        fits(2 * 8 * self.n_nodes**2, "the dense engine", "leave engine='auto', or ask for 'direct' or 'iterative'")
         self._inverse = _inverted(precision.matrix.toarray(order="F"))
         self._check()
         self._inverse[precision.pinned] = 0.0

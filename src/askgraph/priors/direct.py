@@ -9,10 +9,12 @@ import numpy as np
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.factor import DENSE_UP_TO, Factor
 from askgraph.progress import compiling
+from askgraph.room import free_bytes
 from askgraph.spread import Exact
 from askgraph.types import Array
 
-MAX_BYTES = 4e9  # of a factor; a larger one is refused before it is computed
+SHARE = 0.25  # of free memory that a factor may take: summaries and solves need as much again
+MOST_WORK = 2e11  # multiplications: about two minutes
 
 
 class Direct(Prior):
@@ -23,7 +25,7 @@ class Direct(Prior):
     def __init__(self, precision: Precision) -> None:
         super().__init__(precision)
         with self._loading("factorising"):
-            self._factor = Factor(precision.matrix, precision.excess, limit=MAX_BYTES)
+            self._factor = Factor(precision.matrix, precision.excess, SHARE * free_bytes(), MOST_WORK)
 
     def solve(self, b: Array) -> Array:
         """G₀ b."""

@@ -141,8 +141,8 @@ def link(first: Longs, start: Longs, rows: Ints, node: Ints) -> Tree:
     return Tree(first, start, rows, head, prior, block, room, tall)
 
 
-def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, int, Tree]:
-    """From the position of each node in a low-fill order: order, place (both postordered), nnz(L), tree."""
+def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, Longs, Tree]:
+    """From the position of each node in a low-fill order: order, place (both postordered), entries of columns of L, tree."""
     parent = etree(indptr, indices, _inverse(place), place)
     rank = postorder(parent)
     up = np.where(parent < 0, -1, rank[parent])[_inverse(rank)].astype(np.int32)
@@ -154,7 +154,7 @@ def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, int, 
     start = np.append(0, np.cumsum(counts[first[1:] - 1] - 1))
     rows = np.empty(start[-1], np.int32)
     columns(indptr, indices, order, place, up, node, start.copy(), rows)
-    return order, place, int(counts.sum()), link(first, start, rows, node)
+    return order, place, counts, link(first, start, rows, node)
 
 
 def _inverse(permutation: Ints) -> Ints:

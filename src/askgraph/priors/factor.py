@@ -25,7 +25,7 @@ class Factor:
 
     ``excess`` are the row sums of Q. Given exactly (δ, plus the weights to pinned neighbors), results are right to rounding
     even where δ is lost in the diagonal of Q, as 1e-12 is beside 1e12; left out, they are summed from Q.
-    ``limit`` is the most bytes the factor may take.
+    ``limit`` is the most bytes the factor may take, ``most_work`` the most multiplications: both are known before it is computed.
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
@@ -34,7 +34,7 @@ class Factor:
     [2.0, 1.0]
     """
 
-    def __init__(self, Q: Any, excess: Array | None = None, limit: float = np.inf) -> None:
+    def __init__(self, Q: Any, excess: Array | None = None, limit: float = np.inf, most_work: float = np.inf) -> None:
         Q = csr_array(Q, dtype=np.float64)
         if not (Q.has_canonical_format and Q.data.all()):  # zeros left where nodes were pinned would fill all the same
             Q = Q.copy()
@@ -42,7 +42,7 @@ class Factor:
             Q.eliminate_zeros()
         r = np.asarray(Q.sum(axis=1)).ravel() if excess is None else np.asarray(excess, dtype=np.float64)
         self._Q, self._diagonal = Q, Q.diagonal()
-        self._method: _Method = (_Dense if Q.shape[0] <= DENSE_UP_TO else _Sparse)(Q, r, limit)
+        self._method: _Method = _Dense(Q, r) if len(r) <= DENSE_UP_TO else _Sparse(Q, r, limit, most_work)
         self.fill = 2 * self._method.entries / (Q.nnz + Q.shape[0])
         self.nbytes = self._method.nbytes
 
@@ -81,7 +81,7 @@ class _Method(Protocol):
 class _Dense:
     """The same elimination in numpy: Lᵀ = U with a unit diagonal."""
 
-    def __init__(self, Q: csr_array, r: Array, limit: float) -> None:
+    def __init__(self, Q: csr_array, r: Array) -> None:
         M = -Q.toarray()
         r, d = r.copy(), np.empty(len(r))
         for start in range(0, len(d), PANEL):
@@ -116,16 +116,22 @@ class _Dense:
 class _Sparse:
     """Compiled, on the supernodes of a minimum-degree order."""
 
-    def __init__(self, Q: csr_array, r: Array, limit: float) -> None:
+    def __init__(self, Q: csr_array, r: Array, limit: float, most_work: float) -> None:
         from askgraph.priors import elimination, takahashi
 
         indptr, indices = Q.indptr.astype(np.int32), Q.indices.astype(np.int32)
-        self._order, self._place, self.entries, self._tree = elimination.analyze(indptr, indices, _positions(Q))
+        self._order, self._place, counts, self._tree = elimination.analyze(indptr, indices, _positions(Q))
+        self.entries, work = int(counts.sum()), float(np.square(counts.astype(float)).sum())
         self.nbytes = 8 * int(self._tree.block[-1]) + 16 * len(r) + sum(a.nbytes for a in self._tree[:6])
         if self.nbytes > limit:
             raise TooLargeError(
                 f"the factor of {len(r):,} nodes would take {self.nbytes / 1e9:.2g} GB, more than the limit of "
                 f"{limit / 1e9:.2g} GB: use engine='iterative'"
+            )
+        if work > most_work:
+            raise TooLargeError(
+                f"the factor of {len(r):,} nodes would take {work:.1e} multiplications, more than the limit of {most_work:.1e}: "
+                "use engine='iterative'"
             )
         matrix = indptr, indices, Q.data, self._order, self._place
         self._N, self._d, bad = takahashi.factorize(*matrix, self._tree, r[self._order])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -9,11 +10,13 @@ from typing import Self
 
 import numpy as np
 
+from askgraph.graph import Graph
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.cg import SMALL, WIDTH, Solver
 from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
 from askgraph.probes import Probed, Samples
 from askgraph.progress import bar, compiling
+from askgraph.room import fits
 from askgraph.types import Array, IntArray
 
 FLOAT32_FROM = 1e-4  # residuals that float32 reaches
@@ -39,6 +42,12 @@ class Iterative(Prior):
         probing: float = 1e-3,
     ) -> None:
         super().__init__(precision)
+        fits(
+            needed_bytes(precision.graph, MOST if probes is None else probes),
+            f"the iterative engine on {self.n_nodes:,} nodes and {precision.graph.n_edges:,} edges",
+            "close other programs, take a larger machine or a sparser graph, or fewer probes with "
+            "engine=Iterative(Precision.of(graph, delta), probes=64) from askgraph.priors",
+        )
         self._probes = probes
         self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
         with compiling("conjugate gradients") if self.n_nodes > SMALL else nullcontext():
@@ -95,13 +104,12 @@ class Iterative(Prior):
     def _field_probes(self, noise: Field, certain: Array) -> Sample:
         """P X, a column a probe: as many as bring the error of a variance down to WANTED, by what a few of them say."""
         if self._probes is not None:
-            return self._solved(noise.block, self._probes)
-        pilot = self._solved(noise.block, FEWEST)
+            return self._solved([(noise.block, self._probes)])
+        pilot = self._solved([(noise.block, FEWEST)])
         square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
         share = np.mean((square / (square + certain))[~self.precision.pinned] ** 2, dtype=np.float64)
         count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
-        more = self._solved(lambda cols: noise.block(_later(cols)), count - FEWEST)
-        return np.hstack([pilot, more]) if count > FEWEST else pilot
+        return self._solved([(lambda cols: noise.block(_later(cols)), count - FEWEST)], pilot)
 
     def _flat_probes(self, component: IntArray) -> Samples:
         """P G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
@@ -109,20 +117,34 @@ class Iterative(Prior):
         group = self._solver.groups(MOST_GROUPS)
         if group is None:
             flat = Flat(component, free)
-            return Samples.of(self._solved(flat.block, count), _shares(count), flat)
+            return Samples.of(self._solved([(flat.block, count)]), _shares(count), flat)
         steps, flat = Steps(group, component, free), Flat(group, free)
-        values = np.hstack([self._solved(steps.block, steps.count), self._solved(flat.block, count)])
+        values = self._solved([(steps.block, steps.count), (flat.block, count)])
         return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))
 
-    def _solved(self, noise: Callable[[slice], Sample], count: int) -> Sample:
-        """P G of this noise."""
-        with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            return self._solver.rough(noise, self._settings["probing"], count, True, partial(tick, WIDTH))
+    def _solved(self, noise: list[tuple[Callable[[slice], Sample], int]], before: Sample | None = None) -> Sample:
+        """P G of these kinds of noise, so many columns of each, after the columns that were solved before."""
+        done = 0 if before is None else before.shape[1]
+        values = np.empty((self.n_nodes, done + sum(count for _, count in noise)), np.float32)
+        if before is not None:
+            values[:, :done] = before
+        with bar(values.shape[1] - done, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
+            for block, count in noise:
+                part = values[:, done : done + count]
+                self._solver.rough(block, self._settings["probing"], count, True, partial(tick, WIDTH), part)
+                done += count
+        return values
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():
             return x
         return x * (self.free if x.ndim == 1 else self.free[:, None])
+
+
+def needed_bytes(graph: Graph, probes: int) -> float:
+    """Peak memory: some copies of the matrix, the probes, and what each thread works on. Measured within a fifth."""
+    n, entries = graph.n_nodes, 2 * graph.n_edges
+    return 60.0 * entries + n * (300.0 + 4.0 * probes + 32.0 * 7 * (os.cpu_count() or 1))
 
 
 def _later(columns: slice) -> slice:

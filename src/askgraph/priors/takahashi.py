@@ -293,31 +293,49 @@ def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Fl
 @compiled()
 def solve(N: Floats, d: Floats, tree: Tree, X: Floats) -> None:
     """Each row of X (k, n), in elimination order, <- L⁻ᵀ D⁻¹ L⁻¹ x."""
-    k, n = X.shape
-    x, t = X.ravel(), np.empty(k * tree.tall)
-    for s in range(len(tree.first) - 1):
-        o, w, h, f, R = front(tree, s)
-        A = N[tree.block[s] : tree.block[s + 1]]
-        clear(t, k * h)
-        for c in range(o, k * n, n):
-            for j in range(w):
-                for i in range(j + 1, w):
-                    x[c + i] += A[j * f + i] * x[c + j]
-        multiply(t, h, x[o:], n, 1, A[w:], f, k, w, h, h)
-        for c in range(k):
+    t = np.empty(tree.tall)
+    for c in range(len(X)):
+        forward(N, tree, X[c], t)
+        backward(N, d, tree, X[c], t)
+
+
+@compiled()
+def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
+    """x <- L⁻¹ x; indices instead of slices, since most supernodes are a few numbers."""
+    first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
+    for s in range(len(first) - 1):
+        o, r, A = first[s], start[s], block[s]
+        w, h = first[s + 1] - o, start[s + 1] - r
+        if w == 1:
+            xj = x[o]
             for i in range(h):
-                x[c * n + R[i]] += t[c * h + i]
-    for s in range(len(tree.first) - 2, -1, -1):
-        o, w, h, f, R = front(tree, s)
-        A = N[tree.block[s] : tree.block[s + 1]]
-        for c in range(0, k * n, n):
+                x[rows[r + i]] += N[A + 1 + i] * xj
+            continue
+        for i in range(h):
+            t[i] = 0.0
+        for j in range(w):
+            xj, row = x[o + j], A + j * (w + h)
+            for i in range(j + 1, w):
+                x[o + i] += N[row + i] * xj
             for i in range(h):
-                t[i] = x[c + R[i]]
-            for j in range(w - 1, -1, -1):
-                total = x[c + o + j] / d[o + j]
-                row = A[j * f + w : j * f + f]
-                for i in range(h):
-                    total += row[i] * t[i]
-                for i in range(j + 1, w):
-                    total += A[j * f + i] * x[c + o + i]
-                x[c + o + j] = total
+                t[i] += N[row + w + i] * xj
+        for i in range(h):
+            x[rows[r + i]] += t[i]
+
+
+@compiled()
+def backward(N: Floats, d: Floats, tree: Tree, x: Floats, t: Floats) -> None:
+    """x <- L⁻ᵀ D⁻¹ x."""
+    first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
+    for s in range(len(first) - 2, -1, -1):
+        o, r, A = first[s], start[s], block[s]
+        w, h = first[s + 1] - o, start[s + 1] - r
+        for i in range(h):
+            t[i] = x[rows[r + i]]
+        for j in range(w - 1, -1, -1):
+            total, row = x[o + j] / d[o + j], A + j * (w + h)
+            for i in range(h):
+                total += N[row + w + i] * t[i]
+            for i in range(j + 1, w):
+                total += N[row + i] * x[o + i]
+            x[o + j] = total

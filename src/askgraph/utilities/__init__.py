@@ -91,6 +91,7 @@ CRITERIA: dict[str, Criterion] = {
     "klg": Criterion(closed.field_kl, _derived(closed.field_kl), sliced=True),
     "vm": Criterion(closed.variance_minimization, squares=True, sliced=True),
     "sigma": Criterion(closed.sigma_optimality, sliced=True),
+    "usigma": Criterion(closed.uncertain_sigma, sliced=True),
     "unc": Criterion(closed.margin, summaries=False, sliced=True),
     "fl": Criterion(lookahead.flips, columns=True),
     "kl": Criterion(lookahead.label_kl, columns=True),

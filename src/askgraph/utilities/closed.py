@@ -42,6 +42,17 @@ def sigma_optimality(field: Field, nodes: IntArray, p: Array) -> Array:
     return field.spread.influence_l1[nodes] ** 2 / innovation(field, nodes)
 
 
+def uncertain_sigma(field: Field, nodes: IntArray, p: Array) -> Array:
+    r"""Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
+
+    It reads the votes themselves, so p plays no part.
+    """
+    votes = coding.at_least_two(field.votes)[nodes]
+    shares = votes + (1 - coding.summed(votes)) / votes.shape[1]
+    open_ = 1 - np.einsum("ic,ic->i", shares, shares)
+    return np.asarray(open_**2 * sigma_optimality(field, nodes, p))
+
+
 def margin(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""Minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
     votes = coding.at_least_two(field.votes)[nodes]

@@ -23,7 +23,9 @@ from askgraph.progress import compiling
 from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation
 
-CHUNK_BYTES = 32_000_000  # of columns of G held at a time, a thread
+CHUNK_BYTES = (
+    64_000_000  # of columns of G held at a time, a thread: eight at a million nodes, which are solved together
+)
 PLAIN_BYTES = 250_000  # the same for the array form, whose temporaries must stay in cache
 COMPILE_FROM = 200_000  # pairs x classes above which compiled kernels pay
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
