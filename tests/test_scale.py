@@ -192,3 +192,48 @@ def test_the_direct_engine_is_taken_where_the_factor_is_small():
     learner = ag.Learner(road(80, np.random.default_rng(0)), rng=0)
     assert isinstance(learner.field.prior, Direct)
     assert "GB" in learner.engine
+
+
+ENDS = {"dense": 300, "direct": 900, "iterative": 2500}
+
+
+@pytest.mark.parametrize("engine", ENDS)
+@pytest.mark.parametrize("utility", ["tv", "msd"])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_a_second_start_goes_on_where_the_first_was(engine, utility, noise, tmp_path, monkeypatch):
+    graph = near(ENDS[engine], 3, np.random.default_rng(2))
+    learner = ag.Learner(graph, utility, engine=engine, rng=0, first="utility", noise=noise)
+    for label in ("a", "b", "a"):
+        learner.tell(learner.ask(), label)
+    learner._field = learner._field.rebase()
+    for label in ("c", "a"):
+        learner.tell(learner.ask(), label)
+    learner.skip(learner.ask())
+    learner.save(tmp_path / "learner.npz", state=True)
+    monkeypatch.setattr(Iterative, "spread", lambda *_: pytest.fail("probed again"))
+    again = ag.Learner.load(tmp_path / "learner.npz")
+    assert "saved" in again.engine
+    for label in ("b", "a", "c"):
+        assert again.ask() == learner.ask()
+        for each in (learner, again):
+            each.tell(each.ask(), label)
+    np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-12)
+    assert again.classes == learner.classes
+    assert again.labels == learner.labels
+    assert [again.undo(), again.undo()] == [learner.undo(), learner.undo()]
+    assert again.ask() == learner.ask()
+
+
+@pytest.mark.parametrize(
+    "key", ["state_votes", "state_engine_rows", "state_engine_order", "state_labels", "state_factor"]
+)
+def test_a_damaged_state_is_named(key, tmp_path):
+    learner = ag.Learner(near(900, 3, np.random.default_rng(2)), engine="direct", rng=0)
+    learner.tell(3, "a")
+    learner.save(tmp_path / "learner.npz", state=True)
+    with np.load(tmp_path / "learner.npz") as stored:
+        arrays = dict(stored)
+    arrays[key] = np.full_like(arrays[key], 10**6)[:-1]
+    np.savez(tmp_path / "learner.npz", **arrays)
+    with pytest.raises(ag.FileError, match="save it again without state"):
+        ag.Learner.load(tmp_path / "learner.npz")

@@ -18,7 +18,7 @@ from askgraph.archive import as_json, from_json, load_arrays, save_arrays
 from askgraph.clean import Symmetrize, cleaned, stored_entries
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
 from askgraph.foreign import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 PLAIN = (np.integer, np.floating, np.str_, np.bool_)  # what numpy has for Python values
 NEAR = 10_000  # how many names are searched for a near miss
@@ -269,7 +269,13 @@ class Graph:
         meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
         indices, signs and symmetry are checked, and what is clean already is not cleaned again.
         """
-        stored = load_arrays(path)
+        return cls.stored(path, load_arrays(path), symmetrize)
+
+    @classmethod
+    def stored(
+        cls, path: str | os.PathLike[str], stored: dict[str, AnyArray], symmetrize: Symmetrize | None = None
+    ) -> Graph:
+        """The graph among the arrays of this file."""
         try:
             names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
             return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))

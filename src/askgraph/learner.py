@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, overload
 
@@ -14,12 +13,12 @@ import numpy as np
 
 from askgraph import coding
 from askgraph.ahead import Ahead
-from askgraph.archive import as_json, from_json, load_arrays, save_arrays
-from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
+from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings
 from askgraph.shortlist import shortlist
 from askgraph.types import AnyArray, Array, IntArray
@@ -92,17 +91,21 @@ class Learner:
         expect: Literal["mean", "min"] = "mean",
         ahead: int = 64,
     ) -> None:
-        self.graph = graph if isinstance(graph, Graph) else Graph(graph)
-        self.settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead)
-        self.seed = _seed(rng)
-        self._criterion, self._readout = self.settings.criterion, self.settings.decide
-        self._declared = _declared(classes)
-        self._classes: list[Hashable] = list(self._declared)
-        prior = (
-            engine if isinstance(engine, Prior) else choose_prior(self.graph, delta, engine, self._criterion.columns)
-        )
-        squares = self._criterion.squares and not self.settings.passive
-        self._field = Field.start(prior, len(self._classes), noise, squares)
+        settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead)
+        whole = graph if isinstance(graph, Graph) else Graph(graph)
+        self._begin(whole, settings, _seed(rng), _declared(classes), engine)
+
+    def _begin(
+        self, graph: Graph, settings: Settings, seed: int, declared: list[Hashable], engine: str | Prior | Field
+    ) -> None:
+        self.graph, self.settings, self.seed, self._declared = graph, settings, seed, declared
+        self._criterion, self._readout = settings.criterion, settings.decide
+        self._classes: list[Hashable] = list(declared)
+        if isinstance(engine, str):
+            engine = choose_prior(graph, settings.delta, engine, self._criterion.columns)
+        if isinstance(engine, Prior):
+            engine = Field.start(engine, len(declared), settings.noise, settings.squares)
+        self._field = engine
         self._log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
         self._questions: list[int] = []
@@ -280,29 +283,34 @@ class Learner:
             return np.full(len(p), None, dtype=object)
         return label_array(self._classes)[coding.decide(p)]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph, the settings and everything told to one npz file; nothing is pickled."""
-        as_json(tuple(event.label for event in self._log), "labels")
-        told = [(event.kind, event.node, event.label) for event in self._log]
-        how = {**self.settings.to_json(), "seed": self.seed, "engine": self._field.prior.name}
-        words = {"classes": tuple(self._declared), "log": tuple(told)}
-        save_arrays(
-            path, **self.graph.arrays(), learner=json.dumps(how), **{key: as_json(words[key], key) for key in words}
+    def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
+        """Write the graph, the settings and everything told to one npz file; nothing is pickled.
+
+        ``state`` adds what was computed (the factor or the probes, and a column a label: a gigabyte or two at a million
+        nodes), which :meth:`load` then uses where it lies in the file instead of computing it again.
+        """
+        orders = tuple(map(tuple, (*self._orders, self._classes)))
+        told = Saved(
+            self.graph,
+            self.settings,
+            self.seed,
+            self._field.prior.name,
+            tuple(self._declared),
+            tuple(tuple(event) for event in self._log),
         )
+        write(path, told._replace(orders=orders, field=self._field) if state else told)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:
-        """What :meth:`save` wrote, ready to go on: the log is told again, and the next question is the same."""
-        stored = load_arrays(path)
-        if not {"learner", "classes", "log"} <= stored.keys():
-            raise FileError(f"{path}: not a saved learner; write it with Learner.save")
-        how = json.loads(str(stored["learner"]))
-        seed, engine = how.pop("seed"), how.pop("engine")
-        classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
-        options = Settings.from_json(how)
-        given = {field.name: getattr(options, field.name) for field in fields(options)}
-        learner = cls(Graph.load(path), engine=engine, classes=classes, rng=seed, **given)
-        for kind, node, label in log:
+        """What :meth:`save` wrote, ready to go on: the next question is the same. Without state, the log is told again."""
+        saved = read(path)
+        learner = cls.__new__(cls)
+        learner._begin(saved.graph, saved.settings, saved.seed, list(saved.declared), saved.field or saved.engine)
+        if saved.field is not None:
+            learner._log = [Event(*event) for event in saved.log]
+            *learner._orders, learner._classes = map(list, saved.orders)
+            return learner
+        for kind, node, label, *_ in saved.log:
             name = learner.graph.name(node)
             learner.skip(name) if kind == "skip" else getattr(learner, kind)(name, label)
         return learner

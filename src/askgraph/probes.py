@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from askgraph.errors import EngineError
 from askgraph.spread import Covariance, clipped, shifted_squares
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
 CHUNK = 65_536  # rows squared at a time
@@ -34,6 +34,10 @@ class Noise(Protocol):
 
     def at(self, node: int, count: int) -> Array:
         """ξ at one node."""
+        ...
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """What it takes to make the same again."""
         ...
 
 

@@ -58,6 +58,11 @@ class Settings:
         return criterion("unc" if self.utility == "random" else self.utility)
 
     @property
+    def squares(self) -> bool:
+        """Whether the field must follow ‖g‖₂."""
+        return self.criterion.squares and not self.passive
+
+    @property
     def decide(self) -> coding.Readout:
         """The readout as a value."""
         return coding.as_readout(self.readout)

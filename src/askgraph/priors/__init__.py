@@ -29,6 +29,7 @@ def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fals
     precision = Precision.of(graph, delta)
     try:
         chosen = made(precision)
+        chosen.prepare()
     except (ConvergenceError, TooLargeError) as error:
         if engine != "auto" or made is Iterative:
             raise

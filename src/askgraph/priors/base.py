@@ -93,6 +93,9 @@ class Prior(ABC):
         """1.0 where a node is in the solve, 0.0 where an exact label was folded in."""
         return (~self.precision.pinned).astype(float)
 
+    def prepare(self) -> None:  # noqa: B027 -- the dense engine has nothing to prepare
+        """Do now what the first solve would do: factorise, order, coarsen."""
+
     @abstractmethod
     def solve(self, b: Array) -> Array:
         """G₀ b for b of shape (n,) or (n, k); zero at pinned nodes."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 
 import numpy as np
 
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Prior
 from askgraph.priors.factor import DENSE_UP_TO, Factor
 from askgraph.progress import compiling
 from askgraph.room import free_bytes
@@ -22,20 +23,29 @@ class Direct(Prior):
 
     name = "direct"
 
-    def __init__(self, precision: Precision) -> None:
-        super().__init__(precision)
+    @cached_property
+    def factor(self) -> Factor:
+        """Of Q, computed when first needed; refused where it would not fit."""
         with self._loading("factorising"):
-            self._factor = Factor(precision.matrix, precision.excess, SHARE * free_bytes(), MOST_WORK)
+            return Factor(self.precision.matrix, self.precision.excess, SHARE * free_bytes(), MOST_WORK)
+
+    def prepare(self) -> None:
+        """Factorise."""
+        _ = self.factor
+
+    def restore(self, factor: Factor) -> None:
+        """With a factor that was computed before."""
+        self.__dict__["factor"] = factor
 
     def solve(self, b: Array) -> Array:
         """G₀ b."""
         free = self.free if b.ndim == 1 else self.free[:, None]
-        return np.asarray(self._factor.solve(b * free) * free)
+        return np.asarray(self.factor.solve(b * free) * free)
 
     def spread(self, squares: bool) -> Exact:
         """diag G₀ and diag G₀² from the factor alone."""
         with self._loading("selected inversion"):
-            variance, norms = self._factor.diagonals(squares)
+            variance, norms = self.factor.diagonals(squares)
         free = self.free
         return Exact(variance * free, self.influence(), None if norms is None else norms * np.square(free))
 

@@ -46,6 +46,21 @@ class Factor:
         self.fill = 2 * self._method.entries / (Q.nnz + Q.shape[0])
         self.nbytes = self._method.nbytes
 
+    def arrays(self) -> dict[str, AnyArray]:
+        """What `restored` needs: the factor itself; none where it is so small that it is made again."""
+        return self._method.arrays()
+
+    @classmethod
+    def restored(cls, Q: csr_array, arrays: dict[str, AnyArray]) -> Factor:
+        """From arrays, checked so far that no index in them is out of range."""
+        if Q.shape[0] <= DENSE_UP_TO:
+            return cls(Q)
+        made = cls.__new__(cls)
+        made._Q, made._diagonal = csr_array(Q, dtype=np.float64), Q.diagonal()
+        made._method = _Sparse.restored(Q.shape[0], arrays)
+        made.fill, made.nbytes = 2 * made._method.entries / (Q.nnz + Q.shape[0]), made._method.nbytes
+        return made
+
     def solve(self, b: Array) -> Array:
         """Q⁻¹ b, b (n,) or (n, k)."""
         b = np.asarray(b, dtype=np.float64)
@@ -76,6 +91,7 @@ class _Method(Protocol):
 
     def solve(self, b: Array) -> Array: ...
     def diagonals(self, squares: bool) -> tuple[Array, Array | None]: ...
+    def arrays(self) -> dict[str, AnyArray]: ...
 
 
 class _Dense:
@@ -109,6 +125,9 @@ class _Dense:
         scaled = V / self._d
         return np.sum(V * scaled, axis=1), np.square(scaled @ V.T).sum(axis=0) if squares else None
 
+    def arrays(self) -> dict[str, AnyArray]:
+        return {}
+
     def _triangle(self, b: Array, trans: int) -> Array:
         return np.asarray(solve_triangular(self._U, b, trans=trans, unit_diagonal=True, check_finite=False))
 
@@ -137,6 +156,44 @@ class _Sparse:
         self._N, self._d, bad = takahashi.factorize(*matrix, self._tree, r[self._order])
         if bad >= 0:
             raise _indefinite(self._order[bad])
+
+    def arrays(self) -> dict[str, AnyArray]:
+        tree = self._tree
+        return {
+            "order": self._order,
+            "first": tree.first,
+            "start": tree.start,
+            "rows": tree.rows,
+            "N": self._N,
+            "d": self._d,
+            "entries": np.array(self.entries),
+        }
+
+    @classmethod
+    def restored(cls, n: int, arrays: dict[str, AnyArray]) -> _Sparse:
+        from askgraph.priors import elimination
+
+        made = cls.__new__(cls)
+        order, first, start, rows = (arrays[key] for key in ("order", "first", "start", "rows"))
+        sound = (
+            np.array_equal(np.sort(order), np.arange(n))
+            and (first[0], first[-1], start[0], start[-1], first.size) == (0, n, 0, rows.size, start.size)
+            and (np.diff(first) > 0).all()
+            and (np.diff(start) >= 0).all()
+            and (rows.size == 0 or (rows.min() >= 0 and rows.max() < n))
+        )
+        if not sound:
+            raise EngineError("this is no factor of a matrix of that size")
+        made._order = order.astype(np.int32)
+        made._place = np.empty(n, np.int32)
+        made._place[order] = np.arange(n, dtype=np.int32)
+        node = np.repeat(np.arange(first.size - 1, dtype=np.int32), np.diff(first))
+        made._tree = elimination.link(first.astype(np.int64), start.astype(np.int64), rows.astype(np.int32), node)
+        made._N, made._d, made.entries = arrays["N"], arrays["d"], int(arrays["entries"])
+        if (made._N.size, made._d.size) != (int(made._tree.block[-1]), n):
+            raise EngineError("this is no factor of a matrix of that size")
+        made.nbytes = 8 * made._N.size + 16 * n
+        return made
 
     def solve(self, b: Array) -> Array:
         from askgraph.priors import takahashi

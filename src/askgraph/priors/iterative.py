@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -50,8 +50,15 @@ class Iterative(Prior):
         )
         self._probes = probes
         self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
+
+    @cached_property
+    def _solver(self) -> Solver:
         with compiling("conjugate gradients") if self.n_nodes > SMALL else nullcontext():
-            self._solver = Solver(precision.matrix, precision.excess)
+            return Solver(self.precision.matrix, self.precision.excess)
+
+    def prepare(self) -> None:
+        """Order the nodes and build the preconditioner."""
+        _ = self._solver
 
     def conditioned(self, precision: Precision) -> Self:
         """The same engine and settings on another precision."""

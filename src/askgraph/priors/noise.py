@@ -65,12 +65,22 @@ class Flat:
         own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self._seed)[0]
         return np.asarray(own - means[:count])
 
+    def arrays(self) -> dict[str, AnyArray]:
+        """What `restore` needs to make the noise of a node again."""
+        return {
+            "means": np.hstack([np.zeros((self._member.shape[0], 0)), *(self._means[at] for at in sorted(self._means))])
+        }
+
+    def restore(self, means: AnyArray) -> None:
+        """With the means of columns made before."""
+        self._means = {0: means}
+
 
 class Steps:
     """What is constant on groups, a column a group: 1_A/√|A|, the mean over its component removed; Σ b bᵀ = P − 11ᵀ/n_c."""
 
     def __init__(self, group: AnyArray, component: IntArray, free: BoolArray) -> None:
-        self._group, self._component, self._free = group, component, free
+        self.group, self._component, self._free = group, component, free
         self._size, self._whole = np.bincount(group), np.bincount(component)
         self._home = np.zeros(self._size.size, dtype=np.int64)
         self._home[group] = component
@@ -80,14 +90,14 @@ class Steps:
         """Some columns for all nodes."""
         groups = np.arange(columns.start, columns.stop)
         root = np.sqrt(self._size[groups])
-        inside = (self._group[:, None] == groups) / np.maximum(root, 1.0).astype(np.float32)
+        inside = (self.group[:, None] == groups) / np.maximum(root, 1.0).astype(np.float32)
         mean = root / self._whole[self._home[groups]]
         inside -= (self._component[:, None] == self._home[groups]) * mean.astype(np.float32)
         return np.asarray(inside * self._free[:, None], dtype=np.float32)
 
     def at(self, node: int) -> Array:
         """All columns at one node."""
-        own = (np.arange(self.count) == self._group[node]) / np.sqrt(self._size[self._group[node]])
+        own = (np.arange(self.count) == self.group[node]) / np.sqrt(self._size[self.group[node]])
         home = self._home == self._component[node]
         return np.asarray(own - home * np.sqrt(self._size) / self._whole[self._component[node]])
 
@@ -101,6 +111,10 @@ class SteppedFlat:
     def at(self, node: int, count: int) -> Array:
         """Columns made before, at one node."""
         return np.concatenate([self.steps.at(node), self.flat.at(node, count - self.steps.count)])
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """The means of the signs, and the groups."""
+        return {**self.flat.arrays(), "group": self.steps.group}
 
 
 class Field:
@@ -129,6 +143,14 @@ class Field:
         noise = (self._root[entries] * np.where(node < others, 1.0, -1.0)) @ pairs
         noise += self._delta * self._flat.at(node, count)
         return np.asarray(noise + self._extra[node] * signs(here, here, slice(0, count), EXTRA)[0])
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """What `restore` needs."""
+        return self._flat.arrays()
+
+    def restore(self, means: AnyArray) -> None:
+        """With the means of columns made before."""
+        self._flat.restore(means)
 
     def _edges(self, columns: slice) -> Sample:
         """Σ_j ±√w_ij, the sign of an edge turned at its second end."""
