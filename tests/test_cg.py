@@ -240,3 +240,28 @@ def test_small_problems_never_load_a_compiler():
         "Solver(eye_array(1000, format='csr')).rough(np.ones((1000, 20)), 1e-3); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
+@pytest.mark.parametrize("scatter", [0, 10**9])
+def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
+    Q = precision(GRAPHS[name](), 0.005)
+    b = sides(Q.shape[0], 1)[:, 0]
+    whole = Solver(Q).solve(b, 1e-10)
+    monkeypatch.setattr(cg, "SPLIT_FROM", 0)
+    monkeypatch.setattr(cg, "SCATTER_FROM", scatter)
+    x = Solver(Q).solve(b, 1e-10)
+    np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
+    assert residual(Q, x, b) <= 1e-10
+    monkeypatch.setattr(cg.os, "cpu_count", lambda: 1)
+    assert (Solver(Q).solve(b, 1e-10) == x).all()
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments", "wide weights"])
+def test_the_diagonal_converges_with_the_square_of_the_residual(name):
+    Q = precision(GRAPHS[name](), 0.005)
+    nodes = np.arange(0, 3000, 171)
+    b = np.zeros((3000, nodes.size))
+    b[nodes, np.arange(nodes.size)] = 1
+    exact = Solver(Q).solve(b, 1e-11)[nodes, np.arange(nodes.size)]
+    np.testing.assert_allclose(Solver(Q).diagonal(nodes, 1e-2), exact, rtol=2e-3)

@@ -29,16 +29,16 @@ def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion,
     if nodes.size <= EXACT_UP_TO:
         return field.sharpen(nodes), nodes
     scores, known = score(field, nodes), _probed(field).known[nodes]
-    allowance = _allowance(field, nodes[known], scores[known], score)
-    order = _top(np.where(known, -np.inf, scores), COLUMNS)
-    promising = order[~known[order] & (scores[order] * allowance > scores[known].max(initial=-np.inf))]
+    best, allowance = scores[known].max(initial=-np.inf), _allowance(field, nodes[known], scores[known], score)
+    promising = np.flatnonzero(~known & (scores * allowance > best))
+    promising = promising[_top(scores[promising], COLUMNS)]
     known[promising] = True
     return field.sharpen(np.sort(nodes[promising])), nodes[known]
 
 
 def _top(scores: Array, count: int) -> IntArray:
     """The places of the highest scores, best first, ties in order."""
-    some = np.argpartition(-scores, min(count, scores.size - 1))[:count]
+    some = np.arange(scores.size) if scores.size <= count else np.argpartition(-scores, count)[:count]
     some.sort()
     return np.asarray(some[np.argsort(-scores[some], kind="stable")])
 

@@ -30,6 +30,7 @@ WIDTH, FEW = 8, 3  # columns of a block; so few are faster one by one
 SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
 MIXES = 16  # steps of Jacobi to three digits; with so few, aggregates would not pay
 PIECES, SPLIT_FROM = 4, 50_000  # in which the rows of one column are shared among threads; nodes
+SCATTER_FROM = 300_000  # nodes: a column of fewer stays in cache
 ROUNDS, STEPS = 10, 1_000  # the most that a solve may take; 2 and 50 are usual
 NARROW, WIDE = 3e-5, 1e-12  # what conjugate gradients reach in float32 and in float64
 
@@ -37,8 +38,9 @@ NARROW, WIDE = 3e-5, 1e-12  # what conjugate gradients reach in float32 and in f
 class System:
     """Q as kernels take it, in the order of nodes that suits them."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    def __init__(self, hierarchy: Hierarchy, mixes: bool) -> None:
         order, ordered = hierarchy.ordered()
+        self._scatters = mixes and len(order) >= SCATTER_FROM
         self._order, self._place, self._fine = order, inverted(order), ordered.levels[0]
         self._wide = self._fine.rows(), ordered.coarse()
         self.nested = hierarchy.nested()
@@ -153,11 +155,19 @@ class System:
         from askgraph.priors import cg_kernels as kernels
 
         parts, steps, sound = np.zeros((PIECES, *work.sums.shape)), 0, True
-        groups, nodes = self._pieces
-        with ThreadPoolExecutor(min(PIECES, os.cpu_count() or 1)) as pool:
+        (groups, nodes), numbers = self._pieces, [np.uint64(i) for i in range(PIECES + 1)]
+        workers = min(PIECES, os.cpu_count() or 1)
+        with ThreadPoolExecutor(workers) as pool:
 
             def each(kernel: Callable[..., None], ends: list[Any], *args: Any) -> None:
-                list(pool.map(lambda i: kernel(one, rows, *args, parts[i], ends[i], ends[i + 1]), range(PIECES)))
+                def share(worker: int) -> None:
+                    for i in range(worker, PIECES, workers):
+                        kernel(one, rows, *args, parts[i], ends[i], ends[i + 1])
+
+                others = [pool.submit(share, worker) for worker in range(1, workers)]
+                share(0)
+                for other in others:
+                    other.result()
                 work.sums[:3] = parts[:, :3].sum(axis=0)
 
             while True:
@@ -165,7 +175,10 @@ class System:
                 if not (sound and steps < limit and kernels.between_down(one, coarse, work, goal, steps)):
                     break
                 each(kernels.piece_on, groups, coarse, work)
-                each(kernels.piece_times, nodes, work.p, work.q)
+                if self._scatters:
+                    each(kernels.piece_scattered, numbers, self._scattered, work.p, work.q)
+                else:
+                    each(kernels.piece_times, nodes, work.p, work.q)
                 sound = kernels.between_times(one, work, goal)
                 steps += 1
             each(kernels.piece_on, groups, coarse, work)
@@ -180,6 +193,18 @@ class System:
         cuts = np.searchsorted(work, work[-1] * np.arange(1, PIECES) / PIECES)
         groups = np.concatenate([[0], cuts, [end.size]]).astype(np.uint64)
         return list(groups), list(np.append(0, end)[groups].astype(np.uint64))
+
+    @cached_property
+    def _scattered(self) -> Any:
+        """Entries for single columns where neighbors lie anywhere: 17 to 32 sections of columns."""
+        from askgraph.priors.cg_kernels import Scattered
+
+        (rows, _), begin = self._narrow, np.array(self._pieces[1])
+        size, n = int(rows.first[-1]), len(self._place)
+        node, row = rows.node[:size], np.repeat(np.arange(n, dtype=np.uint32), np.diff(rows.first.astype(np.int64)))
+        piece = np.repeat(np.arange(PIECES, dtype=np.uint16), np.diff(rows.first[begin].astype(np.int64)))
+        order = np.argsort(64 * piece + (node >> (n.bit_length() - 5)).astype(np.uint16), kind="stable")
+        return Scattered(rows.first[begin], begin, row[order], node[order], rows.weight[order])
 
     def _work(self, r: AnyArray, coarse: Any) -> Any:
         """r, and the rest of what conjugate gradients need, at 0."""
@@ -238,11 +263,11 @@ def _chosen(fine: Level) -> tuple[str, System]:
         taken, left = system.run(b, np.zeros_like(b), 1e-3, limit)
         return taken if left[0] <= 1e-3 else limit + 1
 
-    plain = System(Hierarchy.constants(fine, group, level)) if level.size * SHRINKS > fine.size else None
+    plain = System(Hierarchy.constants(fine, group, level), True) if level.size * SHRINKS > fine.size else None
     if plain and steps(plain, MIXES) <= MIXES:
         return "jacobi", plain
     hierarchy = Hierarchy.multilevel(fine, group, level)
-    system = System(hierarchy)
+    system = System(hierarchy, False)
     if plain and steps(plain, most := int(hierarchy.work * steps(system, 10 * MIXES))) <= most:
         return "jacobi", plain
     return "multilevel", system
