@@ -1,0 +1,346 @@
+"""Large graphs: seconds, memory and the quality of questions, five kinds of graphs at three sizes, each in its own process.
+
+python benchmarks/scale.py [--kinds 3-d,road] [--sizes 10000,100000] [--utilities tv,msd,usigma] [--graph FILE]
+Records go to --output (a case that is there is not run again), graphs to --cache, a plot to --plot; tables are printed. A
+million nodes take about twenty minutes, most of them for the quality; building the graphs comes on top, once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from measure import Meter, in_own_process, machine
+
+QUESTIONS, AHEAD = 20, 3  # next questions timed, and how many of them after prefetch
+EXACT, LATE = (
+    1_024,
+    3,
+)  # candidates solved for to judge a question; questions judged from LARGEST nodes on, after the others
+LARGEST = 500_000
+DIMENSIONS = {"3-d": 3, "16-d": 16}
+
+
+def community_sizes(n, rng):
+    """Between 20 and n/20 nodes, a power law of exponent 1.5."""
+    low, high, sizes = 20**-0.5, max(100, n // 20) ** -0.5, []
+    while sum(sizes) < n:
+        sizes.append(int((low + rng.random() * (high - low)) ** -2))
+    sizes[-1] -= sum(sizes) - n
+    return [size for size in sizes if size > 0]
+
+
+def roads(n, rng):
+    """The largest component of a grid without 35 % of its edges."""
+    import askgraph as ag
+
+    side = round(n**0.5)
+    at = np.arange(side * side).reshape(side, side)
+    edges = np.vstack([np.c_[at[:, :-1].ravel(), at[:, 1:].ravel()], np.c_[at[:-1].ravel(), at[1:].ravel()]])
+    return ag.Graph(
+        ag.Graph.from_edges(edges[rng.random(len(edges)) > 0.35], nodes=side * side).largest_component().weights
+    )
+
+
+def built(kind, n):
+    import askgraph as ag
+
+    rng = np.random.default_rng(0)
+    if kind == "power law":
+        return ag.power_law(n, 5, rng=0)
+    if kind == "road":
+        return roads(n, rng)
+    if kind == "community":
+        return ag.communities(community_sizes(n, rng), mixing=0.1, mean_degree=10, rng=0)[0]
+    X = rng.random((n, 3)) if kind == "3-d" else rng.normal(size=(n, DIMENSIONS[kind]))
+    return ag.nearest_neighbors(X, k=10, bandwidth=None)
+
+
+def build_into(path, kind, n):
+    start = time.perf_counter()
+    built(kind, n).save(path)
+    return time.perf_counter() - start
+
+
+def labels_of(graph):
+    """Two classes that follow the graph: the sign of noise smoothed over it."""
+    W, x = graph.weights, np.random.default_rng(3).standard_normal(graph.n_nodes)
+    degrees = np.maximum(graph.degrees, 1e-300)
+    for _ in range(50):
+        x = (W @ x) / degrees
+        x -= x.mean()
+    return (x > np.median(x)).astype(int)
+
+
+def warm(graph, utility, engine):
+    """Compile what this case will use, on a small graph that the same engine serves."""
+    import askgraph as ag
+
+    small = ag.Graph(graph.weights) if graph.n_nodes <= 20_000 else None
+    small = small or ag.nearest_neighbors(np.random.default_rng(0).random((5_000, 3)), k=10, bandwidth=None)
+    learner = ag.Learner(small, utility, rng=0, engine=engine, first="utility", classes=[0, 1])
+    for _ in range(2):
+        learner.tell(learner.ask(), 0)
+
+
+def case(path, utility, engine, largest):
+    """One kind, size and utility, everything measured."""
+    import askgraph as ag
+    from askgraph.priors import cg, choice
+
+    graph, asked = ag.Graph.load(path), engine
+    engine = choice(graph, 0.005, engine)[0].name
+    cg.SPLIT_FROM, usual = 0, cg.SPLIT_FROM
+    warm(graph, utility, engine)
+    cg.SPLIT_FROM = usual
+    warm(graph, utility, engine)
+    labels = labels_of(graph)
+    del graph
+    meter = Meter()
+    graph = ag.Graph.load(path)
+    loaded = meter.seconds
+    learner = ag.Learner(graph, utility, rng=0, first="utility", classes=[0, 1], engine=asked)
+    setup = meter.seconds - loaded
+    node = learner.ask()
+    first, times = meter.seconds - loaded, []
+    for _ in range(QUESTIONS):
+        start = time.perf_counter()
+        learner.tell(node, int(labels[node]))
+        node = learner.ask()
+        times.append(time.perf_counter() - start)
+    memory, ahead = meter.megabytes, []
+    for _ in range(AHEAD):
+        learner.prefetch()
+        learner._ahead.wait()
+        start = time.perf_counter()
+        learner.tell(node, int(labels[node]))
+        node = learner.ask()
+        ahead.append(time.perf_counter() - start)
+    return {
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "engine": learner.engine,
+        "load": loaded,
+        "setup": setup,
+        "first": first,
+        "next": times,
+        "ahead": ahead,
+        "megabytes": memory,
+        **solving(learner.field.prior),
+        "quality": qualities(learner, labels, largest),
+    }
+
+
+def solving(prior):
+    """Solves a second, and bytes moved a second where they are moved most."""
+    n = prior.n_nodes
+    if prior.name == "direct":
+        b = np.random.default_rng(0).random(n)
+        seconds = best(lambda: prior.factor.solve(b))
+        moved = 2 * prior.factor.nbytes + 6 * 8 * n
+        return {"solves": 1 / seconds, "bandwidth": moved / seconds / 1e9}
+    if prior.name != "iterative":
+        return {"solves": None, "bandwidth": None}
+    nodes = np.random.default_rng(0).choice(n, 16, replace=False)
+    seconds = best(lambda: prior._solver.diagonal(nodes, 1e-2))
+    return {"solves": 16 / seconds, "bandwidth": iterating(prior._solver._system)}
+
+
+def iterating(system):
+    """GB a second of ten steps of two blocks: matrix, and 11 passes over vectors of eight float32."""
+    from askgraph.priors import cg_kernels as kernels
+    from askgraph.priors.cg import WIDTH
+
+    rows, coarse = system._narrow
+    n, one = len(system._place), (0,) * WIDTH
+    noise = np.random.default_rng(0).standard_normal((n, WIDTH)).astype(np.float32)
+
+    def steps(_):
+        kernels.iterate(one, rows, coarse, system._work(noise.copy(), coarse), np.zeros(WIDTH), 10)
+
+    with ThreadPoolExecutor(2) as pool:
+        seconds = best(lambda: list(pool.map(steps, range(2))))
+    moved = 2 * 10 * (8 * int(rows.first[-1]) + 11 * 4 * WIDTH * n)
+    return moved / seconds / 1e9
+
+
+def best(function, times=3):
+    runs = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        runs.append(time.perf_counter() - start)
+    return min(runs)
+
+
+def stream():
+    """GB a second of a = b + c over both cores: what memory gives at best."""
+    size = 40_000_000
+    arrays = [np.ones(size // 2) for _ in range(6)]
+
+    def add(k):
+        a, b, c = arrays[3 * k : 3 * k + 3]
+        np.add(b, c, out=a)
+
+    with ThreadPoolExecutor(2) as pool:
+        return 3 * 8 * size / best(lambda: list(pool.map(add, range(2))), 5) / 1e9
+
+
+def qualities(learner, labels, largest):
+    """U(chosen) / max U: against all nodes up to 20,000, else against the best EXACT by estimate, all solved for."""
+    import askgraph as ag
+
+    if learner.field.prior.exact:
+        return [1.0]
+    n, found = learner.graph.n_nodes, []
+    if n < largest:  # from the first question on
+        engine, utility = learner.field.origin, learner.settings.utility
+        learner = ag.Learner(learner.graph, utility, rng=0, first="utility", classes=[0, 1], engine=engine)
+    judge = learner.field
+    for _ in range(QUESTIONS if n < largest else LATE):
+        node = learner.ask()
+        judge = solved(judge, learner.settings, node, n if n <= 20_000 else EXACT)
+        nodes = np.flatnonzero(judge.spread.known & ~judge.labeled)
+        true = learner.settings.score(judge, nodes)
+        found.append(float(true[nodes == node][0] / true.max()))
+        learner.tell(node, int(labels[node]))
+        judge = judge.observe(node, int(labels[node]))
+    return found
+
+
+def solved(field, settings, node, count):
+    """The field with the best ``count`` nodes and this one solved for; what was solved before stays so."""
+    nodes = np.flatnonzero(~field.labeled)
+    best = nodes[np.argsort(-settings.score(field, nodes))[:count]]
+    for at in range(0, len(best), 128):
+        field = field.sharpen(best[at : at + 128])
+    return field.sharpen(np.array([node]))
+
+
+HEADS = (
+    "graph | nodes | sampler | engine | set-up | first question | next: median (max) | after prefetch | peak memory | "
+    "quality: median (min) | solves/s | GB/s (share of stream)"
+)
+
+
+def table(records, bandwidth):
+    print(f"\nStream bandwidth, both cores: {bandwidth:.1f} GB/s. Memory is the peak above imports, graph included.\n")
+    print(f"| {HEADS} |\n|{'---|' * 12}")
+    for r in sorted(records, key=lambda r: (r["kind"], r["nodes"], r["utility"])):
+        exact = r["engine"].startswith(("direct", "dense"))
+        quality = "exact" if exact else f"{statistics.median(r['quality']):.3f} ({min(r['quality']):.3f})"
+        moved = f"{r['bandwidth']:.1f} ({r['bandwidth'] / bandwidth:.0%})" if r["bandwidth"] else ""
+        cells = [
+            r["kind"],
+            f"{r['nodes']:,}",
+            r["utility"],
+            r["engine"].partition(":")[0],
+            f"{r['setup']:.2f} s",
+            f"{r['first']:.2f} s",
+            f"{statistics.median(r['next']):.3f} ({max(r['next']):.3f}) s",
+            f"{statistics.median(r['ahead']):.4f} s",
+            f"{r['megabytes'] / 1e3:.2f} GB",
+            quality,
+            f"{r['solves']:,.0f}" if r["solves"] else "",
+            moved,
+        ]
+        print(f"| {' | '.join(cells)} |")
+
+
+def exponents(records):
+    """Growth over n, the slope of a line through the logarithms."""
+    print("\n| graph | sampler | set-up | next question | memory |\n|---|---|---|---|---|")
+    for kind, utility in dict.fromkeys((r["kind"], r["utility"]) for r in records):
+        mine = [r for r in records if (r["kind"], r["utility"]) == (kind, utility)]
+        if len({r["nodes"] for r in mine}) < 2:
+            continue
+        n = np.log([r["nodes"] for r in mine])
+        slopes = [
+            np.polyfit(n, np.log([value(r) for r in mine]), 1)[0]
+            for value in (lambda r: r["setup"], lambda r: statistics.median(r["next"]), lambda r: r["megabytes"])
+        ]
+        print(f"| {kind} | {utility} | " + " | ".join(f"n^{slope:.2f}" for slope in slopes) + " |")
+
+
+def plot(records, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    kinds = list(dict.fromkeys(r["kind"] for r in records))
+    looks = dict(
+        zip(kinds, ["o-#0072B2", "s-#D55E00", "^-#009E73", "D-#CC79A7", "v-#E69F00", "*-#000000"], strict=False)
+    )
+    panels = {
+        "first question, s": lambda r: r["first"],
+        "next question, s": lambda r: statistics.median(r["next"]),
+        "peak memory, GB": lambda r: r["megabytes"] / 1e3,
+    }
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), constrained_layout=True)
+    for axis, (title, value) in zip(axes, panels.items(), strict=True):
+        for kind in kinds:
+            mine = sorted((r for r in records if (r["kind"], r["utility"]) == (kind, "tv")), key=lambda r: r["nodes"])
+            marker, color = looks[kind].split("-")
+            axis.loglog([r["nodes"] for r in mine], [value(r) for r in mine], marker=marker, color=color, label=kind)
+        axis.set_title(title, loc="left", fontsize=10)
+        axis.set_xlabel("nodes")
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=150)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", default="3-d,16-d,power law,road,community")
+    parser.add_argument("--sizes", default="10000,100000,1000000")
+    parser.add_argument("--utilities", default="tv,msd,usigma")
+    parser.add_argument("--engine", default="auto", help="auto, direct or iterative")
+    parser.add_argument("--graph", help="a graph of your own, in any format that askgraph reads")
+    parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))
+    parser.add_argument("--output", type=Path, default=Path("scale.jsonl"))
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    print(f"Machine: {machine()}.", flush=True)
+    done = [json.loads(line) for line in options.output.read_text().splitlines()] if options.output.exists() else []
+    sizes = [int(size) for size in options.sizes.split(",")]
+    wanted = (
+        [(kind, n) for n in sizes for kind in options.kinds.split(",")] if not options.graph else [(options.graph, 0)]
+    )
+    for kind, n in wanted:
+        path = options.cache / f"{Path(kind).stem.replace(' ', '-')}-{n}.npz"
+        if not path.exists():
+            seconds = in_own_process(convert if options.graph else build_into, path, kind, n)
+            print(f"{kind}, {n:,} nodes: built in {seconds:.0f} s", flush=True)
+        for utility in options.utilities.split(","):
+            if not any(
+                (r["kind"], r["size"], r["utility"], r["asked"]) == (kind, n, utility, options.engine) for r in done
+            ):
+                found = in_own_process(case, path, utility, options.engine, LARGEST)
+                done.append({"kind": kind, "size": n, "utility": utility, "asked": options.engine, **found})
+                with options.output.open("a") as file:
+                    file.write(json.dumps(done[-1]) + "\n")
+                print(f"{kind}, {n:,}, {utility}: next {statistics.median(found['next']):.3f} s", flush=True)
+    table(done, in_own_process(stream))
+    exponents(done)
+    if options.plot:
+        plot(done, options.plot)
+
+
+def convert(path, source, _):
+    import askgraph as ag
+
+    start = time.perf_counter()
+    ag.read_graph(source, symmetrize="max").save(path)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
