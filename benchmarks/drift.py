@@ -1,32 +1,48 @@
-"""Promise 16, the long form: 10,000 labels one after another, against the same labels folded in at once.
+"""Thousands of labels one after another, against the same labels folded in at once (promise 16, the long form).
 
-python benchmarks/drift.py     # a few minutes; prints the largest difference of the mean and the smallest variance left
+python benchmarks/drift.py [grid] [road] ["power law"]     # all by default; prints a Markdown table, some minutes a row
 """
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
+from measure import Meter, in_own_process, machine
+from scale import built
 
-import askgraph as ag
-from askgraph.field import Field
+CASES = {"grid": (20_000, 10_000), "road": (100_000, 5_000), "power law": (100_000, 5_000)}
 
 
-def main(rows=160, columns=125, labels=10_000):
-    graph = ag.grid(rows, columns)
-    rng = np.random.default_rng(0)
-    prior = ag.prior(graph, 0.005)
+def told(kind, n, labels):
+    """Random labels at random nodes: seconds, the difference that rounding made, and the smallest variance left."""
+    import askgraph as ag
+    from askgraph.field import Field
+
+    graph = ag.grid(160, n // 160) if kind == "grid" else built(kind, n)
+    rng, prior, meter = np.random.default_rng(0), ag.prior(graph, 0.005), Meter()
     field = Field.start(prior, 3, squares=False)
     start = time.perf_counter()
     for node in rng.permutation(graph.n_nodes)[:labels].tolist():
         field = field.observe(node, int(rng.integers(3)))
-    seconds = time.perf_counter() - start
+    seconds, megabytes = time.perf_counter() - start, meter.megabytes
     fresh = Field.start(prior, 3, squares=False).extended(field.labels)
-    print(f"{prior.reason}; {labels:,} labels in {seconds:.0f} s")
-    print(f"largest difference of the mean: {np.abs(field.mean - fresh.mean).max():.1e}")
-    print(f"smallest variance of an unlabeled node: {field.spread.variance[~field.labeled].min():.3f}")
+    gap, least = np.abs(field.mean - fresh.mean).max(), field.spread.variance[~field.labeled].min()
+    return graph.n_nodes, prior.name, seconds, gap, least, megabytes
 
 
 if __name__ == "__main__":
-    main()
+    print(f"Machine: {machine()}.\n")
+    print(
+        "| graph | engine | labels | seconds | largest difference of the mean | smallest variance left | peak memory |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for kind in sys.argv[1:] or CASES:
+        n, labels = CASES[kind]
+        nodes, engine, seconds, gap, least, megabytes = in_own_process(told, kind, n, labels)
+        name = f"{kind}, {nodes:,} nodes"
+        print(
+            f"| {name} | {engine} | {labels:,} | {seconds:.0f} | {gap:.1e} | {least:.3f} | {megabytes:.0f} MB |",
+            flush=True,
+        )

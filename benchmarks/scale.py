@@ -204,7 +204,8 @@ def qualities(learner, labels, largest):
     judge = learner.field
     for _ in range(QUESTIONS if n < largest else LATE):
         node = learner.ask()
-        judge = solved(judge, learner.settings, node, n if n <= 20_000 else EXACT)
+        late = EXACT // 4 if learner.settings.squares else EXACT  # columns that are kept cost more
+        judge = solved(judge, learner.settings, node, n if n <= 20_000 else EXACT if n < largest else late)
         nodes = np.flatnonzero(judge.spread.known & ~judge.labeled)
         true = learner.settings.score(judge, nodes)
         found.append(float(true[nodes == node][0] / true.max()))
@@ -217,8 +218,9 @@ def solved(field, settings, node, count):
     """The field with the best ``count`` nodes and this one solved for; what was solved before stays so."""
     nodes = np.flatnonzero(~field.labeled)
     best = nodes[np.argsort(-settings.score(field, nodes))[:count]]
-    for at in range(0, len(best), 128):
-        field = field.sharpen(best[at : at + 128])
+    step = 128 if len(field.votes) < LARGEST else 16
+    for at in range(0, len(best), step):
+        field = field.sharpen(best[at : at + step])
     return field.sharpen(np.array([node]))
 
 

@@ -1,6 +1,6 @@
 """Seconds and memory, ours beside the paper's algorithm and graphlearning, each contender in a process of its own.
 
-python benchmarks/speed.py [small] [ahead] [large] [imports]     # all by default; prints Markdown tables
+python benchmarks/speed.py [small] [ahead] [imports]     # all by default; prints Markdown tables
 The compile that numba does once is left out of all figures.
 """
 
@@ -141,55 +141,6 @@ def ahead(n=2_500, C=7):
         print(f"| {name} | {seconds * 1e3:.2f} | {seconds / times['tv']:.0f} x |")
 
 
-def large_loop(kind, n, questions, exact):
-    """The loop at size, and the true utility of each chosen node over the best of many exactly scored ones."""
-    import askgraph as ag
-
-    warm, labels = problem(kind, 5_000)
-    list(ag.Learner(warm, "tv", rng=0, engine="iterative").run(lambda node: int(labels[node]), 3))
-    graph, labels = problem(kind, n)
-    meter = Meter()
-    learner = ag.Learner(graph, "tv", rng=0, first="utility", classes=[-1, 1])
-    node = learner.ask()
-    first, times, qualities = meter.seconds, [], []
-    for _ in range(questions):
-        qualities.append(quality(learner, node, exact))
-        start = time.perf_counter()
-        learner.tell(node, int(labels[node]))
-        node = learner.ask()
-        times.append(time.perf_counter() - start)
-    return first, times, meter.megabytes, qualities, learner.engine
-
-
-def quality(learner, node, exact):
-    """U(chosen) / max U, over the chosen one and the ``exact`` best by estimate, all solved for; the learner keeps none of it."""
-    field = learner.field
-    nodes = np.flatnonzero(~field.labeled)
-    scores = learner.settings.score(field, nodes)
-    top = nodes[np.argsort(-scores)[:exact]]
-    for at in range(0, len(top), 64):
-        field = field.sharpen(top[at : at + 64])
-    asked = np.append(top, node)
-    true = learner.settings.score(field.sharpen(np.array([node])), asked)
-    return float(true[-1] / true.max())
-
-
-def large(n=100_000, questions=20, exact=512):
-    """No n × n anywhere."""
-    print(f"\n### {n:,} nodes, tv\n")
-    print(
-        f"Quality: true utility of the chosen node over the best of {exact} solved candidates, {questions} questions.\n"
-    )
-    print(
-        "| | first question | next: median (max) | peak memory | quality: median (min) | engine |\n|---|---|---|---|---|---|"
-    )
-    for kind in KINDS:
-        first, times, megabytes, qualities, engine = in_own_process(large_loop, kind, n, questions, exact)
-        next_one = f"{statistics.median(times):.2f} ({max(times):.2f}) s"
-        good = f"{statistics.median(qualities):.3f} ({min(qualities):.3f})"
-        print(f"| {kind} | {first:.2f} s | {next_one} | {megabytes:.0f} MB | {good} | {engine} |", flush=True)
-
-
 def seconds_of(code):
     runs = []
     for _ in range(5):
@@ -212,5 +163,5 @@ def imports():
 
 if __name__ == "__main__":
     print(f"Machine: {machine()}.")
-    for name in sys.argv[1:] or ["small", "ahead", "large", "imports"]:
-        {"small": small, "ahead": ahead, "large": large, "imports": imports}[name]()
+    for name in sys.argv[1:] or ["small", "ahead", "imports"]:
+        {"small": small, "ahead": ahead, "imports": imports}[name]()

@@ -14,7 +14,7 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
-COLUMNS = 16  # solved for before a question, at most
+COLUMNS = 8  # solved for before a question, at most
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 SPREAD = 1.5
 FIRST_GUESS = 1.3  # how much better than its estimate a node may be, before any was solved for

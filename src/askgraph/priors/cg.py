@@ -29,7 +29,7 @@ SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
 WIDTH, FEW = 8, 3  # columns of a block; so few are faster one by one
 SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
 MIXES = 16  # steps of Jacobi to three digits; with so few, aggregates would not pay
-PIECES, SPLIT_FROM = 4, 50_000  # in which the rows of one column are shared among threads; nodes
+PIECES, SPLIT_FROM = 8, 50_000  # in which the rows of one column are shared among threads; nodes
 SCATTER_FROM = 300_000  # nodes: a column of fewer stays in cache
 ROUNDS, STEPS = 10, 1_000  # the most that a solve may take; 2 and 50 are usual
 NARROW, WIDE = 3e-5, 1e-12  # what conjugate gradients reach in float32 and in float64
@@ -64,29 +64,30 @@ class System:
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
         """The same into X, all in float32, or D⁻¹W X; ‖b - Qx‖ / ‖b‖ as float32 sees it."""
+        width = WIDTH if k > WIDTH else WIDTH // 2
 
         def solve(cols: slice) -> Array:
-            left = self._rough_block(sides, cols, rtol, smooth, X)
+            left = self._rough_block(sides, cols, rtol, smooth, X, width)
             tick()
             return left
 
-        return np.concatenate(
-            [np.zeros(0), *_in_threads(solve, [slice(at, min(at + WIDTH, k)) for at in range(0, k, WIDTH)])]
-        )
+        blocks = [slice(at, min(at + width, k)) for at in range(0, k, width)]
+        return np.concatenate([np.zeros(0), *_in_threads(solve, blocks)])
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
         """(Q⁻¹)_ii at these nodes, to about rtol², in float32; nan where that was not enough."""
-        blocks = [slice(at, min(at + WIDTH, nodes.size)) for at in range(0, nodes.size, WIDTH)]
-        parts = _in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol), blocks)
+        width = WIDTH if nodes.size > WIDTH else WIDTH // 2  # two threads for a few columns
+        blocks = [slice(at, min(at + width, nodes.size)) for at in range(0, nodes.size, width)]
+        parts = _in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol, width), blocks)
         return np.concatenate([np.zeros(0), *parts])
 
-    def _diagonal_block(self, places: IntArray | Groups, rtol: float) -> Array:
+    def _diagonal_block(self, places: IntArray | Groups, rtol: float, width: int) -> Array:
         from askgraph.priors import cg_kernels as kernels
 
-        (rows, coarse), one, at = self._narrow, (0,) * WIDTH, np.arange(places.size)
-        b, goal = zeros((len(self._place), WIDTH), np.float32), np.full(WIDTH, (0.9 * rtol) ** 2)
+        (rows, coarse), one, at = self._narrow, (0,) * width, np.arange(places.size)
+        b, goal = zeros((len(self._place), width), np.float32), np.full(width, (0.9 * rtol) ** 2)
         b[places, at] = 1.0
-        mass = np.zeros((len(coarse.total), WIDTH))
+        mass = np.zeros((len(coarse.total), width))
         kernels.masses(one, coarse, b, mass)
         work = self._work(b, coarse)
         kernels.balance(one, rows, coarse, mass, work.x, work.r)
@@ -99,17 +100,17 @@ class System:
         """D⁻¹W X."""
         return self._fine.smoothed(X.take(self._order, axis=0)).take(self._place, axis=0)
 
-    def _rough_block(self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray) -> Array:
+    def _rough_block(self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray, width: int) -> Array:
         from askgraph.priors import cg_kernels as kernels
 
         rows, coarse = self._narrow
-        b = _block(sides(cols), self._order, WIDTH, np.float32)
+        b = _block(sides(cols), self._order, width, np.float32)
         norm = norms(b)
         b /= np.where(norm > 0, norm, 1.0).astype(np.float32)
-        one, work, mass = (0,) * WIDTH, self._work(b.copy(), coarse), np.zeros((len(coarse.total), WIDTH))
+        one, work, mass = (0,) * width, self._work(b.copy(), coarse), np.zeros((len(coarse.total), width))
         kernels.masses(one, coarse, b, mass)
         kernels.balance(one, rows, coarse, mass, work.x, work.r)
-        kernels.iterate(one, rows, coarse, work, np.full(WIDTH, (0.9 * rtol) ** 2), STEPS // 4)
+        kernels.iterate(one, rows, coarse, work, np.full(width, (0.9 * rtol) ** 2), STEPS // 4)
         kernels.balance(one, rows, coarse, mass, work.x, work.r)
         kernels.smoothed(one, rows, b, work.x, work.r, work.p, work.sums)
         count, result = cols.stop - cols.start, work.p if smooth else work.x
@@ -160,12 +161,14 @@ class System:
         with ThreadPoolExecutor(workers) as pool:
 
             def each(kernel: Callable[..., None], ends: list[Any], *args: Any) -> None:
-                def share(worker: int) -> None:
-                    for i in range(worker, PIECES, workers):
+                left = iter(range(PIECES))
+
+                def share() -> None:
+                    for i in left:
                         kernel(one, rows, *args, parts[i], ends[i], ends[i + 1])
 
-                others = [pool.submit(share, worker) for worker in range(1, workers)]
-                share(0)
+                others = [pool.submit(share) for _ in range(1, workers)]
+                share()
                 for other in others:
                     other.result()
                 work.sums[:3] = parts[:, :3].sum(axis=0)

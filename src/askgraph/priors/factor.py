@@ -12,10 +12,12 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import spilu
 
 from askgraph.errors import ConvergenceError, EngineError, TooLargeError
+from askgraph.progress import log
 from askgraph.types import AnyArray, Array, BoolArray
 
 DENSE_UP_TO = 600  # nodes: below, compiled code gains less than loading it costs
 PANEL = 48
+SPEED = 2e9  # multiplications a second, about
 ROUNDING = 16 * np.finfo(float).eps
 REFINE, FAIL = 1e-10, 1e-8  # relative residuals
 
@@ -152,6 +154,7 @@ class _Sparse:
                 f"the factor of {len(r):,} nodes would take {work:.1e} multiplications, more than the limit of {most_work:.1e}: "
                 "use engine='iterative'"
             )
+        log.info("factorising: %s numbers, %.1e multiplications, about %.0f s", f"{self.entries:,}", work, work / SPEED)
         matrix = indptr, indices, Q.data, self._order, self._place
         self._N, self._d, bad = takahashi.factorize(*matrix, self._tree, r[self._order])
         if bad >= 0:

@@ -7,9 +7,9 @@ of them: O(C) a pair, not O(C²). The normaliser of the probabilities does not d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from os import cpu_count
 from typing import Any
@@ -19,7 +19,7 @@ from scipy.special import log_expit, softmax
 
 from askgraph import coding
 from askgraph.field import Field
-from askgraph.progress import compiling
+from askgraph.progress import Tick, bar, compiling
 from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation
 
@@ -28,6 +28,7 @@ CHUNK_BYTES = (
 )
 PLAIN_BYTES = 250_000  # the same for the array form, whose temporaries must stay in cache
 COMPILE_FROM = 200_000  # pairs x classes above which compiled kernels pay
+BAR_FROM = 100_000_000  # and above which a question may take seconds
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
@@ -170,8 +171,23 @@ def _over_chunks(
     starts = range(0, len(nodes), size)
     if not heavy:
         return np.concatenate([score(start) for start in starts]) if starts else np.empty(0)
-    with compiling(name.replace("_", " ")), _one_thread_each(), ThreadPoolExecutor(workers) as pool:
-        return np.concatenate(list(pool.map(score, starts)))
+    slow = len(nodes) * n * p.shape[1] >= BAR_FROM
+    with _bar(len(starts)) if slow else _note(name) as tick, _one_thread_each(), ThreadPoolExecutor(workers) as pool:
+        parts = []
+        for part in pool.map(score, starts):
+            parts.append(part)
+            tick()
+        return np.concatenate(parts)
+
+
+def _bar(steps: int) -> AbstractContextManager[Tick]:
+    return bar(steps, "looking ahead")
+
+
+@contextmanager
+def _note(name: str) -> Iterator[Tick]:
+    with compiling(name.replace("_", " ")):
+        yield lambda amount=1: None
 
 
 def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
