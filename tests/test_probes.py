@@ -83,6 +83,23 @@ def test_the_shortlist_finds_a_node_as_good_as_the_best(utility):
     assert min(shares) > 0.85, shares
 
 
+def test_a_utility_below_zero_finds_its_best_node_too():
+    rng = np.random.default_rng(0)
+    graph = ag.nearest_neighbors(rng.random((2500, 3)), k=8, bandwidth=None)
+
+    def least_variance(field, nodes, p):
+        return -field.spread.variance[nodes]
+
+    learner = ag.Learner(graph, least_variance, engine="iterative", rng=0, first="utility", classes=[0, 1])
+    exact = ag.Learner(graph, least_variance, engine="dense", rng=0, classes=[0, 1])
+    for _ in range(5):
+        node = learner.ask()
+        left = exact.field.spread.variance[~exact.field.labeled]
+        assert exact.field.spread.variance[node] < 1.03 * left.min()
+        for each in (learner, exact):
+            each.tell(node, 0)
+
+
 def test_look_ahead_scores_a_shortlist_and_says_so(caplog):
     graph, labels = ag.two_squares(rng=0)
     learner = ag.Learner(graph, "eer", engine="iterative", rng=0)

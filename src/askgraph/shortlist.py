@@ -17,7 +17,7 @@ Score = Callable[[Field, IntArray], Array]
 COLUMNS = 8  # solved for before a question, at most
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 SPREAD = 1.5
-FIRST_GUESS = 1.3  # how much better than its estimate a node may be, before any was solved for
+FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
 
 
 def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
@@ -29,8 +29,8 @@ def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion,
     if nodes.size <= EXACT_UP_TO:
         return field.sharpen(nodes), nodes
     scores, known = score(field, nodes), _probed(field).known[nodes]
-    best, allowance = scores[known].max(initial=-np.inf), _allowance(field, nodes[known], scores[known], score)
-    promising = np.flatnonzero(~known & (scores * allowance > best))
+    best, slack = scores[known].max(initial=-np.inf), _slack(field, nodes[known], scores[known], score)
+    promising = np.flatnonzero(~known & (scores + slack * np.abs(scores) > best))
     promising = promising[_top(scores[promising], COLUMNS)]
     known[promising] = True
     return field.sharpen(np.sort(nodes[promising])), nodes[known]
@@ -51,16 +51,16 @@ def _for_look_ahead(field: Field, nodes: IntArray, ahead: int) -> tuple[Field, I
     return field.sharpen(top), top
 
 
-def _allowance(field: Field, known: IntArray, exact: Array, score: Score) -> float:
-    """How much better than its estimate an unknown node may be: one plus a standard deviation of exact over estimated score.
+def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
+    """The share by which an unknown node may be better than its estimate: some standard deviations of what known ones were.
 
-    The mean over known nodes would be below 1, since they were chosen for high estimates; the unknown ones were not.
+    Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
     """
     if known.size < COLUMNS:
         return FIRST_GUESS
     guess = score(replace(field, spread=_probed(field).estimated()), known)
-    ratio = exact / np.maximum(guess, np.finfo(float).tiny)
-    return float(1 + SPREAD * ratio.std())
+    off = (exact - guess) / np.maximum(np.abs(guess), np.finfo(float).tiny)
+    return float(SPREAD * off.std())
 
 
 def _probed(field: Field) -> Probed:

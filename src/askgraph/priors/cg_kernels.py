@@ -256,16 +256,17 @@ def piece_times(one: Any, rows: Rows, p: Any, q: Any, sums: Any, start: Any, sto
 def piece_scattered(one: Any, rows: Rows, entries: Scattered, p: Any, q: Any, sums: Any, piece: Any, _: Any) -> None:
     """`multiply` of one column over a piece: 1.7 times faster where neighbors lie anywhere in a million nodes."""
     start, stop = entries.begin[piece], entries.begin[piece + ONE]
+    x, y = p.ravel(), q.ravel()
     for i in range(start, stop):
-        q[i, 0] = rows.excess[i] * p[i, 0]
+        y[i] = rows.excess[i] * x[i]
     for t in range(entries.first[piece], entries.first[piece + ONE]):
         i = entries.row[t]
-        q[i, 0] += entries.weight[t] * (p[i, 0] - p[entries.node[t], 0])
+        y[i] += entries.weight[t] * (x[i] - x[entries.node[t]])
     total: Any = 0.0
     for begin in range(start, stop, CHUNK):
         part: Any = np.float32(0)
         for i in range(begin, min(begin + CHUNK, stop)):
-            part += p[i, 0] * q[i, 0]
+            part += x[i] * y[i]
         total += part
     sums[2, 0] = total
 
