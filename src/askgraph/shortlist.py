@@ -14,7 +14,7 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
-COLUMNS = 8  # solved for before a question, at most
+COLUMNS, MORE = 8, 16  # solved for before a question, at most; where ‖g‖₂ counts, whose estimates err more
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 SPREAD = 1.5
 FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
@@ -31,7 +31,7 @@ def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion,
     scores, known = score(field, nodes), _probed(field).known[nodes]
     best, slack = scores[known].max(initial=-np.inf), _slack(field, nodes[known], scores[known], score)
     promising = np.flatnonzero(~known & (scores + slack * np.abs(scores) > best))
-    promising = promising[_top(scores[promising], COLUMNS)]
+    promising = promising[_top(scores[promising], MORE if criterion.squares else COLUMNS)]
     known[promising] = True
     return field.sharpen(np.sort(nodes[promising])), nodes[known]
 
