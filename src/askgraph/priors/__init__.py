@@ -9,7 +9,7 @@ from askgraph.priors.base import Precision, Prior
 from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
 from askgraph.priors.factor import predicted_fill
-from askgraph.priors.iterative import MOST, Iterative, needed_bytes
+from askgraph.priors.iterative import MOST, MOST_FLAT, Iterative, needed_bytes
 from askgraph.progress import log
 from askgraph.room import free_bytes
 
@@ -59,5 +59,6 @@ def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fal
     if entries**2 / n <= WORK_UP_TO and 8 * entries <= free_bytes() / 4:
         return Direct, f"direct: {n:,} nodes, and a factor of {size} ({8e-9 * entries:.2g} GB)"
     ahead = "; a sampler that looks ahead scores only the nodes that tv ranks highest" if columns else ""
-    memory = f"at most {needed_bytes(graph, MOST) / 1e9:,.1f} GB"
+    most, norms = (needed_bytes(graph, count) / 1e9 for count in (MOST, MOST + MOST_FLAT))
+    memory = f"at most {most:,.1f} GB, for msd and vm {norms:,.1f} GB"
     return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}; {memory}{ahead}"

@@ -22,6 +22,7 @@ from askgraph.types import Array, IntArray
 FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 FEWEST, MOST = 16, 256  # probes of the field
 MOST_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
+MOST_FLAT = MOST_GROUPS + 64  # probes of ‖g‖₂
 WANTED = 0.027  # relative error of a variance that probes estimate
 ACCURATE = 3e-9  # the residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
 
@@ -122,6 +123,8 @@ class Iterative(Prior):
         """P G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
         free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
         group = self._solver.groups(MOST_GROUPS)
+        more = 4.0 * self.n_nodes * (count + (0 if group is None else int(group.max()) + 1))
+        fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or usigma, which do not need them")
         if group is None:
             flat = Flat(component, free)
             return Samples.of(self._solved([(flat.block, count)]), _shares(count), flat)
