@@ -91,13 +91,13 @@ def warm(graph, utility, engine):
 def case(path, utility, engine, largest):
     """One kind, size and utility, everything measured."""
     import askgraph as ag
-    from askgraph.priors import cg, choice
+    from askgraph.priors import choice, system
 
     graph, asked = ag.Graph.load(path), engine
     engine = choice(graph, 0.005, engine)[0].name
-    cg.SPLIT_FROM, usual = 0, cg.SPLIT_FROM
+    system.SPLIT_FROM, usual = 0, system.SPLIT_FROM
     warm(graph, utility, engine)
-    cg.SPLIT_FROM = usual
+    system.SPLIT_FROM = usual
     warm(graph, utility, engine)
     labels = labels_of(graph)
     del graph
@@ -154,7 +154,7 @@ def solving(prior):
 def iterating(system):
     """GB a second of ten steps of two blocks: matrix, and 11 passes over vectors of eight float32."""
     from askgraph.priors import cg_kernels as kernels
-    from askgraph.priors.cg import WIDTH
+    from askgraph.priors.system import WIDTH
 
     rows, coarse = system._narrow
     n, one = len(system._place), (0,) * WIDTH

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.spatial import cKDTree
 
 from askgraph.errors import ConvergenceError, EngineError
-from askgraph.priors import cg
+from askgraph.priors import cg, system
 from askgraph.priors.cg import Solver
 
 EPS = np.finfo(float).eps
@@ -248,12 +248,12 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
     Q = precision(GRAPHS[name](), 0.005)
     b = sides(Q.shape[0], 1)[:, 0]
     whole = Solver(Q).solve(b, 1e-10)
-    monkeypatch.setattr(cg, "SPLIT_FROM", 0)
-    monkeypatch.setattr(cg, "SCATTER_FROM", scatter)
+    monkeypatch.setattr(system, "SPLIT_FROM", 0)
+    monkeypatch.setattr(system, "SCATTER_FROM", scatter)
     x = Solver(Q).solve(b, 1e-10)
     np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
     assert residual(Q, x, b) <= 1e-10
-    monkeypatch.setattr(cg.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(system.os, "cpu_count", lambda: 1)
     assert (Solver(Q).solve(b, 1e-10) == x).all()
 
 

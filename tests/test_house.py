@@ -19,7 +19,7 @@ FLOW = """
 errors types room progress compiled smooth stack archive foreign clean graph text edge_kernels edges tables jsonl parquet
 readers neighbors build coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
-priors.cg_kernels priors.levels priors.cg priors.noise_kernels priors.noise
+priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors field state utilities.closed utilities.kernels utilities.lookahead utilities
 settings saved shortlist ahead learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs

@@ -17,6 +17,7 @@ from askgraph import archive, clean, edges, text
 from askgraph.errors import FileError, GraphError, MissingExtraError
 from askgraph.graph import Graph
 from askgraph.readers import read_graph, read_labels, read_table
+from complaints import complaint
 
 PYARROW = importlib.util.find_spec("pyarrow") is not None
 needs_pyarrow = pytest.mark.skipif(not PYARROW, reason="pyarrow is not installed")
@@ -378,15 +379,6 @@ def seeds(folder):
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory):
     return seeds(tmp_path_factory.mktemp("seeds"))
-
-
-def complaint(read, otherwise):
-    """What a FileError said."""
-    try:
-        read()
-    except FileError as error:
-        return str(error)
-    return otherwise
 
 
 @given(st.data())

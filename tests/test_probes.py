@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import block_diag, csr_array
 
 import askgraph as ag
 from askgraph.field import Field
@@ -52,6 +53,23 @@ def test_probes_stay_unbiased_as_labels_come_and_go(name, noise):
     probed, exact = probed.forget(17), exact.forget(17)
     near(probed, exact, ~exact.labeled)
     near(probed.rebase(), exact, ~exact.labeled)
+
+
+def test_groups_stay_within_components_when_labels_are_folded_in():
+    """Two grids, a fifth of their nodes pinned: those have no neighbors in Q, and count in their own component."""
+    one = ag.grid(40, 40).weights
+    graph = ag.Graph(block_diag([one, one, csr_array((3, 3))]))
+    precision = Precision.of(graph, 0.02).folded(np.arange(0, 3200, 5), np.zeros(640))
+    prior = Iterative(precision, probes=16, flat_probes=1024, probing=1e-5)
+    assert prior._solver.groups(512) is not None
+    got, want = prior.spread(True), Dense(precision).spread(True)
+    free = ~precision.pinned
+    rough, exact = got.flat_samples.square, want.squares - got.local * (2 * want.variance - got.local)
+    exact -= got.share / got.delta * (want.influence_l1 - got.local) ** 2
+    gap = (rough - exact)[free] / want.squares[free]
+    assert np.abs(gap).max() < 5 * (2 / 1024) ** 0.5
+    for part in range(2):
+        assert abs(gap[graph.components()[free] == part].mean()) < 0.005
 
 
 def test_what_is_known_stays_exact():

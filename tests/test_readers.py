@@ -14,6 +14,7 @@ from askgraph import edges, text
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph import Graph
 from askgraph.readers import read_graph, read_labels, read_table
+from complaints import complaint
 
 GRAPH = Graph.from_edges([("ann", "bob", 1), ("bob", "ćy", 2.5)])
 SMALL = Graph.from_edges([(0, 1), (1, 2)])
@@ -358,15 +359,6 @@ READ = {
     "table": lambda path: read_table(path),
     "label of table": lambda path: read_table(path, label="a"),
 }
-
-
-def complaint(read, otherwise):
-    """What a FileError said."""
-    try:
-        read()
-    except FileError as error:
-        return str(error)
-    return otherwise
 
 
 @given(contents, st.sampled_from([".csv", ".tsv", ".txt"]), st.sampled_from(list(READ)), st.booleans())

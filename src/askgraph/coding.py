@@ -5,13 +5,14 @@ Votes h (n × C) are the field in 0/1 coding; H = Σ_c h_c is how far labels rea
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from askgraph.errors import SettingError
-from askgraph.types import Array, IntArray
+from askgraph.errors import LabelError, SettingError
+from askgraph.types import AnyArray, Array, IntArray
 
 TIE = 1e-9
 
@@ -119,3 +120,25 @@ def as_readout(readout: str | Readout) -> Readout:
     if readout in READOUTS:
         return READOUTS[readout]
     raise SettingError(f"no readout called {readout!r}: choose {' or '.join(map(repr, READOUTS))}, or pass a function")
+
+
+def plain_label(label: Any) -> Hashable:
+    """A label as a plain Python value; None and NaN are no labels."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label is None or label != label:
+        raise LabelError(f"{label} is no label: tell a class, or skip the node")
+    try:
+        hash(label)
+    except TypeError:
+        raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
+    return label  # type: ignore[no-any-return]
+
+
+def label_array(classes: list[Hashable]) -> AnyArray:
+    """Labels as an array of their own type where they share one, of objects where not."""
+    kinds = {type(label) for label in classes}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array

@@ -14,9 +14,10 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_r
 
 from askgraph import coding
 from askgraph.build import nearest_neighbors
+from askgraph.coding import label_array
 from askgraph.errors import GraphError, LabelError, SettingError
 from askgraph.graph import Graph
-from askgraph.learner import Learner, label_array
+from askgraph.learner import Learner
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1

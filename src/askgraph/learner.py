@@ -172,7 +172,7 @@ class Learner:
 
     def tell(self, node: Hashable, label: Hashable) -> None:
         """The label of a node, asked for or not; a new label is a new class."""
-        at, label = self.graph.index(node), _plain(label)
+        at, label = self.graph.index(node), coding.plain_label(label)
         if self._field.prior.pick(self._field.labeled, at):
             raise LabelError(
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
@@ -184,7 +184,7 @@ class Learner:
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
         """Many labels, {node: label}, folded into the field at once: one factorisation instead of a solve a label."""
-        told = {self.graph.index(node): _plain(label) for node, label in labels.items()}
+        told = {self.graph.index(node): coding.plain_label(label) for node, label in labels.items()}
         taken = [at for at in told if self._field.prior.pick(self._field.labeled, at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
@@ -196,7 +196,7 @@ class Learner:
 
     def relabel(self, node: Hashable, label: Hashable) -> None:
         """Another label for a labeled node."""
-        at, label = self.graph.index(node), _plain(label)
+        at, label = self.graph.index(node), coding.plain_label(label)
         before = self.labels.get(node)
         if before is None:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
@@ -281,7 +281,7 @@ class Learner:
         p = self.probabilities(nodes)
         if not self._classes:
             return np.full(len(p), None, dtype=object)
-        return label_array(self._classes)[coding.decide(p)]
+        return coding.label_array(self._classes)[coding.decide(p)]
 
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
@@ -376,29 +376,7 @@ def _seed(rng: int | np.random.Generator | None) -> int:
 def _declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
     if isinstance(classes, str):
         raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
-    names = [_plain(label) for label in classes or ()]
+    names = [coding.plain_label(label) for label in classes or ()]
     if len(set(names)) < len(names):
         raise LabelError(f"classes={names}: a class is declared twice")
     return names
-
-
-def _plain(label: Any) -> Hashable:
-    """A label as a plain Python value; None and NaN are no labels."""
-    label = label.item() if isinstance(label, np.generic) else label
-    if label is None or label != label:
-        raise LabelError(f"{label} is no label: tell a class, or skip the node")
-    try:
-        hash(label)
-    except TypeError:
-        raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
-    return label  # type: ignore[no-any-return]
-
-
-def label_array(classes: list[Hashable]) -> AnyArray:
-    """Labels as an array of their own type where they share one, of objects where not."""
-    kinds = {type(label) for label in classes}
-    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
-        return np.array(classes)
-    array = np.empty(len(classes), dtype=object)
-    array[:] = classes
-    return array

@@ -141,9 +141,7 @@ def _matrix_market(path: FilePath) -> Any:
     from scipy.io import mminfo, mmread
 
     try:
-        content = (
-            Path(path).read_bytes() + b"\n"
-        )  # scipy's parser seeks line ends: it crashes without one, or at a zero
+        content = Path(path).read_bytes() + b"\n"  # scipy's parser crashes without a last line end, or at a zero
         if b"\0" in content:
             raise FileError(f"{path}: binary data; Matrix Market files are text")
         rows, columns, count, form, _, _ = mminfo(io.BytesIO(content))

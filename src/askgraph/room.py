@@ -34,8 +34,8 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:
 
 def free_bytes() -> float:
     """Memory that can still be had: what the system says is available, or what its limit on this group leaves."""
-    limits = [_available(), _left_of_limit()]
-    return min(limit for limit in limits if limit is not None) if any(limits) else _physical()
+    limits = [limit for limit in (_available(), _left_of_limit()) if limit is not None]
+    return min(limits) if limits else _physical()
 
 
 def fits(size: float, what: str, advice: str) -> None:
@@ -56,11 +56,13 @@ def _available() -> float | None:
 
 
 def _left_of_limit() -> float | None:
-    """Of the memory limit of a container."""
+    """Of the memory limit of a container; files that it holds in memory give way."""
     group = Path("/sys/fs/cgroup")
     try:
-        return float((group / "memory.max").read_text()) - float((group / "memory.current").read_text())
-    except (OSError, ValueError):  # no such limit, or "max"
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        used = float((group / "memory.current").read_text()) - float(stat["inactive_file"])
+        return float((group / "memory.max").read_text()) - used
+    except (OSError, ValueError, KeyError):  # no such limit, or "max"
         return None
 
 

@@ -28,9 +28,7 @@ class Saved(NamedTuple):
     engine: str
     declared: tuple[Hashable, ...]
     log: tuple[Any, ...]  # (kind, node, label, before)
-    orders: tuple[
-        tuple[Hashable, ...], ...
-    ] = ()  # the classes before each event and after the last, where the field is there
+    orders: tuple[Any, ...] = ()  # the classes before each event and after the last, where the field is there
     field: Field | None = None
 
 

@@ -122,7 +122,9 @@ def _spread(prior: Prior, stored: Arrays, told: int, squares: bool) -> Spread:
 
 def _flat_noise(stored: Arrays, component: AnyArray, free: AnyArray) -> Noise:
     group = stored.get("flat_group")
-    flat = Flat(component if group is None else _shaped(group, component.shape), free)
+    if group is not None and not 0 <= _shaped(group, component.shape).min() <= group.max() < component.size:
+        raise FileError("groups that are not those of its nodes")
+    flat = Flat(component if group is None else group, free)
     flat.restore(stored["flat_means"])
     return flat if group is None else SteppedFlat(Steps(group, component, free), flat)
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from askgraph.graph import Graph
 from askgraph.priors.base import Precision, Prior
-from askgraph.priors.cg import SMALL, WIDTH, Solver
+from askgraph.priors.cg import SMALL, Solver
 from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
+from askgraph.priors.system import WIDTH
 from askgraph.probes import Probed, Samples
 from askgraph.progress import bar, compiling
 from askgraph.room import fits
@@ -128,6 +129,10 @@ class Iterative(Prior):
         if group is None:
             flat = Flat(component, free)
             return Samples.of(self._solved([(flat.block, count)]), _shares(count), flat)
+        home = np.empty(component.max() + 1, dtype=group.dtype)
+        for some in (~free, free):  # a pinned node has no neighbors in Q: it joins a group of its own component
+            home[component[some]] = group[some]
+        group = np.where(free, group, home[component])
         steps, flat = Steps(group, component, free), Flat(group, free)
         values = self._solved([(steps.block, steps.count), (flat.block, count)])
         return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))

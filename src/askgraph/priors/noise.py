@@ -6,15 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from askgraph.errors import EngineError
 from askgraph.priors.base import Precision
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
 WORD = 64  # signs of a hash
 COMPILE_FROM = 20_000  # nodes
-ORDINARY, EXTRA, FLAT = range(
-    0, 3 << 32, 1 << 32
-)  # seeds of the noise of a node through √δ, √extra, and of flat probes
+ORDINARY, EXTRA, FLAT = range(0, 3 << 32, 1 << 32)  # seeds: a node's noise through √δ, through √extra, of flat probes
 
 
 def signs(i: IntArray, j: IntArray, columns: slice, seed: int = 0) -> Sample:
@@ -67,12 +66,13 @@ class Flat:
 
     def arrays(self) -> dict[str, AnyArray]:
         """What `restore` needs to make the noise of a node again."""
-        return {
-            "means": np.hstack([np.zeros((self._member.shape[0], 0)), *(self._means[at] for at in sorted(self._means))])
-        }
+        made = [self._means[at] for at in sorted(self._means)]
+        return {"means": np.hstack([np.zeros((self._member.shape[0], 0)), *made])}
 
     def restore(self, means: AnyArray) -> None:
         """With the means of columns made before."""
+        if means.ndim != 2 or len(means) != self._member.shape[0]:
+            raise EngineError(f"means of shape {means.shape} for {self._member.shape[0]} groups")
         self._means = {0: means}
 
 
