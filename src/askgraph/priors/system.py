@@ -163,7 +163,7 @@ class System:
                     break
                 each(kernels.piece_on, groups, coarse, work)
                 if self._scatters:
-                    each(kernels.piece_scattered, numbers, self._scattered, work.p, work.q)
+                    each(kernels.piece_scattered, numbers, self._scattered[1], work.p, work.q)
                 else:
                     each(kernels.piece_times, nodes, work.p, work.q)
                 sound = kernels.between_times(one, work, goal)
@@ -182,16 +182,17 @@ class System:
         return list(groups), list(np.append(0, end)[groups].astype(np.uint64))
 
     @cached_property
-    def _scattered(self) -> Any:
-        """Entries for single columns where neighbors lie anywhere: 17 to 32 sections of columns."""
+    def _scattered(self) -> tuple[Any, Any]:
+        """Entries for single columns where neighbors lie anywhere, in both precisions: 17 to 32 sections of columns."""
         from askgraph.priors.cg_kernels import Scattered
 
-        (rows, _), begin = self._narrow, np.array(self._pieces[1])
+        (rows, _), begin = self._wide, np.array(self._pieces[1])
         size, n = int(rows.first[-1]), len(self._place)
         node, row = rows.node[:size], np.repeat(np.arange(n, dtype=np.uint32), np.diff(rows.first.astype(np.int64)))
         piece = np.repeat(np.arange(PIECES, dtype=np.uint16), np.diff(rows.first[begin].astype(np.int64)))
         order = np.argsort(64 * piece + (node >> (n.bit_length() - 5)).astype(np.uint16), kind="stable")
-        return Scattered(rows.first[begin], begin, row[order], node[order], rows.weight[order])
+        wide = Scattered(rows.first[begin], begin, row[order], node[order], rows.weight[order])
+        return wide, wide._replace(weight=wide.weight.astype(np.float32))
 
     def _work(self, r: AnyArray, coarse: Any) -> Any:
         """r, and the rest of what conjugate gradients need, at 0."""
@@ -212,9 +213,13 @@ class System:
         kernels.balance(one, rows, coarse, mass, x, r)
         if flat:
             return r, norms(r)
-        ends = self._pieces[1] if split else self._pieces[1][:: len(self._pieces[1]) - 1]
-        none = np.zeros((4, b.shape[1]))
-        _in_threads(lambda i: kernels.residual(one, rows, b, x, r, none.copy(), *ends[i : i + 2]), range(len(ends) - 1))
+        if split and self._scatters:
+            columns, pieces = (b.ravel(), x.ravel(), r.ravel()), [np.uint64(i) for i in range(PIECES)]
+            _in_threads(lambda i: kernels.residual_scattered(rows, self._scattered[0], columns, i), pieces)
+        else:
+            ends, none = self._pieces[1] if split else self._pieces[1][::PIECES], np.zeros((4, b.shape[1]))
+            blocks = range(len(ends) - 1)
+            _in_threads(lambda i: kernels.residual(one, rows, b, x, r, none.copy(), *ends[i : i + 2]), blocks)
         return r, self._fine.left(r, x, aim)
 
 
