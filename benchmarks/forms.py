@@ -13,6 +13,7 @@ import askgraph as ag
 from askgraph.simulate import Problem, Run, simulate_all
 
 RUNS = 10
+PAPER = {"delta": 0.005, "readout": "map"}
 
 
 def problems():
@@ -37,8 +38,8 @@ def main():
     print("|---" * (len(columns) + 2) + "|")
     table = []
     for name, problem, budget in problems():
-        runs = [Run(u, seed, budget, doubt=d, form=f) for u, f, d in columns for seed in range(RUNS)]
-        runs += [Run("random", seed, budget) for seed in range(RUNS)]
+        runs = [Run(u, seed, budget, d, f, **PAPER) for u, f, d in columns for seed in range(RUNS)]
+        runs += [Run("random", seed, budget, **PAPER) for seed in range(RUNS)]
         records = list(simulate_all(problem, runs, os.cpu_count()))
         keys = [*columns, ("random", "printed", "sqrt")]
         row = [_mean([r for r in records if (r["sampler"], r["form"], r["doubt"]) == key]) for key in keys]

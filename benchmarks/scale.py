@@ -1,6 +1,6 @@
 """Large graphs: seconds, memory and the quality of questions, five kinds of graphs at three sizes, each in its own process.
 
-python benchmarks/scale.py [--kinds 3-d,road] [--sizes 10000,100000] [--utilities tv,msd,usigma] [--graph FILE]
+python benchmarks/scale.py [--kinds 3-d,road] [--sizes 10000,100000] [--utilities tv,msd,influence] [--graph FILE]
 Records go to --output (a case that is there is not run again), graphs to --cache, a plot to --plot; tables are printed. A
 million nodes take about twenty minutes, most of them for the quality; building the graphs comes on top, once.
 """
@@ -23,6 +23,7 @@ EXACT, LATE = (
     3,
 )  # candidates solved for to judge a question; questions judged from LARGEST nodes on, after the others
 LARGEST = 500_000
+HOW = {"first": "utility", "classes": [0, 1], "delta": 0.005}
 DIMENSIONS = {"3-d": 3, "16-d": 16}
 
 
@@ -83,7 +84,7 @@ def warm(graph, utility, engine):
 
     small = ag.Graph(graph.weights) if graph.n_nodes <= 20_000 else None
     small = small or ag.nearest_neighbors(np.random.default_rng(0).random((5_000, 3)), k=10, bandwidth=None)
-    learner = ag.Learner(small, utility, rng=0, engine=engine, first="utility", classes=[0, 1])
+    learner = ag.Learner(small, utility, rng=0, engine=engine, **HOW)
     for _ in range(2):
         learner.tell(learner.ask(), 0)
 
@@ -104,7 +105,7 @@ def case(path, utility, engine, largest):
     meter = Meter()
     graph = ag.Graph.load(path)
     loaded = meter.seconds
-    learner = ag.Learner(graph, utility, rng=0, first="utility", classes=[0, 1], engine=asked)
+    learner = ag.Learner(graph, utility, rng=0, engine=asked, **HOW)
     setup = meter.seconds - loaded
     node = learner.ask()
     first, times = meter.seconds - loaded, []
@@ -200,7 +201,7 @@ def qualities(learner, labels, largest):
     n, found = learner.graph.n_nodes, []
     if n < largest:  # from the first question on
         engine, utility = learner.field.origin, learner.settings.utility
-        learner = ag.Learner(learner.graph, utility, rng=0, first="utility", classes=[0, 1], engine=engine)
+        learner = ag.Learner(learner.graph, utility, rng=0, engine=engine, **HOW)
     judge = learner.field
     for _ in range(QUESTIONS if n < largest else LATE):
         node = learner.ask()
@@ -302,7 +303,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", default="3-d,16-d,power law,road,community")
     parser.add_argument("--sizes", default="10000,100000,1000000")
-    parser.add_argument("--utilities", default="tv,msd,usigma")
+    parser.add_argument("--utilities", default="tv,msd,influence")
     parser.add_argument("--engine", default="auto", help="auto, direct or iterative")
     parser.add_argument("--graph", help="a graph of your own, in any format that askgraph reads")
     parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))

@@ -120,7 +120,7 @@ def sigma(field, node, p):
     return field.G.sum() - field.after(node, 0).G.sum()
 
 
-def usigma(field, node, p):
+def influence(field, node, p):
     """Not the paper's: sigma times (1 - Σ_c q_c²)², q_c = h_c + (1 - H)/C; μ_c = 2h_c - H, and q_c = (1 + μ_c)/2 at two classes."""
     C, mu = field.classes, field.mu[node]
     H = 1.0 if C == 2 else mu.sum() / (2 - C)
@@ -164,7 +164,7 @@ UTILITIES = {
     "klg": klg,
     "vm": vm,
     "sigma": sigma,
-    "usigma": usigma,
+    "influence": influence,
     "unc": unc,
     "fl": fl,
     "kl": kl,

@@ -37,6 +37,7 @@ def test_questions_are_the_same_with_and_without(engine, sampler):
     graph, truth = GRAPHS[engine]
     runs = [asked(ag.Learner(graph, sampler, rng=3, engine=engine), truth, 8, every) for every in (None, 1, 3)]
     assert runs[0][0] == runs[1][0] == runs[2][0]
+    assert runs[0][1].ask() == runs[1][1].ask() == runs[2][1].ask()
     for _, learner in runs[1:]:
         np.testing.assert_array_equal(learner.probabilities(), runs[0][1].probabilities())
         np.testing.assert_array_equal(learner.field.spread.variance, runs[0][1].field.spread.variance)

@@ -22,7 +22,8 @@ def test_the_paper_as_costed_scores_as_the_learner_does(sampler, classes):
     rng = np.random.default_rng(classes)
     n = int(rng.integers(20, 40))
     graph = ag.Graph(random_graph(rng, n, 0.2))
-    learner = ag.Learner(graph, sampler, doubt=None, rng=0, engine="dense", classes=range(classes), first="utility")
+    how = {"doubt": None, "delta": 0.005, "engine": "dense", "first": "utility"}
+    learner = ag.Learner(graph, sampler, rng=0, classes=range(classes), **how)
     plain = Costed(graph, 0.005, classes)
     for node, label in random_labels(rng, n, classes, 6):
         want = learner.settings.score(learner.field, plain.unlabeled)

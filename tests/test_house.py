@@ -20,7 +20,8 @@ errors types room progress compiled smooth stack archive foreign clean graph tex
 readers neighbors build coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
-priors.iterative priors field state utilities.closed utilities.kernels utilities.lookahead utilities
+priors.iterative priors field state leave_out temper
+utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts
 settings saved shortlist ahead learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
 paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__

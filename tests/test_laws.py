@@ -75,7 +75,7 @@ def test_noisy_field_is_the_papers_with_noise(engine, problem):
 
 
 @over_engines
-@pytest.mark.parametrize("name", CRITERIA)
+@pytest.mark.parametrize("name", UTILITIES)
 @pytest.mark.parametrize("form", ["derived", "printed"])
 @settings(max_examples=8, deadline=None)
 @given(problems(most=7))

@@ -19,7 +19,6 @@ __version__ = "0.1.0"
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {
     "build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
-    "coding": "Map Mass Readout",
     "errors": "AskgraphError ConvergenceError EngineError FileError GraphError LabelError MissingExtraError "
     "SettingError TooLargeError",
     "estimator": "GraphClassifier",
@@ -27,6 +26,7 @@ _HOMES = {
     "graph": "Graph",
     "learner": "Learner Step",
     "priors": "prior",
+    "readouts": "Consensus Map Mass Readout Reweighted Tempered",
     "readers": "read_graph read_labels read_table",
     "utilities": "Criterion two_step_approximation",
 }
@@ -35,7 +35,6 @@ __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from askgraph.build import *
-    from askgraph.coding import Map, Mass, Readout
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
     from askgraph.field import Field
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from askgraph.learner import Learner, Step
     from askgraph.priors import prior
     from askgraph.readers import read_graph, read_labels, read_table
+    from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.utilities import Criterion, two_step_approximation
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 LEVELS = (0.80, 0.90, 0.95)
-SAMPLERS = "tv,msd,random"
+SAMPLERS = "influence,tv,random"
 
 
 def main() -> None:
@@ -92,10 +92,12 @@ def simulate(
     samplers: Annotated[str, typer.Option(help="Short names, with commas.")] = SAMPLERS,
     budget: Annotated[int, typer.Option(help="Labels to give in a run.", min=1)] = 100,
     runs: Annotated[int, typer.Option(help="Runs a sampler, a seed each.", min=1)] = 10,
-    delta: Annotated[float, typer.Option(help="The ridge of the field.")] = 0.005,
+    delta: Annotated[
+        float | None, typer.Option(help="The ridge of the field [default: 0.001 times the mean degree].")
+    ] = None,
     doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
     form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
-    readout: Annotated[str, typer.Option(help="map or mass.")] = "map",
+    readout: Annotated[str, typer.Option(help="consensus, tempered, mass or map.")] = "consensus",
     engine: Annotated[str, typer.Option(help="auto, dense, direct or iterative.")] = "auto",
     workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
     output: Annotated[Path, typer.Option("-o", "--output", help="Records, one JSON line a run.")] = Path("runs.jsonl"),

@@ -22,7 +22,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "fl": {"color": "#009E73", "marker": "v"},
     "kl": {"color": "#CC79A7", "marker": "D"},
     "sigma": {"color": "#009E73", "marker": "P"},
-    "usigma": {"color": "#0072B2", "marker": "h"},
+    "influence": {"color": "#0072B2", "marker": "h"},
     "vm": {"color": "#CC79A7", "marker": "X"},
     "eer": {"color": "#E69F00", "marker": "<"},
     "tsa": {"color": "#56B4E9", "marker": ">"},

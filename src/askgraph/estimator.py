@@ -43,11 +43,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         metric: Any = "euclidean",
         bandwidth: Any = "self-tuning",
         scale: bool = False,
-        delta: float = 0.005,
-        utility: Any = "tv",
+        delta: float | None = None,
+        utility: Any = "influence",
         doubt: Any = "sqrt",
         form: Any = "printed",
-        readout: Any = "map",
+        readout: Any = "consensus",
         engine: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -96,7 +96,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not len(self.classes_):
             raise LabelError("no label is known yet: fit with at least one, or ask for rows to label with query()")
         X = validate_data(self, X, accept_sparse=self._given, dtype=float, reset=False)
-        p = self.learner_.field.probabilities(self.learner_.settings.decide, votes=self._votes(X))
+        p = self._read(X)
         order = [self.learner_.classes.index(label) for label in self.classes_.tolist()]
         return p[:, order]
 
@@ -193,14 +193,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.arange(X.shape[0]) if X.shape == self.X_.shape else np.full(X.shape[0], -1)
         return np.array([self._lookup.get(row.tobytes(), [-1])[0] for row in X + 0.0], dtype=np.int64)
 
-    def _votes(self, X: Any) -> Array:
-        r"""The field at any row: its node's, or :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)` from the rows it is joined to."""
-        votes = self.learner_.field.votes
+    def _read(self, X: Any) -> Array:
+        r"""A node's own probabilities, or for another row those of :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
+        field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
+        if (rows >= 0).all():
+            return readout(field)[rows]
         W = csr_array(X) if self._given else self._joined(X)
-        out = (W @ votes) / (W.sum(axis=1)[:, None] + self.delta)
-        rows = self._rows(X)
-        out[rows >= 0] = votes[rows[rows >= 0]]
-        return np.asarray(out)
+        p = readout(field, (W @ field.votes) / (W.sum(axis=1)[:, None] + field.origin.precision.delta), W)
+        p[rows >= 0] = readout(field)[rows[rows >= 0]]
+        return p
 
 
 def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:

@@ -242,19 +242,20 @@ class Field:
         limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * len(self.votes))))
         return len(self.recent) >= limit or self._cancelled()
 
-    def probabilities(self, readout: coding.Readout | None = None, votes: Array | None = None) -> Array:
-        """Class probabilities (n × C) under a readout, the paper's by default; or those of other votes read in this field."""
-        if self.n_classes == 0:
-            return self.votes
-        mass = self.prior.total(self.votes * ~self.labeled[:, None])
-        counts = np.bincount([x.label for x in self.labels if x.label != OPEN], minlength=self.n_classes)
-        return (readout or coding.Map())(self.votes if votes is None else votes, mass, counts.astype(float))
+    @property
+    def counts(self) -> Array:
+        """How many labels each class has."""
+        known = [x.label for x in self.labels if x.label != OPEN]
+        return np.bincount(known, minlength=self.n_classes).astype(float)
 
-    def predict(self, readout: coding.Readout | None = None) -> IntArray:
-        """The class index of every node."""
-        if self.n_classes == 0:
-            raise LabelError("no class is known yet: observe a label, or start the field with its number of classes")
-        return coding.decide(self.probabilities(readout))
+    @property
+    def mass(self) -> Array:
+        """The sum of each class's votes over the unlabeled nodes."""
+        return np.asarray(self.prior.total(self.votes * ~self.labeled[:, None]))
+
+    def probabilities(self) -> Array:
+        """The field's own class probabilities (6), (n × C); readouts make others of it."""
+        return coding.chances(self.votes) if self.n_classes else self.votes
 
     def _with_classes(self, classes: int) -> Field:
         more = classes - self.n_classes
@@ -282,10 +283,17 @@ class Field:
         return bool(self.prior.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
 
 
+def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:
+    """The labels in V whose answer is there, and R over them; the awaited ones come after them."""
+    known = tuple(x for x in field.recent if x.label != OPEN)
+    return known, _root(field, known)
+
+
 def _root(field: Field, recent: tuple[Label, ...]) -> Array:
     """R, the Cholesky factor of G₀[K, K] + diag γ² over the labels in V, in label order."""
     nodes = np.array([x.node for x in recent], dtype=np.int64)
-    return np.tril(field.prior.pick(field.factor, nodes), -1) + np.diag([x.scale for x in recent])
+    rows = field.prior.pick(field.factor, nodes)[:, : len(recent)]
+    return np.tril(rows, -1) + np.diag([x.scale for x in recent])
 
 
 def _without_label(V: Array, R: Array, at: int) -> tuple[Array, Array, Array]:

@@ -18,6 +18,7 @@ from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
+from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings
 from askgraph.shortlist import shortlist
@@ -68,7 +69,8 @@ class Learner:
     - ``explore``: the probability of a uniform question, a number or a schedule like doubt's
     - ``first``: the first question, "random" as in Algorithm 1, or by "utility"
     - ``ahead``: where summaries are estimates, samplers that look ahead score so many nodes, the best by tv
-    - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field; ``engine``: "auto", a name, or a prior
+    - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field, None for a thousandth of the mean degree
+    - ``engine``: "auto", a name, or a prior
 
     A question depends on the seed and on what was told, not on how often it was asked.
     """
@@ -76,11 +78,11 @@ class Learner:
     def __init__(
         self,
         graph: Graph,
-        utility: str | Criterion | Utility = "tv",
+        utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",
-        delta: float = 0.005,
-        readout: str | coding.Readout = "map",
+        delta: float | None = None,
+        readout: str | Readout = "consensus",
         rng: int | np.random.Generator | None = None,
         *,
         engine: str | Prior = "auto",
@@ -273,7 +275,7 @@ class Learner:
 
     def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
         """Class probabilities, a row a node in the graph's order (or the nodes given), a column a class."""
-        p = self._field.probabilities(self._readout)
+        p = self._readout(self._field) if self._classes else self._field.votes
         return p if nodes is None else p[self._indices(nodes)]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:

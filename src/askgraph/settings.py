@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
-from askgraph import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
+from askgraph.readouts import READOUTS, Readout, as_readout
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility, criterion
 from askgraph.utilities.closed import Form
@@ -23,11 +23,11 @@ SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inve
 class Settings:
     """The options of a Learner, under the same names."""
 
-    utility: str | Criterion | Utility = "tv"
+    utility: str | Criterion | Utility = "influence"
     doubt: Schedule = "sqrt"
     form: Form = "printed"
-    delta: float = 0.005
-    readout: str | coding.Readout = "map"
+    delta: float | None = None
+    readout: str | Readout = "consensus"
     explore: Schedule = 0.0
     first: Literal["random", "utility"] = "random"
     noise: float = 0.0
@@ -40,8 +40,10 @@ class Settings:
         _one_of(self.form, "form", ("printed", "derived"))
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
-        if not isinstance(self.delta, int | float) or not (np.isfinite(self.delta) and self.delta > 0):
-            raise SettingError(f"delta={self.delta!r}: it must be a positive number, such as 0.005")
+        if self.delta is not None and not (isinstance(self.delta, int | float) and 0 < self.delta < np.inf):
+            raise SettingError(
+                f"delta={self.delta!r}: give a positive number, or None for a thousandth of the mean degree"
+            )
         if not isinstance(self.ahead, int) or self.ahead < 1:
             raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
         if not (np.isfinite(self.noise) and self.noise >= 0):
@@ -63,9 +65,9 @@ class Settings:
         return self.criterion.squares and not self.passive
 
     @property
-    def decide(self) -> coding.Readout:
+    def decide(self) -> Readout:
         """The readout as a value."""
-        return coding.as_readout(self.readout)
+        return as_readout(self.readout)
 
     def doubts(self, held: int) -> float:
         """α_t: how much of the uniform distribution goes into expectations after ``held`` labels; all before the first."""
@@ -82,10 +84,8 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """The settings as plain values; a function of the user's own has none."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        if isinstance(self.readout, coding.Mass):
-            plain["readout"] = {"mass": asdict(self.readout)["prior"]}
-        elif isinstance(self.readout, coding.Map):
-            plain["readout"] = "map"
+        if isinstance(self.readout, tuple(map(type, READOUTS.values()))):
+            plain["readout"] = {type(self.readout).__name__.lower(): vars(self.readout)}
         for name, value in plain.items():
             if not isinstance(value, str | int | float | dict | None):
                 raise SettingError(f"{name} is a {type(value).__name__} and cannot be saved: use one that has a name")
@@ -96,8 +96,9 @@ class Settings:
         """What ``to_json`` gave."""
         readout = plain["readout"]
         if isinstance(readout, dict):
-            prior = readout["mass"]
-            readout = coding.Mass(prior if isinstance(prior, str) else tuple(prior))  # type: ignore[arg-type]
+            ((name, how),) = readout.items()
+            how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
+            readout = type(as_readout(name))(**how)
         return cls(**{**plain, "readout": readout})
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from askgraph import __version__
-from askgraph.coding import Readout
 from askgraph.errors import LabelError
 from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
+from askgraph.readouts import Readout, decide
 from askgraph.settings import Settings
 from askgraph.types import AnyArray
 
@@ -39,8 +39,8 @@ class Run:
     budget: int
     doubt: str | float | None = "sqrt"
     form: str = "printed"
-    delta: float = 0.005
-    readout: str = "map"
+    delta: float | None = None
+    readout: str = "consensus"
     engine: str = "auto"
     first: str = "random"
     explore: float | str = 0.0
@@ -116,7 +116,7 @@ def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
     if not rest.any():
         return 1.0
-    return round(float((field.predict(readout) == codes)[rest].mean()), 6)
+    return round(float((decide(field, readout) == codes)[rest].mean()), 6)
 
 
 def versions() -> dict[str, str]:
@@ -193,5 +193,5 @@ def _problem(data: str) -> Problem:
 
 
 @lru_cache(maxsize=2)
-def _engine(data: str, delta: float, engine: str, columns: bool) -> Prior:
+def _engine(data: str, delta: float | None, engine: str, columns: bool) -> Prior:
     return choose_prior(_problem(data).graph, delta, engine, columns)

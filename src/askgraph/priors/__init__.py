@@ -18,11 +18,11 @@ DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
 WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five seconds of factorising
 
 
-def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = False) -> Prior:
-    """An engine for this graph; ``prior.reason`` says which and why.
+def prior(graph: Graph, delta: float | None = None, engine: str = "auto", columns: bool = False) -> Prior:
+    """An engine for this graph; ``prior.reason`` says which and why. δ is a thousandth of the mean degree unless it is given.
 
     >>> import askgraph as ag
-    >>> ag.prior(ag.chain(5), 0.005).reason
+    >>> ag.prior(ag.chain(5)).reason
     'dense: 5 nodes are few enough to hold the inverse'
     """
     made, reason = choice(graph, delta, engine, columns)
@@ -40,7 +40,7 @@ def prior(graph: Graph, delta: float, engine: str = "auto", columns: bool = Fals
     return chosen
 
 
-def choice(graph: Graph, delta: float, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
+def choice(graph: Graph, delta: float | None, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
     """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere.
 
     A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.

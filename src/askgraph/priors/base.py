@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -16,6 +16,8 @@ from askgraph.spread import Spread
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 RESIDUAL = 1e-8
+RIDGE = 0.001  # δ over the mean degree
+MOST_HELD, AT_ONCE = 64, 16  # labels folded in that stand for all of them; solves that are made together
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +30,9 @@ class Precision:
     extra: Array
 
     @classmethod
-    def of(cls, graph: Graph, delta: float) -> Precision:
-        """Of a graph without labels."""
+    def of(cls, graph: Graph, delta: float | None = None) -> Precision:
+        """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
+        delta = RIDGE * _mean_degree(graph) if delta is None else delta
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
         n = graph.n_nodes
@@ -66,6 +69,24 @@ class Precision:
         pinned[nodes[exact]] = True
         np.add.at(extra, nodes[~exact], noise[~exact] ** -2.0)
         return replace(self, pinned=pinned, extra=extra)
+
+
+def _mean_degree(graph: Graph) -> float:
+    """Over the nodes that have an edge, so that isolated ones change nothing; 1 where none has."""
+    degrees = graph.degrees[graph.degrees > 0]
+    return float(degrees.mean()) if degrees.size else 1.0
+
+
+class Held(NamedTuple):
+    """Labels folded in, a row each: their nodes, how they hang on the field, and how precisely it knows them.
+
+    An exact label hangs on its neighbours by their weights, a noisy one on its own node by 1/γ².
+    """
+
+    nodes: IntArray
+    links: csr_array
+    own: Array  # d + δ, or 1/γ²
+    precision: Array  # own − links G₀ linksᵀ
 
 
 class Prior(ABC):
@@ -119,6 +140,20 @@ class Prior(ABC):
         prior = type(self)(precision)
         prior.reason = self.reason
         return prior
+
+    @cached_property
+    def held(self) -> Held:
+        """The labels folded in; of many, some that are evenly spaced."""
+        pinned, extra = self.precision.pinned, self.precision.extra
+        every = np.flatnonzero(pinned | (extra > 0))
+        nodes = every[np.linspace(0, every.size - 1, min(every.size, MOST_HELD)).round().astype(np.int64)]
+        links = csr_array(
+            (diags_array(pinned.astype(float)) @ self.precision.graph.weights + diags_array(extra))[nodes]
+        )
+        own = np.where(pinned, self.precision.full.diagonal(), extra)[nodes]
+        parts = [links[at : at + AT_ONCE] for at in range(0, nodes.size, AT_ONCE)]
+        known = [np.einsum("ij,ji->i", part.toarray(), self.solve(part.toarray().T)) for part in parts]
+        return Held(nodes, links, own, own - np.concatenate([np.zeros(0), *known]))
 
     def influence(self) -> Array:
         """G₀1: 1/δ when no label is folded in, one solve otherwise."""

@@ -125,7 +125,7 @@ class Iterative(Prior):
         free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
         group = self._solver.groups(MOST_GROUPS)
         more = 4.0 * self.n_nodes * (count + (0 if group is None else int(group.max()) + 1))
-        fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or usigma, which do not need them")
+        fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence, which do not need them")
         if group is None:
             flat = Flat(component, free)
             return Samples.of(self._solved([(flat.block, count)]), _shares(count), flat)

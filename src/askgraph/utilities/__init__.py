@@ -1,4 +1,4 @@
-"""What to ask for: the paper's samplers by their short names, as functions of the field."""
+"""What to ask for: the paper's samplers and later ones by their short names, as functions of the field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from askgraph import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
 from askgraph.types import Array, IntArray
-from askgraph.utilities import closed, lookahead
+from askgraph.utilities import closed, later, lookahead
 
 Utility = Callable[[Field, IntArray, Array], Array]
 """scores = utility(field, nodes, p): no state, no randomness; p (len(nodes) × C) are the probabilities of the answers."""
@@ -91,12 +91,16 @@ CRITERIA: dict[str, Criterion] = {
     "klg": Criterion(closed.field_kl, _derived(closed.field_kl), sliced=True),
     "vm": Criterion(closed.variance_minimization, squares=True, sliced=True),
     "sigma": Criterion(closed.sigma_optimality, sliced=True),
-    "usigma": Criterion(closed.uncertain_sigma, sliced=True),
+    "influence": Criterion(closed.uncertain_influence, sliced=True),
     "unc": Criterion(closed.margin, summaries=False, sliced=True),
     "fl": Criterion(lookahead.flips, columns=True),
     "kl": Criterion(lookahead.label_kl, columns=True),
     "eer": Criterion(lookahead.expected_error_reduction, columns=True),
     "tsa": two_step_approximation(),
+    "mc": Criterion(later.model_change, squares=True, sliced=True),
+    "mcvopt": Criterion(later.mcvopt, squares=True, sliced=True),
+    "dial": Criterion(later.dirichlet, summaries=False, sliced=True),
+    "pwll": Criterion(later.minimum_norm, summaries=False, sliced=True),
 }
 SAMPLERS = (*CRITERIA, "random")
 

@@ -42,7 +42,7 @@ def sigma_optimality(field: Field, nodes: IntArray, p: Array) -> Array:
     return field.spread.influence_l1[nodes] ** 2 / innovation(field, nodes)
 
 
-def uncertain_sigma(field: Field, nodes: IntArray, p: Array) -> Array:
+def uncertain_influence(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
     It reads the votes themselves, so p plays no part.

@@ -1,0 +1,283 @@
+"""Accuracy per label: our samplers and readouts, graphlearning and LabelSpreading from the same first node on the same graphs.
+
+python benchmarks/label_efficiency.py [--graphs cora,grid] [--methods influence+consensus,poisson+margin] [--seeds 5]
+Records go to --output (a curve that is there is not run again; begin a new file when a method changes), a plot to --plot;
+tables are printed. Files of the datasets are looked for in the folder ASKGRAPH_DATA; a graph without its files is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import peers_curves
+from label_report import MARKS, cells_of, failures, plot, tables
+from labeled_graphs import GROUP, budget, problem
+from measure import machine
+
+import askgraph as ag
+from askgraph import coding
+from askgraph.errors import FileError
+from askgraph.progress import bar
+from askgraph.readouts import as_readout
+from askgraph.records import Lines
+from askgraph.simulate import versions
+
+BINS = 10
+LEFT = 0.1  # the share of nodes without a label when "all" are labeled
+
+
+class Method(NamedTuple):
+    """Who asks and who decides; a delta of None is relative to the mean degree."""
+
+    sampler: str
+    readout: str
+    doubt: str | None = None
+    delta: float | None = None
+
+    @property
+    def questions(self):
+        return self.sampler, self.doubt, self.delta
+
+
+OURS = {
+    "influence+consensus": Method("influence", "consensus"),
+    "influence+tempered": Method("influence", "tempered"),
+    "influence+mass": Method("influence", "mass"),
+    "influence+map": Method("influence", "map"),
+    "sigma+tempered": Method("sigma", "tempered"),
+    "msd+map": Method("msd", "map"),
+    "paper": Method("tv", "map", "sqrt", 0.005),
+    "random+consensus": Method("random", "consensus"),
+    "random+tempered": Method("random", "tempered"),
+    "random+map": Method("random", "map"),
+}
+METHODS = (*OURS, *peers_curves.PEERS)
+
+
+class Task(NamedTuple):
+    """One sequence of questions, read by several methods."""
+
+    graph: str
+    methods: tuple[str, ...]
+    seed: int
+    budget: int
+
+
+def ours(task, problem, codes):
+    """The nodes told so far and what each readout makes of them, label by label."""
+    graph, nodes = problem.graph, [first_node(problem, task.seed)]
+    learner, readouts = learner_of(task, problem)
+    learner.tell(graph.name(nodes[0]), problem.truth[nodes[0]])
+    yield nodes, [timed(readout, learner.field) for readout in readouts]
+    for step in learner.run(lambda node: problem.truth[graph.index(node)], task.budget - 1):
+        nodes.append(graph.index(step.node))
+        yield nodes, [timed(readout, learner.field) for readout in readouts]
+
+
+def ours_at(task, problem, codes, nodes):
+    """What each readout makes of these labels."""
+    learner, readouts = learner_of(task, problem)
+    learner.tell_all({problem.graph.name(node): problem.truth[node] for node in nodes.tolist()})
+    return [readout(learner.field) for readout in readouts]
+
+
+def learner_of(task, problem):
+    ways = [OURS[name] for name in task.methods]
+    sampler, doubt, delta = ways[0].questions
+    options = {"doubt": doubt, "delta": delta, "rng": task.seed, "classes": problem.classes}
+    return ag.Learner(problem.graph, sampler, **options), [as_readout(way.readout) for way in ways]
+
+
+def timed(readout, field):
+    start = time.perf_counter()
+    return readout(field), time.perf_counter() - start
+
+
+def theirs(task, problem, codes):
+    peer = peers_curves.peer(task.methods[0], problem)
+    for nodes, p in peers_curves.curve(peer, codes, first_node(problem, task.seed), task.budget, task.seed):
+        yield nodes, [(p, 0.0)]
+
+
+def theirs_at(task, problem, codes, nodes):
+    return [peers_curves.peer(task.methods[0], problem).read(nodes, codes[nodes])[1]]
+
+
+def first_node(problem, seed):
+    """The first question, the same for every method."""
+    return int(np.random.default_rng(seed).integers(problem.graph.n_nodes))
+
+
+def curves(task, problem):
+    """A record a method. Its seconds: set-up, questions, and its own readout after every label."""
+    codes = np.array([problem.classes.index(label) for label in problem.truth])
+    side, at = (ours, ours_at) if task.methods[0] in OURS else (theirs, theirs_at)
+    found = [{"accuracy": [], "calibration": {}, "seconds": 0.0} for _ in task.methods]
+    steps, asking = side(task, problem, codes), 0.0
+    for _ in range(task.budget):
+        start = time.perf_counter()
+        nodes, readings = next(steps)
+        asking += time.perf_counter() - start - sum(seconds for _, seconds in readings)
+        for record, (p, seconds) in zip(found, readings, strict=True):
+            record["seconds"] += seconds
+            note(record, p, codes, np.delete(np.arange(len(codes)), nodes))
+    rest, told = np.split(np.random.default_rng(task.seed).permutation(len(codes)), [int(LEFT * len(codes))])
+    for record, p in zip(found, at(task, problem, codes, told), strict=True):
+        record.update(all=right(p, codes, rest), seconds=round(record["seconds"] + asking, 4), nodes=nodes)
+    return found
+
+
+def note(record, p, codes, rest):
+    """Accuracy after every label, calibration at the marks."""
+    record["accuracy"].append(right(p, codes, rest))
+    mark, more = divmod(len(record["accuracy"]), p.shape[1])
+    if mark in MARKS and not more:
+        record["calibration"][str(mark)] = calibration_error(p, codes, rest)
+
+
+def right(p, codes, rest):
+    return round(float((coding.decide(p) == codes)[rest].mean()), 6)
+
+
+def calibration_error(p, codes, rest):
+    """|accuracy − mean confidence| in ten equal bins of the confidence, weighted by their nodes."""
+    sure, hits = p[rest].max(axis=1), (coding.decide(p) == codes)[rest]
+    at = np.minimum((sure * BINS).astype(int), BINS - 1)
+    return round(float(np.abs(np.bincount(at, hits - sure, BINS)).sum() / len(at)), 6)
+
+
+_problems = {}
+
+
+def prepare(problems):
+    """In each process: the problems, and one thread."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+    _problems.update(problems)
+
+
+def work(task):
+    """The records of a task; where a peer raises, its message."""
+    graph = _problems[task.graph]
+    same = {"graph": task.graph, "data": graph.fingerprint, "seed": task.seed, "budget": task.budget}
+    try:
+        warm(task.methods)
+        found = curves(task, graph)
+    except Exception as error:
+        if task.methods[0] in OURS or isinstance(error, ImportError):
+            raise
+        found = [{"failed": f"{type(error).__name__}: {error}"}]
+    return [
+        {**same, "method": method, **record, "versions": versions()}
+        for method, record in zip(task.methods, found, strict=True)
+    ]
+
+
+@cache
+def warm(methods):
+    """Import and compile what these methods use, before the clock runs."""
+    curves(Task("grid", methods, seed=0, budget=5), problem("grid"))
+
+
+def results(problems, tasks, workers):
+    """The records of each task, as they come."""
+    if workers == 1:
+        prepare(problems)
+        yield from map(work, tasks)
+        return
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running numerical threads
+    with ProcessPoolExecutor(workers, spawn, prepare, (problems,)) as pool:
+        waiting = [pool.submit(work, task) for task in tasks]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def key(record):
+    return tuple(record[name] for name in ("graph", "data", "method", "seed", "budget"))
+
+
+def tasks_of(problems, methods, seeds, done):
+    """What is not recorded yet: methods that ask the same questions go together."""
+    tasks = []
+    for graph, one in problems.items():
+        size, data = budget(graph, one), one.fingerprint
+        for seed in range(seeds):
+            groups = {}
+            for method in methods:
+                if (graph, data, method, seed, size) not in done:
+                    groups.setdefault(OURS[method].questions if method in OURS else method, []).append(method)
+            tasks += [Task(graph, tuple(together), seed, size) for together in groups.values()]
+    return tasks
+
+
+def filled(path, problems, methods, seeds, workers):
+    """All records wanted, those that were missing made and appended."""
+    lines = Lines(path)
+    tasks = tasks_of(problems, methods, seeds, set(map(key, lines.read())))
+    cost = {graph: one.graph.n_nodes * budget(graph, one) for graph, one in problems.items()}
+    with lines.appending() as append, bar(sum(cost[task.graph] for task in tasks), "label efficiency") as tick:
+        for records in results(problems, tasks, workers):
+            for record in records:
+                append(record)
+            tick(cost[records[0]["graph"]])
+    found = {key(record): record for record in lines.read()}
+    wanted = [(graph, one.fingerprint, budget(graph, one)) for graph, one in problems.items()]
+    return [
+        found[graph, data, method, seed, size]
+        for graph, data, size in wanted
+        for method in methods
+        for seed in range(seeds)
+    ]
+
+
+def problems_of(names):
+    """The graphs whose files are at hand."""
+    problems = {}
+    for name in names:
+        try:
+            problems[name] = problem(name)
+        except FileError as error:
+            print(f"{name} is left out: {error}", flush=True)
+    return problems
+
+
+def names_in(text, known, what):
+    names = text.split(",")
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"no {what} called {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", default=",".join(GROUP))
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=Path("label_efficiency.jsonl"))
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    methods = names_in(options.methods, METHODS, "method")
+    print(f"Machine: {machine()}.", flush=True)
+    problems = problems_of(names_in(options.graphs, GROUP, "graph"))
+    records = filled(options.output, problems, methods, options.seeds, options.workers)
+    cells = cells_of(records, problems)
+    tables(cells, methods)
+    failures(records)
+    if options.plot:
+        plot(cells, methods, options.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The records of label_efficiency.py as tables and a plot."""
+
+from __future__ import annotations
+
+import numpy as np
+from labeled_graphs import GROUPS
+
+from askgraph import draw
+from askgraph.records import labels_needed, mean_curve
+
+MARKS = (2, 5, 10, 20)  # labels a class at which accuracy and calibration are read
+LEVELS = (0.8, 0.9, 0.95)  # of the accuracy with all labels
+LOOKS = {  # what is drawn: colours that colour-blind readers tell apart, peers dashed
+    "influence+consensus": {"color": "#0072B2", "linewidth": 2.4},
+    "influence+tempered": {"color": "#56B4E9"},
+    "paper": {"color": "#D55E00"},
+    "random+consensus": {"color": "#888888"},
+    "random+map": {"color": "#888888", "linestyle": ":"},
+    "poisson+margin": {"color": "#009E73", "linestyle": "--"},
+    "laplace+mcvopt": {"color": "#CC79A7", "linestyle": "--"},
+    "pwll+norm": {"color": "#E69F00", "linestyle": "--"},
+    "spreading+margin": {"color": "#000000", "linestyle": "--"},
+}
+
+
+class Cell:
+    """The records of a method on a graph, one a seed; none of them failed."""
+
+    def __init__(self, records, classes):
+        self.records, self.classes, self.curve = records, classes, mean_curve(records)
+        self.auc = float(np.mean((self.curve[1:] + self.curve[:-1]) / 2))
+        self.all = np.mean([record["all"] for record in records])
+        self.seconds = np.mean([record["seconds"] for record in records])
+
+    def at(self, mark):
+        """The accuracy after so many labels a class, or None beyond the budget."""
+        return self.curve[mark * self.classes - 1] if mark * self.classes <= len(self.curve) else None
+
+    def calibration(self, mark):
+        found = [record["calibration"].get(str(mark)) for record in self.records]
+        return None if None in found else np.mean(found)
+
+    def needed(self, accuracy):
+        """Labels a class until the mean curve reaches this accuracy, or None."""
+        labels = labels_needed(self.records, accuracy)
+        return labels and labels / self.classes
+
+
+def cells_of(records, problems):
+    """{graph: {method: cell}}, without what failed."""
+    cells = {graph: {} for graph in problems}
+    for graph, method in dict.fromkeys((r["graph"], r["method"]) for r in records):
+        mine = [r for r in records if (r["graph"], r["method"]) == (graph, method)]
+        if not any("failed" in r for r in mine):
+            cells[graph][method] = Cell(mine, len(problems[graph].classes))
+    return cells
+
+
+def grouped(cells):
+    """The graphs at hand of each group."""
+    for group, graphs in GROUPS.items():
+        if present := [graph for graph in graphs if cells.get(graph)]:
+            yield group, {graph: cells[graph] for graph in present}
+
+
+def regrets(cells, method):
+    """{graph: how far the mean curve is below that of the best method}, where the method did not fail."""
+    return {g: max(c.auc for c in row.values()) - row[method].auc for g, row in cells.items() if method in row}
+
+
+def ranks(cells, method):
+    """Its place on each graph, the middle one among equals; a method that failed is behind all others."""
+    for row in cells.values():
+        others, mine = [c.auc for m, c in row.items() if m != method], row[method].auc if method in row else -1.0
+        yield 1 + sum(auc > mine for auc in others) + sum(auc == mine for auc in others) / 2
+
+
+HEADS = (
+    "method | mean AUC | mean rank | worst regret | at 2C | 5C | 10C | 20C | labels a class to 80 % | 90 % | 95 % | "
+    "calibration error at 5C | 10C | seconds"
+)
+WORDS = """
+- AUC: trapezoid mean of the accuracy on unlabeled nodes over 1 … T labels, T = min(20 C, 150, n/2), C classes; mean of seeds.
+- Regret: how far below the best method here on that graph.
+- At 2C: after two labels a class; mean of the graphs whose budget goes so far.
+- To 80 %: labels a class until the mean curve first reaches 80 % of the accuracy with all labels: what the best method here
+  gets on a random tenth of the nodes when all others are labeled. Where the budget ends first, all of it counts, and (8/10)
+  says that 8 of 10 graphs got there.
+- Calibration error: ten equal bins of the top probability, over unlabeled nodes.
+- Seconds: a curve on one core, set-up and a readout after every label included.
+- A method with * failed on some graphs: there it ranks last, and its other figures are without them.
+"""
+
+
+def tables(cells, methods):
+    for group, mine in grouped(cells):
+        print(f"\n### {group.capitalize()}: {', '.join(mine)}\n\n| {HEADS} |\n|{'---|' * 14}")
+        for method in methods:
+            if any(method in row for row in mine.values()):
+                print(f"| {' | '.join(row_of(mine, method))} |")
+    print(WORDS)
+    for group, mine in grouped(cells):
+        print(f"\n### AUC, {group}\n\n| graph | {' | '.join(methods)} |\n|---|{'---|' * len(methods)}")
+        for graph, row in mine.items():
+            print(f"| {graph} | {' | '.join(auc_of(row, method) for method in methods)} |")
+
+
+def row_of(cells, method):
+    mine, regret = [row[method] for row in cells.values() if method in row], regrets(cells, method)
+    worst = max(regret, key=regret.get)
+    return [
+        method + ("" if len(mine) == len(cells) else " *"),
+        f"{np.mean([cell.auc for cell in mine]):.3f}",
+        f"{np.mean(list(ranks(cells, method))):.1f}",
+        f"{regret[worst]:.3f} ({worst})",
+        *(mean_of([cell.at(mark) for cell in mine]) for mark in MARKS),
+        *(needed_by(cells, method, level) for level in LEVELS),
+        *(mean_of([cell.calibration(mark) for cell in mine]) for mark in (5, 10)),
+        f"{np.mean([cell.seconds for cell in mine]):.2f}",
+    ]
+
+
+def mean_of(values):
+    known = [value for value in values if value is not None]
+    return f"{np.mean(known):.3f}" if known else "–"
+
+
+def needed_by(cells, method, level):
+    rows = [row for row in cells.values() if method in row]
+    found = [row[method].needed(level * max(cell.all for cell in row.values())) for row in rows]
+    spent = [x or len(row[method].curve) / row[method].classes for x, row in zip(found, rows, strict=True)]
+    reached = len(found) - found.count(None)
+    return f"{np.mean(spent):.1f}" + ("" if reached == len(found) else f" ({reached}/{len(found)})")
+
+
+def auc_of(row, method):
+    if method not in row:
+        return "failed"
+    best = row[method].auc == max(cell.auc for cell in row.values())
+    return f"**{row[method].auc:.3f}**" if best else f"{row[method].auc:.3f}"
+
+
+def failures(records):
+    for record in records:
+        if "failed" in record:
+            print(f"- {record['method']} failed on {record['graph']}, seed {record['seed']}: {record['failed']}")
+
+
+def plot(cells, methods, path):
+    """A column a group: mean accuracy against labels a class, and how far each method is below the best."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    groups, drawn = list(grouped(cells)), [method for method in LOOKS if method in methods]
+    size = {"figsize": (1.2 + 3.9 * len(groups), 6.6), "height_ratios": (3, 2), "layout": "constrained", "dpi": 150}
+    figure, axes = plt.subplots(2, len(groups), squeeze=False, **size)
+    for (upper, lower), (group, mine) in zip(axes.T, groups, strict=True):
+        draw_curves(upper, mine, drawn)
+        upper.set_title(f"{group}, mean of {len(mine)}", loc="left", fontsize=11)
+        draw_regrets(lower, mine, drawn)
+    for axis in axes.flat:
+        axis.grid(alpha=0.25, linewidth=0.6)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0][0].set_ylabel("accuracy on the unlabeled")
+    lines = {line.get_label(): line for axis in axes[0] for line in axis.get_lines()}
+    columns = {"ncols": min(5, 2 * len(groups)), "loc": "outside lower center"}
+    figure.legend(lines.values(), lines.keys(), frameon=False, fontsize=9, **columns)
+    draw.save(figure, path)
+
+
+def draw_curves(axis, cells, methods):
+    """The mean over graphs as far as all of them go; a method that failed on one of them has no line."""
+    some = [next(iter(row.values())) for row in cells.values()]
+    low, high = max(1 / cell.classes for cell in some), min(len(cell.curve) / cell.classes for cell in some)
+    x = np.linspace(low, high, 200)
+    for method in methods:
+        mine = [row[method] for row in cells.values() if method in row]
+        if len(mine) == len(cells):
+            y = [np.interp(x, np.arange(1, len(cell.curve) + 1) / cell.classes, cell.curve) for cell in mine]
+            axis.plot(x, np.mean(y, axis=0), label=method, **{"linewidth": 1.5, **LOOKS[method]})
+    axis.set_xlabel("labels a class")
+
+
+def draw_regrets(axis, cells, methods):
+    """Bars: mean regret; dots: the regret on each graph."""
+    for place, method in enumerate(methods):
+        found, color = list(regrets(cells, method).values()), LOOKS[method]["color"]
+        axis.barh(place, np.mean(found) if found else 0.0, color=color, alpha=0.35, height=0.7)
+        axis.plot(found, [place] * len(found), "o", color=color, markersize=3.5, alpha=0.9)
+    axis.set_yticks(range(len(methods)), methods if axis.get_subplotspec().is_first_col() else [""] * len(methods))
+    axis.invert_yaxis()
+    axis.set_xlabel("AUC below the best (bar: mean, dot: a graph)")

@@ -1,0 +1,69 @@
+"""What the field would say at each label without it: exact leave-one-out, without a field anew.
+
+With K the covariance of the labels, noise included, and h = G₀[:, L] K⁻¹ Y: the label l and its prediction from all others
+differ by e_l = (K⁻¹Y)_l / (K⁻¹)_ll, that prediction has the variance 1/(K⁻¹)_ll, and without l the votes are h − (∂h/∂Y_l) e_l.
+Labels in V give all this by their Cholesky factor. For one that was folded into the precision, (K⁻¹Y)_l = (Qh)_l and
+(K⁻¹)_ll = Q_ll − q_l G q_lᵀ; that takes a solve a label, once, so of many some stand for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from askgraph.field import Field, Label, known_root
+from askgraph.types import Array, IntArray
+
+
+class LeftOut(NamedTuple):
+    """Leave-one-out of labels, a row a label."""
+
+    nodes: IntArray
+    labels: IntArray
+    votes: Array  # h of the others at the node, a column a class
+    lost: Array  # by how much its leaving lowers the sum of h over the unlabeled nodes
+    variance: Array  # of the label given the others, noise included
+
+
+def left_out(field: Field) -> LeftOut:
+    """Of some of the labels that were folded in, then of all labels in V."""
+    joined: list[Any] = [np.concatenate(parts) for parts in zip(_folded(field), _recent(field), strict=True)]
+    return LeftOut(*joined)
+
+
+def _recent(field: Field) -> LeftOut:
+    """By R⁻¹: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V R⁻¹."""
+    known, root = known_root(field)
+    nodes, labels = _columns(known)
+    inverse = solve_triangular(root, np.eye(len(known)), lower=True)
+    Y, precision = _told(field, labels), (inverse**2).sum(axis=0)
+    gap = inverse.T @ (inverse @ (Y - field.prior.pick(field.base, nodes))) / precision[:, None]
+    pull = inverse.T @ field.prior.inner(field.factor[:, : len(known)], (~field.labeled).astype(float))
+    return LeftOut(nodes, labels, Y - gap, pull[:, None] * gap, 1 / precision)
+
+
+def _folded(field: Field) -> LeftOut:
+    """By what ties each label to the free nodes, as it was when labels were folded in, and by what V has told since."""
+    held, told = field.prior.held, {x.node: x for x in field.folded}
+    nodes, labels = _columns([told[node] for node in held.nodes.tolist()])
+    Y, since = _told(field, labels), held.links @ field.factor
+    precision = held.precision + (since**2).sum(axis=1)
+    gap = (held.own[:, None] * Y - held.links @ field.votes) / precision[:, None]
+    return LeftOut(nodes, labels, Y - gap, (held.links @ _shadow(field))[:, None] * gap, 1 / precision)
+
+
+def _shadow(field: Field) -> Array:
+    """G_t 1 over the unlabeled nodes: the summary itself, unless noisy labels left their nodes in the field."""
+    noisy = field.prior.total(field.labeled & (field.free > 0))
+    return field.apply((~field.labeled).astype(float)) if noisy else field.spread.influence_l1
+
+
+def _columns(labels: Sequence[Label]) -> tuple[IntArray, IntArray]:
+    return np.array([x.node for x in labels], np.int64), np.array([x.label for x in labels], np.int64)
+
+
+def _told(field: Field, labels: IntArray) -> Array:
+    return np.eye(field.n_classes)[labels]
