@@ -8,7 +8,7 @@ import pytest
 import askgraph as ag
 from askgraph.field import Field, Label
 from askgraph.leave_out import left_out
-from askgraph.readouts import READOUTS, Consensus, Map, Mass, Tempered, as_readout, decide
+from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout, decide
 from askgraph.temper import TEMPERATURES, tempered_or_plain
 from engines import ENGINES
 from graphs import random_graph, random_labels
@@ -193,6 +193,8 @@ class TestEdges:
         assert decide(field, readout)[[0, 1, 2, 3, 12]].tolist() == [0, 1, 0, 1, 1]
 
     def test_the_scale_of_the_weights_changes_nothing(self, engine, readout):
+        if isinstance(readout, Reweighted):
+            pytest.skip("its least weight and its ridge are absolute, by definition")
         W, labels = random_graph(np.random.default_rng(3), 20, 0.3), random_labels(np.random.default_rng(4), 20, 3, 7)
         fields = [engine.make(ag.priors.base.Precision.of(ag.Graph(W * scale))) for scale in (1.0, 1e3)]
         told = [Label(node, label) for node, label in labels]

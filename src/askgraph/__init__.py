@@ -24,10 +24,13 @@ _HOMES = {
     "estimator": "GraphClassifier",
     "field": "Field",
     "graph": "Graph",
-    "learner": "Learner Step",
+    "events": "Event Step",
+    "judge": "Suspect",
+    "learner": "Learner",
     "priors": "prior",
     "readouts": "Consensus Map Mass Readout Reweighted Tempered",
     "readers": "read_graph read_labels read_table",
+    "stopping": "Error",
     "utilities": "Criterion two_step_approximation",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -37,12 +40,15 @@ if TYPE_CHECKING:
     from askgraph.build import *
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
+    from askgraph.events import Event, Step
     from askgraph.field import Field
     from askgraph.graph import Graph
-    from askgraph.learner import Learner, Step
+    from askgraph.judge import Suspect
+    from askgraph.learner import Learner
     from askgraph.priors import prior
     from askgraph.readers import read_graph, read_labels, read_table
     from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+    from askgraph.stopping import Error
     from askgraph.utilities import Criterion, two_step_approximation
 
 

@@ -5,51 +5,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from askgraph import coding
 from askgraph.ahead import Ahead
 from askgraph.errors import LabelError, SettingError
+from askgraph.events import Event, Step, declared, kept_apart, seed_of
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
+from askgraph.judge import Suspect, advice, doubtful
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
+from askgraph.questions import candidates, questions
 from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
-from askgraph.settings import Schedule, Settings
-from askgraph.shortlist import shortlist
+from askgraph.settings import Schedule, Settings, checked_noise, share
+from askgraph.stopping import Error, enough, expected_error, more_labels
 from askgraph.types import AnyArray, Array, IntArray
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
-
-class Event(NamedTuple):
-    """One thing the learner was told: a label, another label, or that a node is set aside."""
-
-    kind: Literal["tell", "relabel", "skip"]
-    node: int
-    label: Hashable = None
-    before: Hashable = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """One question and its answer, and the field after it."""
-
-    node: Hashable
-    label: Hashable
-    field: Field
-    ask_seconds: float
-    tell_seconds: float
-
-    @property
-    def seconds(self) -> float:
-        """What the step cost apart from the expert's time."""
-        return self.ask_seconds + self.tell_seconds
+AUDIT = 1  # tells the draw of an audit from that of a question
 
 
 class Learner:
@@ -69,6 +48,7 @@ class Learner:
     - ``explore``: the probability of a uniform question, a number or a schedule like doubt's
     - ``first``: the first question, "random" as in Algorithm 1, or by "utility"
     - ``ahead``: where summaries are estimates, samplers that look ahead score so many nodes, the best by tv
+    - ``batch``: nodes asked for together come one after another ("sequence"), or are maxima among their neighbours ("local")
     - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field, None for a thousandth of the mean degree
     - ``engine``: "auto", a name, or a prior
 
@@ -92,21 +72,22 @@ class Learner:
         noise: float = 0.0,
         expect: Literal["mean", "min"] = "mean",
         ahead: int = 64,
+        batch: Literal["sequence", "local"] = "sequence",
     ) -> None:
-        settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead)
+        settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead, batch)
         whole = graph if isinstance(graph, Graph) else Graph(graph)
-        self._begin(whole, settings, _seed(rng), _declared(classes), engine)
+        self._begin(whole, settings, seed_of(rng), declared(classes), engine)
 
     def _begin(
-        self, graph: Graph, settings: Settings, seed: int, declared: list[Hashable], engine: str | Prior | Field
+        self, graph: Graph, settings: Settings, seed: int, names: list[Hashable], engine: str | Prior | Field
     ) -> None:
-        self.graph, self.settings, self.seed, self._declared = graph, settings, seed, declared
+        self.graph, self.settings, self.seed, self._declared = graph, settings, seed, names
         self._criterion, self._readout = settings.criterion, settings.decide
-        self._classes: list[Hashable] = list(declared)
+        self._classes: list[Hashable] = list(names)
         if isinstance(engine, str):
             engine = choose_prior(graph, settings.delta, engine, self._criterion.columns)
         if isinstance(engine, Prior):
-            engine = Field.start(engine, len(declared), settings.noise, settings.squares)
+            engine = Field.start(engine, len(names), settings.noise, settings.squares)
         self._field = engine
         self._log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
@@ -148,9 +129,9 @@ class Learner:
     @property
     def finished(self) -> str | None:
         """Why there is nothing to ask, or None."""
-        if self._candidates(self._field).size:
+        if candidates(self._field, self._aside()).size:
             return None
-        skipped = len(self._skipped())
+        skipped = len(self._aside())
         return (
             f"finished: all unlabeled nodes ({skipped}) are set aside" if skipped else "finished: every node is labeled"
         )
@@ -172,16 +153,16 @@ class Learner:
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
 
-    def tell(self, node: Hashable, label: Hashable) -> None:
-        """The label of a node, asked for or not; a new label is a new class."""
+    def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:
+        """The label of a node, asked for or not; a new label is a new class. ``noise`` is its own, if not all labels'."""
         at, label = self.graph.index(node), coding.plain_label(label)
         if self._field.prior.pick(self._field.labeled, at):
             raise LabelError(
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
         classes = self._classes_with(label)
-        self._field, questions = self._told(at, classes.index(label))
-        self._done(Event("tell", at, label), classes)
+        self._field, questions = self._told(at, classes.index(label), noise)
+        self._done(Event("tell", at, label, noise=noise), classes)
         self._questions = questions
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
@@ -245,8 +226,10 @@ class Learner:
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         return self._batch(awaiting.answered(label), 1, told)
 
-    def _told(self, node: int, label: int) -> tuple[Field, list[int]]:
+    def _told(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
         """The field after a label, and the next question where it is known already."""
+        if noise is not None:
+            return self._field.observe(node, label, checked_noise(noise)), []
         awaiting, after = self._ahead.take(label) if self._ahead and self._ahead.node == node else (None, None)
         return after or ((awaiting or self._field.awaiting(node)).answered(label), [])
 
@@ -285,6 +268,45 @@ class Learner:
             return np.full(len(p), None, dtype=object)
         return coding.label_array(self._classes)[coding.decide(p)]
 
+    def audit(self, n: int = 10) -> list[Hashable]:
+        """Up to n unlabeled nodes, drawn uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
+        nodes = candidates(self._field, self._aside())
+        drawn = np.random.default_rng([self.seed, len(self._log), AUDIT]).choice(
+            nodes, min(n, nodes.size), replace=False
+        )
+        return [self.graph.name(int(node)) for node in drawn]
+
+    def tell_audit(self, node: Hashable, label: Hashable) -> None:
+        """The label of a node that :meth:`audit` drew: it is kept apart, predicts nothing, and :meth:`expected_error` counts it."""
+        at, label = self.graph.index(node), coding.plain_label(label)
+        if self._field.prior.pick(self._field.labeled, at):
+            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
+        self._done(Event("audit", at, label), self._classes)
+
+    def expected_error(self) -> Error:
+        """The expected share of wrong predictions among unlabeled nodes, with a range; audits make it sure."""
+        return expected_error(self._field, self.probabilities(), ~self._field.labeled, self._audits())
+
+    def labels_needed(self, target: float) -> tuple[int, int]:
+        """About how many labels more bring the expected error down to this target, from and to; a rule of thumb."""
+        return more_labels(self.expected_error(), self._field.held, share(target, "target"))
+
+    def enough(self, target: float = 0.05) -> str | None:
+        """Why it is time to stop, in words, or None: the expected error is below the target, or nothing is left to ask."""
+        return self.finished or enough(self.expected_error(), share(target, "target"))
+
+    def suspects(self) -> list[Suspect]:
+        """Labels that all others contradict, the least likely first: look at these again."""
+        found = zip(*(part.tolist() for part in doubtful(self._field)), strict=True)
+        name, classes = self.graph.name, self._classes
+        return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
+
+    def advice(self) -> list[str]:
+        """What to know about this graph before going on: neighbours that disagree, rare classes, parts without labels."""
+        nodes, told = self._audits()
+        predicted = coding.decide(self.probabilities()[nodes]) if nodes.size and self._classes else nodes
+        return advice(self._field, predicted, told)
+
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
 
@@ -312,39 +334,30 @@ class Learner:
             learner._log = [Event(*event) for event in saved.log]
             *learner._orders, learner._classes = map(list, saved.orders)
             return learner
-        for kind, node, label, *_ in saved.log:
-            name = learner.graph.name(node)
-            learner.skip(name) if kind == "skip" else getattr(learner, kind)(name, label)
+        for event in (Event(*event) for event in saved.log):
+            learner._again(event)
         return learner
 
+    def _again(self, event: Event) -> None:
+        name = self.graph.name(event.node)
+        if event.kind == "skip":
+            self.skip(name)
+        elif event.kind == "tell":
+            self.tell(name, event.label, event.noise)
+        else:
+            {"relabel": self.relabel, "audit": self.tell_audit}[event.kind](name, event.label)
+
     def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
-        """Up to n questions to ask together after ``told`` events, and the field with what was solved for the first."""
-        known, chosen = field, list[int]()
-        while len(chosen) < n and (nodes := self._candidates(field)).size:
-            rng = np.random.default_rng([self.seed, told + len(chosen)])
-            node, sharper = self._choose(field, nodes, rng)
-            known = known if chosen else sharper
-            chosen.append(node)
-            if len(chosen) < n:
-                field = sharper.await_answer(node)
-        return known, chosen
+        return questions(field, self.settings, self._aside(), n, (self.seed, told))
 
-    def _choose(self, field: Field, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
-        uniform = rng.random() < self.settings.explores(field.held) or self.settings.passive
-        if uniform or (self.settings.first == "random" and not field.labels):
-            return int(nodes[rng.integers(nodes.size)]), field  # (32)
-        if not field.prior.exact:
-            field, nodes = shortlist(field, nodes, self.settings.score, self._criterion, self.settings.ahead)
-        return field.prior.best(nodes, self.settings.score(field, nodes), rng), field
+    def _aside(self) -> set[int]:
+        return {*kept_apart(self._log, "skip"), *kept_apart(self._log, "audit")}
 
-    def _candidates(self, field: Field) -> IntArray:
-        waiting = ~field.labeled
-        waiting[list(self._skipped())] = False
-        return np.flatnonzero(waiting)
-
-    def _skipped(self) -> set[int]:
-        aside = {event.node for event in self._log if event.kind == "skip"}
-        return aside - {event.node for event in self._log if event.kind == "tell"}
+    def _audits(self) -> tuple[IntArray, IntArray]:
+        """The nodes kept apart for judging, and their classes; -1 for one that no label has."""
+        apart = kept_apart(self._log, "audit")
+        codes = [self._classes.index(label) if label in self._classes else -1 for label in apart.values()]
+        return np.array(list(apart), dtype=np.int64), np.array(codes, dtype=np.int64)
 
     def _done(self, event: Event, classes: list[Hashable]) -> None:
         self._settle()
@@ -363,22 +376,3 @@ class Learner:
 
     def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
         return np.array([self.graph.index(node) for node in nodes], dtype=np.int64)
-
-
-def _seed(rng: int | np.random.Generator | None) -> int:
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if rng is None:
-        return int(np.random.default_rng().integers(2**63))
-    if rng < 0:
-        raise SettingError(f"rng={rng}: a seed is 0 or more")
-    return int(rng)
-
-
-def _declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
-    if isinstance(classes, str):
-        raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
-    names = [coding.plain_label(label) for label in classes or ()]
-    if len(set(names)) < len(names):
-        raise LabelError(f"classes={names}: a class is declared twice")
-    return names

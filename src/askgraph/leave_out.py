@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.field import Field, Label, known_root
+from askgraph.field import OPEN, Field, Label, known_root
+from askgraph.priors.base import Held
 from askgraph.types import Array, IntArray
 
 
@@ -28,9 +29,10 @@ class LeftOut(NamedTuple):
     variance: Array  # of the label given the others, noise included
 
 
-def left_out(field: Field) -> LeftOut:
-    """Of some of the labels that were folded in, then of all labels in V."""
-    joined: list[Any] = [np.concatenate(parts) for parts in zip(_folded(field), _recent(field), strict=True)]
+def left_out(field: Field, every: bool = False) -> LeftOut:
+    """Of some of the labels that were folded in, or all of them, then of all labels in V."""
+    folded = _folded(field, field.prior.hold(field.prior.folded) if every else field.prior.held)
+    joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
     return LeftOut(*joined)
 
 
@@ -45,14 +47,16 @@ def _recent(field: Field) -> LeftOut:
     return LeftOut(nodes, labels, Y - gap, pull[:, None] * gap, 1 / precision)
 
 
-def _folded(field: Field) -> LeftOut:
+def _folded(field: Field, held: Held) -> LeftOut:
     """By what ties each label to the free nodes, as it was when labels were folded in, and by what V has told since."""
-    held, told = field.prior.held, {x.node: x for x in field.folded}
+    told = {x.node: x for x in field.folded}
     nodes, labels = _columns([told[node] for node in held.nodes.tolist()])
+    here = labels != OPEN
     Y, since = _told(field, labels), held.links @ field.factor
     precision = held.precision + (since**2).sum(axis=1)
     gap = (held.own[:, None] * Y - held.links @ field.votes) / precision[:, None]
-    return LeftOut(nodes, labels, Y - gap, (held.links @ _shadow(field))[:, None] * gap, 1 / precision)
+    lost = (held.links @ _shadow(field))[:, None] * gap
+    return LeftOut(nodes[here], labels[here], (Y - gap)[here], lost[here], 1 / precision[here])
 
 
 def _shadow(field: Field) -> Array:

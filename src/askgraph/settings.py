@@ -33,6 +33,7 @@ class Settings:
     noise: float = 0.0
     expect: Literal["mean", "min"] = "mean"
     ahead: int = 64
+    batch: Literal["sequence", "local"] = "sequence"
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
@@ -40,14 +41,14 @@ class Settings:
         _one_of(self.form, "form", ("printed", "derived"))
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
+        _one_of(self.batch, "batch", ("sequence", "local"))
         if self.delta is not None and not (isinstance(self.delta, int | float) and 0 < self.delta < np.inf):
             raise SettingError(
                 f"delta={self.delta!r}: give a positive number, or None for a thousandth of the mean degree"
             )
         if not isinstance(self.ahead, int) or self.ahead < 1:
             raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
-        if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise SettingError(f"noise={self.noise}: give the standard deviation of a label, 0 or more")
+        checked_noise(self.noise)
 
     @property
     def passive(self) -> bool:
@@ -102,6 +103,13 @@ class Settings:
         return cls(**{**plain, "readout": readout})
 
 
+def checked_noise(noise: float) -> float:
+    """The standard deviation of a label."""
+    if not (np.isfinite(noise) and noise >= 0):
+        raise SettingError(f"noise={noise}: give the standard deviation of a label, 0 or more")
+    return float(noise)
+
+
 def _one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise SettingError(f"{name}={value!r}: choose {' or '.join(map(repr, allowed))}")
@@ -111,17 +119,18 @@ def _schedule(value: Schedule, name: str) -> None:
     if isinstance(value, str) and value not in SCHEDULES:
         raise SettingError(f"{name}={value!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
     if isinstance(value, int | float):
-        _share(value, name)
+        share(value, name)
 
 
 def _scheduled(value: Schedule, name: str, held: int) -> float:
     if value is None or isinstance(value, int | float):
         return float(value or 0.0)
     rule = SCHEDULES[value] if isinstance(value, str) else value
-    return 1.0 if held == 0 else _share(rule(held), name)
+    return 1.0 if held == 0 else share(rule(held), name)
 
 
-def _share(value: float, name: str) -> float:
+def share(value: float, name: str) -> float:
+    """A number in [0, 1]."""
     if not 0 <= value <= 1:
         raise SettingError(f"{name}={value}: give a number in [0, 1]")
     return float(value)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from askgraph import coding
 from askgraph.field import Field
 from askgraph.leave_out import LeftOut, left_out
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import Array, IntArray
 
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
 FAINT, NOTHING = 1e-6, 1e-9  # added to a vote over its mean, and to one left out: a class is never ruled out for good
@@ -49,8 +50,24 @@ def tempered_or_plain(field: Field) -> Reading | None:
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
-    by_mass, plain = (evidence.best(evidence.losses(plain), 0.1) for plain in (False, True))
-    return evidence.plainly(plain[0]) if plain[1] + PLAIN < by_mass[1] else evidence.by_mass(by_mass[0])
+    tau, plain = evidence.freely()
+    return evidence.plainly(tau) if plain else evidence.by_mass(tau)
+
+
+def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
+    """Labels left out one at a time, and the class probabilities (a row a label) that all others then give, read the same way.
+
+    Of labels that were folded in, some or ``every`` one.
+    """
+    evidence = _Evidence.of(field, every)
+    if evidence is None:
+        left = left_out(field, every)
+        return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
+    left, scores = evidence.left, evidence.scores(*evidence.freely())
+    shares = np.zeros_like(left.votes)
+    shares[:, evidence.seen] = scores / coding.summed(scores)
+    reach = np.clip(coding.summed(left.votes), 0.0, 1.0)
+    return left, reach * shares + (1 - reach) / evidence.classes
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,7 @@ class _Evidence:
     left: LeftOut
 
     @classmethod
-    def of(cls, field: Field) -> _Evidence | None:
+    def of(cls, field: Field, every: bool = False) -> _Evidence | None:
         counts = field.counts
         seen, reached = np.flatnonzero(counts), ~field.labeled & (coding.summed(field.votes)[:, 0] > NOTHING)
         if not (seen.size and field.prior.total(reached)):
@@ -74,7 +91,7 @@ class _Evidence:
         votes = np.maximum(field.votes[reached][:, seen], 0.0)
         total = np.maximum(field.prior.total(votes), NOTHING * len(votes))
         likely = _likely(field, votes, total / len(votes))
-        return cls(counts.size, seen, counts[seen], total, len(votes), likely, left_out(field))
+        return cls(counts.size, seen, counts[seen], total, len(votes), likely, left_out(field, every))
 
     def by_mass(self, tau: float) -> Reading:
         prior = (self.counts + 1) / (self.counts.sum() + self.classes)
@@ -91,28 +108,42 @@ class _Evidence:
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
         return float(TEMPERATURES[drawn.argmin()]), float(drawn.min())
 
+    def freely(self) -> tuple[float, bool]:
+        """The temperature, and whether votes are read plainly."""
+        by_mass, plain = (self.best(self.losses(plain), 0.1) for plain in (False, True))
+        return (plain[0], True) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False)
+
     def losses(self, plain: bool) -> Array:
         """-Σ ln p of labels whose class has another one, each from all others; a value a temperature."""
-        place = np.searchsorted(self.seen, self.left.labels)
-        own = np.eye(self.seen.size)[place]
-        others = self.counts - own
-        counted = self.counts[place] > 1
+        counted, rows = self.counts[self._place] > 1, np.arange(self._place.size)
         if self.seen.size < 2 or not counted.any():
             return np.zeros(TEMPERATURES.size)
-        logs = np.log(np.maximum(self.left.votes[:, self.seen], 0.0) + NOTHING)
-        prior = np.zeros_like(logs)
+        scores = [self.scores(tau, plain) for tau in TEMPERATURES]
+        chances = np.array([s[rows, self._place] / s.sum(axis=1) for s in scores])
+        return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
+
+    def scores(self, tau: float, plain: bool) -> Array:
+        """What all other labels say at each label, for the classes seen, up to a factor a label."""
+        logs, others = tau * self._logs(plain), self._others
         if not plain:
-            mean = (self.total - self.left.lost[:, self.seen]) / self.reached
-            logs -= np.log(np.maximum(mean, NOTHING))
-            prior = np.log((others + 1) / (self.counts.sum() - 1 + self.classes))
-        return np.array([_surprise(tau * logs + prior, others, own, counted, self.classes) for tau in TEMPERATURES])
+            logs = logs + np.log((others + 1) / (self.counts.sum() - 1 + self.classes))
+        logs = np.where(others > 0, logs, NEVER)
+        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
+    def _logs(self, plain: bool) -> Array:
+        votes = np.log(np.maximum(self.left.votes[:, self.seen], 0.0) + NOTHING)
+        if plain:
+            return votes
+        return votes - np.log(np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING))
 
-def _surprise(scores: Array, others: Array, own: Array, counted: BoolArray, classes: int) -> float:
-    scores = np.where(others > 0, scores, NEVER)
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    chance = (p * own).sum(axis=1) / p.sum(axis=1)
-    return float(-np.log((1 - ODD) * chance + ODD / classes)[counted].sum())
+    @cached_property
+    def _place(self) -> IntArray:
+        return np.searchsorted(self.seen, self.left.labels)
+
+    @cached_property
+    def _others(self) -> Array:
+        """How many labels of each class are left."""
+        return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 
 def _likely(field: Field, votes: Array, mean: Array) -> float:

@@ -143,10 +143,18 @@ class Prior(ABC):
 
     @cached_property
     def held(self) -> Held:
-        """The labels folded in; of many, some that are evenly spaced."""
+        """Labels folded in; of many, some that are evenly spaced."""
+        every = self.folded
+        return self.hold(every[np.linspace(0, every.size - 1, min(every.size, MOST_HELD)).round().astype(np.int64)])
+
+    @property
+    def folded(self) -> IntArray:
+        """The nodes whose labels were folded in."""
+        return np.flatnonzero(self.precision.pinned | (self.precision.extra > 0))
+
+    def hold(self, nodes: IntArray) -> Held:
+        """Of these nodes, whose labels were folded in: a solve each."""
         pinned, extra = self.precision.pinned, self.precision.extra
-        every = np.flatnonzero(pinned | (extra > 0))
-        nodes = every[np.linspace(0, every.size - 1, min(every.size, MOST_HELD)).round().astype(np.int64)]
         links = csr_array(
             (diags_array(pinned.astype(float)) @ self.precision.graph.weights + diags_array(extra))[nodes]
         )

@@ -1,0 +1,69 @@
+"""Which nodes to ask for, given the field."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from askgraph.field import Field
+from askgraph.settings import Settings
+from askgraph.shortlist import shortlist
+from askgraph.types import Array, IntArray
+
+
+def candidates(field: Field, aside: Collection[int]) -> IntArray:
+    """The unlabeled nodes that were not set aside."""
+    waiting = ~field.labeled
+    waiting[list(aside)] = False
+    return np.flatnonzero(waiting)
+
+
+def questions(
+    field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]
+) -> tuple[Field, list[int]]:
+    """Up to n nodes to ask for together, and the field with what was solved for the first.
+
+    The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
+    """
+    if n > 1 and settings.batch == "local" and _scored(field, settings):
+        return field, _local_maxima(field, settings, candidates(field, aside), n)
+    known, chosen = field, list[int]()
+    while len(chosen) < n and (nodes := candidates(field, aside)).size:
+        node, sharper = _one(field, settings, nodes, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
+        known = known if chosen else sharper
+        chosen.append(node)
+        if len(chosen) < n:
+            field = sharper.await_answer(node)
+    return known, chosen
+
+
+def _scored(field: Field, settings: Settings) -> bool:
+    """Whether questions are chosen by their scores."""
+    return not settings.passive and bool(field.labels or settings.first == "utility")
+
+
+def _one(field: Field, settings: Settings, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
+    if rng.random() < settings.explores(field.held) or not _scored(field, settings):
+        return int(nodes[rng.integers(nodes.size)]), field  # (32)
+    if not field.prior.exact:
+        field, nodes = shortlist(field, nodes, settings.score, settings.criterion, settings.ahead)
+    return field.prior.best(nodes, settings.score(field, nodes), rng), field
+
+
+def _local_maxima(field: Field, settings: Settings, nodes: IntArray, n: int) -> list[int]:
+    """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
+    W, scores = field.origin.precision.graph.weights, np.full(len(field.votes), -np.inf)
+    scores[nodes] = settings.score(field, nodes)
+    peak = scores[nodes] >= _highest_neighbor(W.indptr, W.indices, scores)[nodes]
+    order = np.lexsort((nodes, -scores[nodes], ~peak))
+    return [int(node) for node in nodes[order[:n]]]
+
+
+def _highest_neighbor(first: IntArray, node: IntArray, scores: Array) -> Array:
+    """The highest score among each node's neighbours, -inf without any."""
+    joined = np.flatnonzero(np.diff(first))
+    highest = np.full(scores.size, -np.inf)
+    if joined.size:
+        highest[joined] = np.maximum.reduceat(scores[node], first[joined])
+    return highest
