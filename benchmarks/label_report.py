@@ -80,7 +80,8 @@ HEADS = (
     "calibration error at 5C | 10C | seconds"
 )
 WORDS = """
-- AUC: trapezoid mean of the accuracy on unlabeled nodes over 1 … T labels, T = min(20 C, 150, n/2), C classes; mean of seeds.
+- AUC: trapezoid mean of the accuracy on unlabeled nodes over 1 … T labels, T = min(20 C, 150, n/2), C classes (ecoli8_short:
+  T = 24); mean of seeds.
 - Regret: how far below the best method here on that graph.
 - At 2C: after two labels a class; mean of the graphs whose budget goes so far.
 - To 80 %: labels a class until the mean curve first reaches 80 % of the accuracy with all labels: what the best method here

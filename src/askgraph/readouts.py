@@ -16,7 +16,7 @@ from askgraph.types import Array, BoolArray, IntArray
 from askgraph.utilities.later import reweighted
 
 HEARD = 0.9  # the share of the neighbours in a consensus
-SAMPLE, SHARPNESS = 4096, (0.25, 32.0)  # unlabeled nodes by which its confidence is set, and the exponents tried
+SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes by which its confidence is set, and the exponents tried
 
 
 class Readout(Protocol):
@@ -137,10 +137,11 @@ def _sharpness(p: Array, heard: Array, unlabeled: BoolArray) -> float:
     if not some.size:
         return 1.0
     aim, part = p[some].max(axis=1).mean(), heard[some]
+    logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
     low, high = np.log(SHARPNESS)
     for _ in range(20):
         middle = (low + high) / 2
-        unsure = _sharpened(part, float(np.exp(middle))).max(axis=1).mean() < aim
+        unsure = (1 / coding.summed(np.exp(np.exp(middle) * logs))).mean() < aim
         low, high = (middle, high) if unsure else (low, middle)
     return float(np.exp((low + high) / 2))
 
