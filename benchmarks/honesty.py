@@ -2,7 +2,7 @@
 
 python benchmarks/honesty.py [--seeds 20] [--validation-seeds 5]     # prints Markdown tables; data from the folder ASKGRAPH_DATA
 
-Steps from ten labels a class on, every half class: |estimate - true| and the share of 90 % ranges that hold the true error, averages
+Steps from ten labels a class on, every half class: |estimate - true| and the share of 90 % ranges that hold it, averages
 over steps and seeds; the same with 20 random labels drawn at ten labels a class and kept apart. Flipped: of 120 random labels 5 %
 are given another class; the share of them among as many worst suspects.
 """
