@@ -16,18 +16,22 @@ from askgraph.types import Array
 
 # One look a sampler, on every figure: colours that colour-blind readers tell apart (Okabe & Ito), doubled by marks.
 STYLES: dict[str, dict[str, Any]] = {
+    "influence": {"color": "#D55E00", "marker": "h"},
     "tv": {"color": "#0072B2", "marker": "o"},
     "msd": {"color": "#D55E00", "marker": "s"},
     "klg": {"color": "#000000", "marker": "^"},
     "fl": {"color": "#009E73", "marker": "v"},
     "kl": {"color": "#CC79A7", "marker": "D"},
     "sigma": {"color": "#009E73", "marker": "P"},
-    "influence": {"color": "#0072B2", "marker": "h"},
     "vm": {"color": "#CC79A7", "marker": "X"},
     "eer": {"color": "#E69F00", "marker": "<"},
     "tsa": {"color": "#56B4E9", "marker": ">"},
     "unc": {"color": "#000000", "marker": "*"},
     "random": {"color": "#888888", "marker": "|"},
+    "mc": {"color": "#56B4E9", "marker": "d"},
+    "mcvopt": {"color": "#0072B2", "marker": "p"},
+    "dial": {"color": "#009E73", "marker": "8"},
+    "pwll": {"color": "#E69F00", "marker": "H"},
 }
 Size = tuple[float, float]
 
