@@ -16,7 +16,7 @@ from askgraph.priors.cg import SMALL, Solver
 from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
 from askgraph.priors.system import WIDTH
 from askgraph.probes import Probed, Samples
-from askgraph.progress import bar, compiling
+from askgraph.progress import bar, compiling, log
 from askgraph.room import fits
 from askgraph.types import Array, IntArray
 
@@ -24,6 +24,7 @@ FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 FEWEST, MOST = 16, 256  # probes of the field
 MOST_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
 MOST_FLAT = MOST_GROUPS + 64  # probes of ‖g‖₂
+COARSE, GROUPED = 300_000, f"{MOST_GROUPS} groups are coarse for so many nodes"
 WANTED = 0.027  # relative error of a variance that probes estimate
 ACCURATE = 3e-9  # the residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
 
@@ -133,6 +134,8 @@ class Iterative(Prior):
         for some in (~free, free):  # a pinned node has no neighbors in Q: it joins a group of its own component
             home[component[some]] = group[some]
         group = np.where(free, group, home[component])
+        if self.n_nodes > COARSE:
+            log.info("msd and vm ask within 5 %% of the best here, tv, sigma and influence within 1 %%: %s", GROUPED)
         steps, flat = Steps(group, component, free), Flat(group, free)
         values = self._solved([(steps.block, steps.count), (flat.block, count)])
         return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))
