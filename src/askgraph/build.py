@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -14,12 +15,15 @@ from askgraph.errors import GraphError, SettingError
 from askgraph.foreign import Raw, counted, frame_column, is_frame
 from askgraph.graph import Graph
 from askgraph.neighbors import neighbors
+from askgraph.progress import Tick, bar, working
 from askgraph.types import Array, BoolArray, IntArray
 
 MAX_ENTRIES = 50_000_000  # stored weights (600 MB); beyond it radial_basis and pearson ask for a threshold
 CHUNK = 4_000_000  # numbers in one block of pairs (32 MB)
 ROUNDOFF = 1e-14  # a correlation below it is none
 LARGEST = 1e150  # features beyond it overflow when squared
+ROUNDS = 20  # in which ends are matched
+MANY = 100_000  # nodes from which making a graph takes seconds
 Seed = int | np.random.Generator | None
 
 
@@ -180,8 +184,9 @@ def communities(
     rng, labels = np.random.default_rng(rng), np.repeat(np.arange(len(sizes)), sizes)
     degrees = (1 - rng.random(labels.size)) ** (-1 / (exponent - 1))
     degrees = np.minimum(degrees * mean_degree / degrees.mean(), labels.size - 1)
-    inside = _matched(_rounded(degrees * (1 - mixing), rng), labels, True, rng)
-    outside = _matched(_rounded(degrees * mixing, rng), labels, False, rng)
+    with bar(2 * ROUNDS if labels.size >= MANY else 0, f"matching the edges of {labels.size:,} nodes") as tick:
+        inside = _matched(_rounded(degrees * (1 - mixing), rng), labels, True, rng, tick)
+        outside = _matched(_rounded(degrees * mixing, rng), labels, False, rng, tick)
     pairs = np.concatenate([inside, outside])
     for group in (labels, np.zeros_like(labels)):  # within communities first, then whatever is still apart
         pairs = np.concatenate([pairs, _bridges(pairs, group, rng)])
@@ -200,11 +205,12 @@ def power_law(n: int, m: int = 5, rng: Seed = None) -> Graph:
     edge = np.arange(m, m * (n - m))  # after a star of m edges; edge e has its ends at places 2e and 2e + 1
     older = 2 * m * (edge // m)  # places that were there before the node of this edge: one of them, evenly drawn,
     place = rng.integers(0, older) if edge.size else edge  # is a node drawn by its degree (Batagelj & Brandes 2005)
-    for _ in range(100):
-        target = _attached(place, m)
-        if not (again := _repeated(target, m)).any():
-            break
-        place[again] = rng.integers(0, older[again])
+    with working(f"attaching {n:,} nodes") if n >= MANY else nullcontext():
+        for _ in range(100):
+            target = _attached(place, m)
+            if not (again := _repeated(target, m)).any():
+                break
+            place[again] = rng.integers(0, older[again])
     hub = np.arange(1, m + 1), np.zeros(m, dtype=np.int64)
     return _joined(n, np.concatenate([hub[0], m + edge // m]), np.concatenate([hub[1], target]))
 
@@ -317,10 +323,10 @@ def _joined(n: int, i: IntArray, j: IntArray, weights: Array | None = None, name
     return Graph(Raw(sp.coo_array((values, ends), shape=(n, n)), names, "edges"))
 
 
-def _matched(ends: IntArray, labels: IntArray, within: bool, rng: np.random.Generator) -> IntArray:
+def _matched(ends: IntArray, labels: IntArray, within: bool, rng: np.random.Generator, tick: Tick) -> IntArray:
     """Distinct pairs of nodes, inside communities or across; node i in up to ``ends[i]`` of them."""
     left, pairs = np.repeat(np.arange(labels.size), ends), np.empty((0, 2), dtype=np.int64)
-    for _ in range(20):
+    for _ in range(ROUNDS):
         left = rng.permutation(left)[: left.size // 2 * 2]
         left = left[np.argsort(labels[left], kind="stable")] if within else left
         new = np.sort(left.reshape(-1, 2), axis=1)
@@ -328,6 +334,7 @@ def _matched(ends: IntArray, labels: IntArray, within: bool, rng: np.random.Gene
         fits = np.isin(np.arange(len(pairs), len(seen)), np.unique(seen, return_index=True)[1])
         fits &= (new[:, 0] != new[:, 1]) & ((labels[new[:, 0]] == labels[new[:, 1]]) == within)
         pairs, left = np.concatenate([pairs, new[fits]]), new[~fits].ravel()
+        tick()
     return pairs
 
 
