@@ -12,12 +12,14 @@ from scipy.sparse import csr_array, diags_array
 
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.graph import Graph
+from askgraph.progress import bar
 from askgraph.spread import Spread
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 RESIDUAL = 1e-8
 RIDGE = 0.001  # δ over the mean degree
 MOST_HELD, AT_ONCE = 64, 16  # labels folded in that stand for all of them; solves that are made together
+LONG = 10_000_000  # nodes times solves: some seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +161,13 @@ class Prior(ABC):
             (diags_array(pinned.astype(float)) @ self.precision.graph.weights + diags_array(extra))[nodes]
         )
         own = np.where(pinned, self.precision.full.diagonal(), extra)[nodes]
-        parts = [links[at : at + AT_ONCE] for at in range(0, nodes.size, AT_ONCE)]
-        known = [np.einsum("ij,ji->i", part.toarray(), self.solve(part.toarray().T)) for part in parts]
-        return Held(nodes, links, own, own - np.concatenate([np.zeros(0), *known]))
+        known, long = [np.zeros(0)], self.n_nodes * nodes.size > LONG
+        with bar(nodes.size if long else 0, f"leaving out {nodes.size} labels") as tick:
+            for at in range(0, nodes.size, AT_ONCE):
+                part = links[at : at + AT_ONCE].toarray()
+                known.append(np.einsum("ij,ji->i", part, self.solve(part.T)))
+                tick(len(part))
+        return Held(nodes, links, own, own - np.concatenate(known))
 
     def influence(self) -> Array:
         """G₀1: 1/δ when no label is folded in, one solve otherwise."""
