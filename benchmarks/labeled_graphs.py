@@ -1,4 +1,4 @@
-"""The labeled graphs that accuracy per label is measured on: development, validation, and many classes for the budget.
+"""The labeled graphs that accuracy per label is measured on: development, validation, words added, many classes for the budget.
 
 Rules are chosen on the development graphs; the validation graphs only confirm them, nothing is ever tuned there. The graphs of
 many classes are development graphs too. Files come from the folder ASKGRAPH_DATA, the rest from scikit-learn and networkx.
@@ -39,6 +39,7 @@ GROUPS = {
         "leuk_cos",
         "lfr3",
     ),
+    "edges and words": ("cora_words", "citeseer_words"),
     "many classes": ("lfr40", "digits40", "ecoli8_short"),
 }
 GROUP = {graph: group for group, graphs in GROUPS.items() for graph in graphs}
@@ -79,6 +80,9 @@ def problem(name):
         return communities(**LFR[name])
     if name.startswith("digits"):
         return digits(fine=name == "digits40")
+    if name.endswith("_words"):
+        cited, X = papers(name.removesuffix("_words"))
+        return Problem(ag.with_features(cited.graph, X), cited.truth)
     if name == "cora_feat":
         return words("cora")
     return table(*name.split("_"))
@@ -118,12 +122,17 @@ def split(X, y, parts):
 
 def words(name):
     """Papers joined by the words in them: the ten nearest by the cosine of tf-idf rows, which is the weight."""
+    cited, X = papers(name)
+    nearest = ag.nearest_neighbors(X, k=10, metric="cosine", bandwidth=None).weights
+    return Problem(ag.Graph(csr_array(nearest.multiply(X @ X.T))), cited.truth)
+
+
+def papers(name):
+    """The citation graph, and tf-idf rows of unit length."""
     cited, data = Source(name, largest=True).problem(), load(name)
     X = data.features[[data.graph.index(paper) for paper in cited.graph.names]]
     X = X * np.log(len(X) / np.maximum((X > 0).sum(axis=0), 1))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    nearest = ag.nearest_neighbors(X, k=10, metric="cosine", bandwidth=None).weights
-    return Problem(ag.Graph(csr_array(nearest.multiply(X @ X.T))), cited.truth)
+    return cited, X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def table(name, kind):

@@ -22,6 +22,7 @@ _HOMES = {
     "errors": "AskgraphError ConvergenceError EngineError FileError GraphError LabelError MissingExtraError "
     "SettingError TooLargeError",
     "estimator": "GraphClassifier",
+    "features": "with_features",
     "field": "Field",
     "graph": "Graph",
     "events": "Event Step",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
     from askgraph.events import Event, Step
+    from askgraph.features import with_features
     from askgraph.field import Field
     from askgraph.graph import Graph
     from askgraph.judge import Suspect

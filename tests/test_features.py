@@ -1,0 +1,48 @@
+"""A given graph and features of its nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import askgraph as ag
+
+
+def plain(W, X, k, hops):
+    """The definition, in dense loops."""
+    n, A = len(W), W + np.eye(len(W))
+    d = A.sum(axis=1)
+    parts = [W]
+    for _ in range(hops):
+        X = np.array([sum(A[i, j] / np.sqrt(d[i] * d[j]) * X[j] for j in range(n)) for i in range(n)])
+        U = X / np.linalg.norm(X, axis=1, keepdims=True)
+        near = np.zeros((n, n))
+        for i in range(n):
+            others = sorted((j for j in range(n) if j != i), key=lambda j: -(U[i] @ U[j]))[:k]
+            near[i, others] = near[others, i] = 1.0
+        parts.append(near)
+    return sum(part * n / part.sum() for part in parts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_it_is_what_is_written_down(seed, hops):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((14, 14)) * (rng.random((14, 14)) < 0.3), 1)
+    W, X = W + W.T, rng.random((14, 5))
+    names = [f"n{i}" for i in range(14)]
+    for rows in (X, csr_array(X)):
+        graph = ag.with_features(ag.Graph(W, names=names), rows, k=3, hops=hops)
+        np.testing.assert_allclose(graph.weights.toarray(), plain(W, X, 3, hops), atol=1e-12)
+        assert list(graph.names) == names
+
+
+def test_features_without_edges_and_what_is_refused():
+    X = np.random.default_rng(0).random((6, 3))
+    alone = ag.with_features(ag.Graph(np.zeros((6, 6))), X, k=2)
+    assert alone.n_edges >= 6
+    with pytest.raises(ag.GraphError, match="6 nodes"):
+        ag.with_features(ag.Graph(np.zeros((6, 6))), X[:5])
+    with pytest.raises(ag.SettingError, match="at least once"):
+        ag.with_features(ag.Graph(np.zeros((6, 6))), X, hops=0)
