@@ -17,6 +17,7 @@ from askgraph.types import AnyArray, Array, BoolArray
 
 DENSE_UP_TO = 600  # nodes: below, compiled code gains less than loading it costs
 PANEL = 48
+SHALLOW = 12  # levels of a search: so shallow a graph mixes fast
 SPEED = 2e9  # multiplications a second, about
 ROUNDING = 16 * np.finfo(float).eps
 REFINE, FAIL = 1e-10, 1e-8  # relative residuals
@@ -256,7 +257,7 @@ def predicted_fill(Q: Any) -> float:
     Q = csr_array(Q)
     n, hubs = Q.shape[0], _hubs(Q)
     core = ~hubs & (np.diff(Q.indptr) > 2)  # a node with one neighbor fills nothing
-    A, entries, most = Q[core][:, core], (Q.nnz + n) / 2, n * (n + 1) / 2
+    A, entries, most = Q if core.all() else Q[core][:, core], (Q.nnz + n) / 2, n * (n + 1) / 2
     if A.shape[0] == 0:
         return float(min(1 + hubs.sum() * hubs.sum() / 2 / entries, most / entries))
     m, degree, width = _widths(A)
@@ -270,12 +271,18 @@ def predicted_fill(Q: Any) -> float:
 
 def _widths(A: csr_array) -> tuple[Array, Array, Array]:
     """Of each component: nodes, mean degree, and the widest level of a search from a far node."""
+    if (level := _levels(A, np.array([A.shape[0] - 1]))) is not None and level.max() < SHALLOW:  # no search is narrow
+        return (
+            np.array([float(level.size)]),
+            np.array([A.nnz / level.size - 1]),
+            np.array([float(np.bincount(level).max())]),
+        )
     k, label = connected_components(A, directed=False)
     far = np.empty(k, dtype=np.int64)
     far[label] = np.arange(len(label))
-    nearest_first = np.argsort(_levels(A, far), kind="stable")
+    nearest_first = np.argsort(_reached(_levels(A, far)), kind="stable")
     far[label[nearest_first]] = nearest_first
-    level = _levels(A, far)
+    level = _reached(_levels(A, far))
     key, size = np.unique(label * np.int64(level.max() + 1) + level, return_counts=True)
     width = np.zeros(k)
     np.maximum.at(width, key // (level.max() + 1), size)
@@ -283,12 +290,19 @@ def _widths(A: csr_array) -> tuple[Array, Array, Array]:
     return m, np.bincount(label, np.diff(A.indptr), k) / m - 1, width
 
 
-def _levels(A: csr_array, roots: AnyArray) -> AnyArray:
-    """Steps from each node to the root of its component, one root each."""
+def _reached(level: AnyArray | None) -> AnyArray:
+    assert level is not None  # every component has a root
+    return level
+
+
+def _levels(A: csr_array, roots: AnyArray) -> AnyArray | None:
+    """Steps from each node to the root of its component, one root each; None if a component has none."""
     n = A.shape[0]
     indices = np.concatenate([A.indices, roots]).astype(np.int32)
     rooted = csr_array((np.ones(len(indices), np.int8), indices, np.append(A.indptr, len(indices))), (n + 1, n + 1))
     order, before = breadth_first_order(rooted, n)
+    if order.size <= n:
+        return None
     rank = np.empty(n + 1, np.int64)
     rank[order] = np.arange(n + 1)
     up, depth = np.append(0, rank[before[order[1:]]]), np.append(0, np.ones(n, np.int64))
