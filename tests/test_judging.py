@@ -211,11 +211,12 @@ def test_a_label_of_its_own_noise():
 @pytest.mark.parametrize("engine", ["dense", "iterative"])
 def test_a_local_batch_is_made_of_peaks(engine):
     graph, truth = GRAPHS["digits"]()
-    learner = taught(graph, truth, 5, batch="local", engine=engine)
+    learner, one = (taught(graph, truth, 5, batch="local", engine=engine) for _ in range(2))
+    batch = learner.ask(8)
+    assert batch[0] == one.ask() == learner.ask()
     scores = np.full(graph.n_nodes, -np.inf)
     rest = np.flatnonzero(~learner.field.labeled)
     scores[rest] = CRITERIA["influence"].score(learner.field, rest, 0.0, "printed", "mean")
-    batch = learner.ask(8)
     W = graph.weights.toarray()
     assert len(set(batch)) == 8
     for node in batch:

@@ -97,7 +97,7 @@ def simulate(
     ] = None,
     doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
     form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
-    readout: Annotated[str, typer.Option(help="consensus, tempered, mass or map.")] = "consensus",
+    readout: Annotated[str, typer.Option(help="consensus, tempered, mass, map or reweighted.")] = "consensus",
     engine: Annotated[str, typer.Option(help="auto, dense, direct or iterative.")] = "auto",
     workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
     output: Annotated[Path, typer.Option("-o", "--output", help="Records, one JSON line a run.")] = Path("runs.jsonl"),

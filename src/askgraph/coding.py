@@ -45,6 +45,11 @@ def soften(p: Array, alpha: float) -> Array:
     return p if alpha == 0 else alpha / p.shape[1] + (1 - alpha) * p
 
 
+def frequencies(counts: Array, classes: int) -> Array:
+    """(n_c + 1)/(t + C), a row of counts each: the class prior that t labels suggest."""
+    return np.asarray((counts + 1) / (counts.sum(axis=-1, keepdims=True) + classes))
+
+
 def decide(scores: Array) -> IntArray:
     """The class with the highest score in each row; a tie (within 1e-9) goes to the class that was named first."""
     near = scores >= scores.max(axis=1, keepdims=True) - TIE

@@ -26,13 +26,13 @@ def questions(
 
     The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
     """
-    if n > 1 and settings.batch == "local" and _scored(field, settings):
-        return field, _local_maxima(field, settings, candidates(field, aside), n)
     known, chosen = field, list[int]()
     while len(chosen) < n and (nodes := candidates(field, aside)).size:
         node, sharper = _one(field, settings, nodes, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
         known = known if chosen else sharper
         chosen.append(node)
+        if n > 1 and settings.batch == "local" and _scored(field, settings):
+            return known, list(dict.fromkeys([node, *_local_maxima(known, settings, nodes, n)]))[:n]
         if len(chosen) < n:
             field = sharper.await_answer(node)
     return known, chosen

@@ -65,7 +65,7 @@ class Mass:
         if self.prior == "uniform":
             return np.ones(counts.size)
         if self.prior == "frequency":
-            return frequencies(counts)
+            return coding.frequencies(counts, counts.size)
         if len(self.prior) != counts.size:
             raise SettingError(f"the class prior has {len(self.prior)} numbers, there are {counts.size} classes")
         return np.asarray(self.prior, dtype=float)
@@ -103,14 +103,11 @@ class Consensus:
         """Of nodes, or of rows with these votes that are linked to nodes by weights."""
         reading = tempered_or_plain(field)
         p = _read(field, reading, None)
-        own = p if votes is None else _read(field, reading, votes)
-        sharpness = _sharpness(p, _heard(p, p, field.origin.precision.graph.weights), ~field.labeled)
-        links = field.origin.precision.graph.weights if links is None else links
-        result = _sharpened(_heard(own, p, links), sharpness)
-        told = field.free == 0
-        if votes is None:
-            result[told] = p[told]
-        return result
+        heard = _heard(p, p, field.origin.precision.graph.weights)
+        sharpness = _sharpness(p, heard, ~field.labeled)
+        if votes is not None and links is not None:
+            return _sharpened(_heard(_read(field, reading, votes), p, links), sharpness)
+        return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
 
 
 def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
@@ -149,11 +146,6 @@ def _sharpness(p: Array, heard: Array, unlabeled: BoolArray) -> float:
 def _sharpened(p: Array, power: float) -> Array:
     scores = (p / p.max(axis=1, keepdims=True)) ** power
     return np.asarray(scores / coding.summed(scores))
-
-
-def frequencies(counts: Array) -> Array:
-    """(n_c + 1)/(t + C): the class prior that labels suggest."""
-    return np.asarray((counts + 1) / (counts.sum() + counts.size))
 
 
 def _blended(votes: Array, scores: Array) -> Array:

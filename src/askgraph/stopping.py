@@ -66,7 +66,7 @@ def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
     if target <= 0:
         raise SettingError("target=0: no number of labels makes predictions perfect; give a share such as 0.05")
     ratio = max(error.value / target, 1.0)
-    return tuple(int(np.ceil(held * (ratio**power - 1))) for power in (1, 2))  # type: ignore[return-value]
+    return int(np.ceil(held * (ratio - 1))), int(np.ceil(held * (ratio**2 - 1)))
 
 
 def enough(error: Error, target: float) -> str | None:

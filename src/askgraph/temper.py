@@ -94,7 +94,7 @@ class _Evidence:
         return cls(counts.size, seen, counts[seen], total, len(votes), likely, left_out(field, every))
 
     def by_mass(self, tau: float) -> Reading:
-        prior = (self.counts + 1) / (self.counts.sum() + self.classes)
+        prior = coding.frequencies(self.counts, self.classes)
         return Reading(self.seen, self.total / self.reached, prior, tau)
 
     def plainly(self, tau: float) -> Reading:
@@ -126,7 +126,7 @@ class _Evidence:
         """What all other labels say at each label, for the classes seen, up to a factor a label."""
         logs, others = tau * self._logs(plain), self._others
         if not plain:
-            logs = logs + np.log((others + 1) / (self.counts.sum() - 1 + self.classes))
+            logs = logs + np.log(coding.frequencies(others, self.classes))
         logs = np.where(others > 0, logs, NEVER)
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 

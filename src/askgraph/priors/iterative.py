@@ -24,7 +24,7 @@ FLOAT32_FROM = 1e-4  # residuals that float32 reaches
 FEWEST, MOST = 16, 256  # probes of the field
 MOST_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
 MOST_FLAT = MOST_GROUPS + 64  # probes of ‖g‖₂
-COARSE, GROUPED = 300_000, f"{MOST_GROUPS} groups are coarse for so many nodes"
+COARSE = 300_000  # nodes for which so many groups are coarse
 WANTED = 0.027  # relative error of a variance that probes estimate
 ACCURATE = 3e-9  # the residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
 
@@ -135,7 +135,7 @@ class Iterative(Prior):
             home[component[some]] = group[some]
         group = np.where(free, group, home[component])
         if self.n_nodes > COARSE:
-            log.info("msd and vm ask within 5 %% of the best here, tv, sigma and influence within 1 %%: %s", GROUPED)
+            log.info("so many nodes: msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
         steps, flat = Steps(group, component, free), Flat(group, free)
         values = self._solved([(steps.block, steps.count), (flat.block, count)])
         return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))
