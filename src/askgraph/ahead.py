@@ -26,6 +26,12 @@ class Ahead(Generic[State, Next]):
         self._thread = Thread(target=self._run, name="askgraph-prefetch", daemon=True)
         self._thread.start()
 
+    @property
+    def found(self) -> dict[int, Next]:
+        """What follows each answer, as far as it is computed."""
+        ready = {answer: _result(future) for answer, future in self._found.items()}
+        return {answer: what for answer, what in ready.items() if what is not None}
+
     def wait(self) -> None:
         """Until everything is computed."""
         self._thread.join()

@@ -14,11 +14,13 @@ import typer
 from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, SettingError
 from askgraph.progress import bar
+from askgraph.workbench import commands
 
 if TYPE_CHECKING:
     from askgraph.simulate import Problem, Record, Run
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.add_typer(commands.app)
 LEVELS = (0.80, 0.90, 0.95)
 SAMPLERS = "influence,tv,random"
 

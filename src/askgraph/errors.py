@@ -5,6 +5,9 @@ AskgraphError
 ├── LabelError          a label, a class or a node that does not fit the learner
 ├── SettingError        an option with a value it cannot take
 ├── FileError           a file that cannot be read or written as asked
+│   ├── BusyError           another program is writing to the project
+│   ├── FullError           there is no room left to write
+│   └── NewerError          a project made by a newer askgraph
 ├── EngineError         an engine cannot do what was asked of it
 │   ├── ConvergenceError    a solve did not reach its tolerance
 │   └── TooLargeError       an allocation beyond the stated limit, refused before it is tried
@@ -34,6 +37,18 @@ class SettingError(AskgraphError, ValueError):
 
 class FileError(AskgraphError, ValueError):
     """A file cannot be read or written as asked."""
+
+
+class BusyError(FileError):
+    """Another program is writing to the project, or it cannot be written at all."""
+
+
+class FullError(FileError):
+    """There is no room left to write; nothing was written by halves."""
+
+
+class NewerError(FileError):
+    """A project made by a newer askgraph; it was left as it is."""
 
 
 class EngineError(AskgraphError, RuntimeError):

@@ -14,9 +14,9 @@ from askgraph.field import Field
 
 
 class Event(NamedTuple):
-    """One thing the learner was told: a label, another one, one to judge by, or that a node is set aside."""
+    """One thing the learner was told: a label, another one, one to judge by, that a node is set aside, or that all this is void."""
 
-    kind: Literal["tell", "relabel", "audit", "skip"]
+    kind: Literal["tell", "relabel", "audit", "skip", "retract"]
     node: int
     label: Hashable = None
     before: Hashable = None
@@ -45,7 +45,7 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
     for event in log:
         if event.kind == kind:
             apart[event.node] = event.label
-        elif event.kind == "tell":
+        elif event.kind in ("tell", "retract"):
             apart.pop(event.node, None)
     return apart
 

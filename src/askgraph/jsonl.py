@@ -54,7 +54,10 @@ def jsonl_table(path: FilePath) -> Table:
         kind = type(found[0].values[name])
         return [_id(path, line, name, kind, (int, str, bool)) for line in found]
 
-    return Table(list(found[0].values), numbers, values, lambda k: f"line {found[k].number}")
+    def cells(name: str) -> list[Any]:
+        return [line.values.get(name) for line in found]
+
+    return Table(list(found[0].values), numbers, values, cells, lambda k: f"line {found[k].number}")
 
 
 def _objects(path: FilePath, tick: Tick | None = None) -> Iterator[Line]:

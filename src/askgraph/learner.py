@@ -149,7 +149,7 @@ class Learner:
             raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
         wanted = 1 if n is None else n
         if len(self._questions) < wanted:
-            self._field, self._questions = self._batch(self._field, wanted, len(self._log))
+            self._field, self._questions = self._batch(self._field, wanted, self._answered)
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
 
@@ -186,8 +186,7 @@ class Learner:
         classes = self._classes_with(label)
         self._field = self._field.relabel(at, classes.index(label))
         self._done(Event("relabel", at, label, before), classes)
-        used = {classes[x.label] for x in self._field.labels} | set(self._declared)
-        self._arrange([name for name in classes if name in used])
+        self._keep_used(classes)
 
     def skip(self, node: Hashable) -> None:
         """Set a node aside: it is not asked for again, and is predicted like any other."""
@@ -195,6 +194,19 @@ class Learner:
         if self._field.prior.pick(self._field.labeled, at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
         self._done(Event("skip", at), self._classes)
+
+    def retract(self, node: Hashable) -> None:
+        """Take back what was told of a node, however long ago: its label, or that it was set aside."""
+        at = self.graph.index(node)
+        if self._field.prior.pick(self._field.labeled, at):
+            told = next(x for x in self._field.labels if x.node == at)
+            self._field = self._field.forget(at)
+            self._done(Event("retract", at, before=self._classes[told.label], noise=told.noise), self._classes)
+            self._keep_used(self._classes)
+        elif at in self._aside():
+            self._done(Event("retract", at), self._classes)
+        else:
+            raise LabelError(f"node {node!r} has no label and is not set aside: there is nothing to take back")
 
     def undo(self) -> Event | None:
         """Take back the last thing told; returns it, or None when there is nothing."""
@@ -204,9 +216,13 @@ class Learner:
         event = self._log.pop()
         if event.kind == "tell":
             self._field = self._field.forget(event.node)
-        elif event.kind == "relabel":
+        elif event.before is not None:
             self._classes = self._classes_with(event.before)
-            self._field = self._field.relabel(event.node, self._classes.index(event.before))
+            before = self._classes.index(event.before)
+            if event.kind == "relabel":
+                self._field = self._field.relabel(event.node, before)
+            else:
+                self._field = self._field.observe(event.node, before, event.noise)
         self._arrange(self._orders.pop())
         self._questions = []
         return event
@@ -219,9 +235,15 @@ class Learner:
         if self.ask() is None or (self._ahead and self._ahead.node == self._questions[0]):
             return
         self._settle()
-        field, node, told = self._field, self._questions[0], len(self._log) + 1
+        field, node, told = self._field, self._questions[0], self._answered + 1
         likely = np.argsort(-field.probabilities()[node], kind="stable") if self._classes else np.arange(1)
         self._ahead = Ahead(node, lambda: field.awaiting(node), partial(self._follow, told), likely.tolist())
+
+    @property
+    def next_questions(self) -> dict[Hashable, Hashable | None]:
+        """What would be asked after each answer to the next question, as far as :meth:`prefetch` has come."""
+        found = self._ahead.found if self._ahead and self._classes else {}
+        return {self._classes[c]: self.graph.name(nodes[0]) if nodes else None for c, (_, nodes) in found.items()}
 
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         return self._batch(awaiting.answered(label), 1, told)
@@ -340,8 +362,8 @@ class Learner:
 
     def _again(self, event: Event) -> None:
         name = self.graph.name(event.node)
-        if event.kind == "skip":
-            self.skip(name)
+        if event.kind in ("skip", "retract"):
+            (self.skip if event.kind == "skip" else self.retract)(name)
         elif event.kind == "tell":
             self.tell(name, event.label, event.noise)
         else:
@@ -349,6 +371,11 @@ class Learner:
 
     def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
         return questions(field, self.settings, self._aside(), n, (self.seed, told))
+
+    @property
+    def _answered(self) -> int:
+        """How many nodes are labeled or set aside: which question this is."""
+        return self._field.held + len(self._aside())
 
     def _aside(self) -> set[int]:
         return {*kept_apart(self._log, "skip"), *kept_apart(self._log, "audit")}
@@ -368,6 +395,11 @@ class Learner:
 
     def _classes_with(self, *labels: Hashable) -> list[Hashable]:
         return list(dict.fromkeys([*self._classes, *labels]))
+
+    def _keep_used(self, classes: list[Hashable]) -> None:
+        """Of these classes, those declared or in use."""
+        used = {classes[x.label] for x in self._field.labels} | set(self._declared)
+        self._arrange([name for name in classes if name in used])
 
     def _arrange(self, classes: list[Hashable]) -> None:
         """These classes, in this order; the others have no label any more."""

@@ -55,10 +55,18 @@ def parquet_table(path: FilePath) -> Table:
     if m == 0 or not header:
         raise FileError(f"{path}: a header and no rows; give at least one row")
 
-    def column(file: Any, name: str) -> Any:
-        found = _filled(path, file.read([name]).column(name).combine_chunks(), name)
+    def whole(file: Any, name: str) -> Any:
+        found = file.read([name]).column(name).combine_chunks()
         if len(found) != m:
             raise FileError(f"{path}: {len(found)} rows where its header says {m}; write it anew")
+        return found
+
+    def column(file: Any, name: str) -> Any:
+        return _filled(path, whole(file, name), name)
+
+    def cells(name: str) -> list[Any]:
+        with _opened(path) as file:
+            found: list[Any] = whole(file, name).to_pylist()
         return found
 
     def numbers(name: str) -> Array:
@@ -81,7 +89,7 @@ def parquet_table(path: FilePath) -> Table:
             raise FileError(f"{path}, {_row(words.index(''))}: column {name!r} is empty; fill it in or drop the row")
         return words
 
-    return Table(header, numbers, values, _row)
+    return Table(header, numbers, values, cells, _row)
 
 
 @contextmanager

@@ -100,15 +100,20 @@ def read_table(
         return npz_table(path)
     table = TABLES.get(kind, text_table)(path)
     header = table.header
-    for name in (*(features or ()), label, id):
-        if name is not None and name not in header:
-            raise FileError(f"{path}: no column {name!r}; its columns are {few(header)}")
+    has_columns(path, header, *(features or ()), label, id)
     chosen = list(features) if features is not None else [c for c in header if c not in (label, id)]
     if not chosen:
         raise FileError(f"{path}: no feature columns are left; its columns are {few(header)}")
     X = np.column_stack([table.numbers(name) for name in chosen])
     labels, names = (None if name is None else table.values(name) for name in (label, id))
     return X, labels, names
+
+
+def has_columns(path: FilePath, header: Sequence[str], *names: str | None) -> None:
+    """Refuse a column that the file does not have; None is none."""
+    for name in names:
+        if name is not None and name not in header:
+            raise FileError(f"{path}: no column {name!r}; its columns are {few(list(header))}")
 
 
 def _parsed_networkx(path: FilePath, kind: str) -> Any:

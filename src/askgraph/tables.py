@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from askgraph.types import AnyArray, Array
 
 
 class Table(NamedTuple):
-    """Columns by name: ``numbers`` gives finite numbers, ``values`` labels or ids; ``where`` says which row is the k-th."""
+    """Columns by name: ``numbers`` gives finite numbers, ``values`` labels or ids, ``cells`` what is there, None where nothing is;
+    ``where`` says which row is the k-th.
+    """
 
     header: list[str]
     numbers: Callable[[str], Array]
     values: Callable[[str], list[Hashable]]
+    cells: Callable[[str], list[Any]]
     where: Callable[[int], str]
 
 
@@ -37,6 +40,7 @@ def text_table(path: FilePath) -> Table:
         header,
         lambda name: numbers(path, found, header.index(name), f", column {name!r}"),
         lambda name: texts(path, found, header.index(name)),
+        lambda name: [row.cells[header.index(name)] or None for row in found],
         lambda k: f"line {found[k].line}",
     )
 

@@ -1,0 +1,127 @@
+"""Where a project is, in plain values: for commands and the page alike."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import numpy as np
+
+from askgraph.foreign import counted
+from askgraph.workbench.answers import Answer
+from askgraph.workbench.project import Project
+
+TARGET = 0.05  # the error that "enough" means
+DISPUTED = 50  # items to show
+
+
+def progress(project: Project) -> dict[str, Any]:
+    """Labels, the expected error, what is still needed, and what to know."""
+    answers, learner = project.answers, project.learner
+    found = project.predictions()
+    open_ = np.ones(len(found.decided), dtype=bool)
+    open_[list(answers.labels)] = False
+    predicted = np.bincount(np.maximum(found.decided[open_], 0), minlength=max(len(found.classes), 1))
+    given = list(answers.labels.values())
+    said: dict[str, Any] = {
+        "items": len(found.decided),
+        "labels": len(answers.labels),
+        "aside": len(answers.aside),
+        "classes": [
+            {"name": name, "count": given.count(name), "predicted": int(predicted[k])}
+            for k, name in enumerate(found.classes)
+        ],
+        "error": None,
+        "needed": None,
+        "stop": project.finished,
+        "advice": [],
+        "engine": learner.engine,
+        "sampler": project.about["settings"]["utility"],
+        "readout": str(project.about["settings"]["readout"]),
+    }
+    if len(found.classes) > 1:
+        error = learner.expected_error()
+        low, high = learner.labels_needed(TARGET)
+        said |= {
+            "error": error._asdict(),
+            "stop": project.finished or learner.enough(TARGET),
+            "advice": learner.advice(),
+        }
+        said["needed"] = {"target": TARGET, "low": low, "high": high} if high else None
+    return said
+
+
+def people(project: Project) -> dict[str, Any]:
+    """Who answered how much, how far people agree, and where they do not."""
+    answers = project.answers
+    agreed = answers.agreement()
+    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1][:DISPUTED]
+    return {
+        "people": [{"name": who, "answers": n, "seconds": _median(answers, who)} for who, n in answers.people.items()],
+        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "disputed": [
+            {
+                "item": item.id,
+                "title": project.title(item),
+                "answers": [{"who": who, "label": a.label} for who, a in answers.of(item.place).items() if a.label],
+            }
+            for item in project.store.items(split)
+        ],
+    }
+
+
+def history(project: Project, limit: int, before: int | None = None, who: str | None = None) -> list[dict[str, Any]]:
+    """The newest lines of the log."""
+    lines: list[Answer] = []
+    for answer in reversed(project.answers.log.values()):
+        if (before is None or answer.seq < before) and (who is None or answer.who == who):
+            lines.append(answer)
+            if len(lines) == limit:
+                break
+    return described(project, lines)
+
+
+def described(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
+    """Lines of the log with the ids and titles of their items."""
+    items = {item.place: item for item in project.store.items({a.item for a in lines})}
+    return [
+        {
+            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds")},
+            "item": items[a.item].id,
+            "title": project.title(items[a.item]),
+            "undone": a.seq in project.answers.undone,
+            "current": project.answers.counts(a),
+        }
+        for a in lines
+    ]
+
+
+def checkup(project: Project) -> dict[str, Any]:
+    """What was checked, what to improve, and what is damaged."""
+    damage = project.store.damage()
+    report = project.graph.report()
+    improve = list(project.learner.advice()) if len(project.learner.classes) > 1 else []
+    if report.isolated:
+        improve.append(
+            f"{counted(report.isolated, 'item')} without a neighbour: nothing can be predicted for them; add edges"
+        )
+    if report.components - report.isolated > 1:
+        improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
+    if not project.answers.classes:
+        improve.append("no class is declared yet: the first answer makes one")
+    checked = [
+        f"file: {'damaged' if damage else 'sound'}, SQLite {sqlite3.sqlite_version}, one writer at a time",
+        f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
+        *(f"graph: {line}" for line in str(report).splitlines()),
+        f"engine: {project.learner.engine}",
+    ]
+    return {
+        "checked": checked,
+        "improve": improve,
+        "damage": damage and f"{project.store.path}: {damage}; restore it from a copy",
+    }
+
+
+def _median(answers: Any, who: str) -> float | None:
+    times = [a.seconds for a in answers.log.values() if a.who == who and a.seconds is not None]
+    return float(np.median(times)) if times else None

@@ -1,0 +1,51 @@
+"""The tables of a project file, version by version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from askgraph.errors import FileError, NewerError
+
+APPLICATION = 0x41534B47  # "ASKG"
+VERSIONS = [
+    [
+        "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+        "CREATE TABLE items (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, fields TEXT NOT NULL, image TEXT) STRICT",
+        """CREATE TABLE arrays (name TEXT NOT NULL, part INTEGER NOT NULL, dtype TEXT NOT NULL, length INTEGER NOT NULL,
+           data BLOB NOT NULL, PRIMARY KEY (name, part)) STRICT""",
+        """CREATE TABLE answers (seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL,
+           kind TEXT NOT NULL, item INTEGER NOT NULL REFERENCES items, label TEXT, seconds REAL, undoes INTEGER) STRICT""",
+        """CREATE TRIGGER answers_stay BEFORE DELETE ON answers
+           BEGIN SELECT RAISE(ABORT, 'answers are never deleted'); END""",
+        """CREATE TRIGGER answers_keep BEFORE UPDATE ON answers
+           BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
+    ],
+    [  # how the expected error came down
+        """CREATE TABLE curve (labels INTEGER PRIMARY KEY, value REAL NOT NULL, low REAL NOT NULL,
+           high REAL NOT NULL) STRICT""",
+    ],
+]
+LATEST = len(VERSIONS)
+
+
+def version(connection: Any, path: object) -> int:
+    """The version of an open file, if it is a project that this program knows."""
+    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+    ((found,),) = connection.execute("PRAGMA user_version").fetchall()
+    if application != APPLICATION:
+        raise FileError(f"{path}: not an askgraph project; make one with askgraph init")
+    if found > LATEST:
+        raise NewerError(
+            f"{path}: made by a newer askgraph (version {found} of the file, this program knows {LATEST}); "
+            "upgrade with pip install -U askgraph; the file was left as it is"
+        )
+    return int(found)
+
+
+def upgrade(connection: Any, start: int) -> None:
+    """From one version to the latest, each step whole or not at all."""
+    for number in range(start, LATEST):
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in (*VERSIONS[number], f"PRAGMA user_version = {number + 1}"):
+            connection.execute(statement)
+        connection.execute("COMMIT")

@@ -1,0 +1,282 @@
+"""One SQLite file: the items, their graph, the settings, and an append-only log of answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from askgraph.errors import AskgraphError, BusyError, FileError, FullError
+from askgraph.graph import Graph
+from askgraph.types import AnyArray
+from askgraph.workbench.answers import Answer
+from askgraph.workbench.items import Items
+from askgraph.workbench.schema import APPLICATION, upgrade, version
+
+PART = 2**25  # bytes of an array in one row
+TYPES = ("int32", "int64", "float32", "float64")
+LOG = "seq, key, who, at, kind, item, label, seconds, undoes"
+FULL = ("database or disk is full", "disk I/O error")
+BUSY = ("readonly", "read-only", "locked", "unable to open")
+
+
+class Item(NamedTuple):
+    """One item as it is stored: its place in the graph, its id, what to show of it, its image."""
+
+    place: int
+    id: str
+    fields: dict[str, Any]
+    image: str | None
+
+
+class Store:
+    """A project file that is open; with ``write``, the caller holds the writer's lock."""
+
+    def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
+        self.path = Path(path)
+        self._db = connection
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], items: Items, graph: Graph, about: dict[str, Any]) -> None:
+        """A new file, whole or not at all; one that is there stays."""
+        if Path(path).exists():
+            raise FileError(f"{path}: is there already; open it, or choose another name with -o")
+        part = Path(f"{os.fspath(path)}.part")
+        part.unlink(missing_ok=True)
+        try:
+            with _named(path):
+                _fill(part, items, graph, about)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
+        """A file that is there, to read or, holding the writer's lock, to write."""
+        if not Path(path).is_file():
+            raise FileError(f"{path}: no such project; make one with askgraph init")
+        with _named(path):
+            store = cls(path, connect(path, write))
+            try:
+                found = version(store._db, path)
+                if write:
+                    upgrade(store._db, found)
+            except BaseException:
+                store.close()
+                raise
+            return store
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The settings, and how the project was made."""
+        return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM about")}
+
+    @property
+    def n_items(self) -> int:
+        """How many items."""
+        return int(self._rows("SELECT count(*) FROM items")[0][0])
+
+    def append(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Write answers to the log, all or none; one whose key is there already is not written again. Returns them as logged."""
+        with self._transaction():
+            return [self._appended(answer) for answer in answers]
+
+    def answers(self, after: int = 0) -> list[Answer]:
+        """The log from here on."""
+        return [Answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
+
+    def place(self, id: str) -> int | None:
+        """Where an item is in the graph."""
+        found = self._rows("SELECT place FROM items WHERE id = ?", id)
+        return int(found[0][0]) if found else None
+
+    def items(self, places: Iterable[int]) -> list[Item]:
+        """Items by their places, in the order given."""
+        wanted = [int(place) for place in places]
+        query = "SELECT place, id, fields, image FROM items WHERE place IN (SELECT value FROM json_each(?))"
+        found = {
+            row[0]: Item(row[0], row[1], json.loads(row[2]), row[3]) for row in self._rows(query, json.dumps(wanted))
+        }
+        return [found[place] for place in wanted]
+
+    def ids(self) -> list[str]:
+        """All ids, by place."""
+        return [id for (id,) in self._rows("SELECT id FROM items ORDER BY place")]
+
+    def every(self) -> Iterator[Item]:
+        """All items, by place."""
+        for place, id, fields, image in self._db.execute("SELECT place, id, fields, image FROM items ORDER BY place"):
+            yield Item(place, id, json.loads(fields), image)
+
+    def search(self, text: str) -> list[int]:
+        """The places of the items that hold this text in their id or a field."""
+        like = "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
+        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE value LIKE ?1 ESCAPE '\\')"
+        query = f"SELECT place FROM items WHERE id LIKE ?1 ESCAPE '\\' OR {inside} ORDER BY place"
+        return [place for (place,) in self._rows(query, like)]
+
+    def graph(self) -> Graph:
+        """The graph, by the items' places."""
+        n = self.n_items
+        parts = (self.array("data"), self.array("indices"), self.array("indptr"))
+        try:
+            return Graph(csr_array(parts, shape=(n, n)))
+        except (ValueError, AskgraphError) as error:
+            raise FileError(f"{self.path}: its graph is damaged ({error}); restore the file from a copy") from None
+
+    def array(self, name: str) -> AnyArray:
+        """A stored array."""
+        found = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
+        if not found:
+            raise KeyError(name)
+        return np.concatenate([_unpacked(self.path, *row) for row in found])
+
+    def keep(self, name: str, array: AnyArray) -> None:
+        """Store an array that can be computed again, in place of what is there."""
+        with self._transaction():
+            self._execute("DELETE FROM arrays WHERE name = ?", name)
+            _pack(self._db, name, array)
+
+    def curve(self) -> list[tuple[int, float, float, float]]:
+        """How the expected error came down: labels, value, low, high."""
+        return self._rows("SELECT labels, value, low, high FROM curve ORDER BY labels")
+
+    def add_to_curve(self, labels: int, value: float, low: float, high: float) -> None:
+        """The expected error at so many labels."""
+        self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
+
+    def damage(self) -> str | None:
+        """What is wrong with the file itself, by SQLite's own check, or None."""
+        found = [line for (line,) in self._rows("PRAGMA integrity_check(5)")]
+        return None if found == ["ok"] else "; ".join(found)
+
+    def _appended(self, answer: Answer) -> Answer:
+        seen = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", answer.key)
+        if seen:
+            return Answer(*seen[0])
+        values = (answer.key, answer.who, answer.at or now(), *answer[4:])
+        query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
+        ((seq, at),) = self._rows(query, *values)
+        return answer._replace(seq=seq, at=at)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._execute("COMMIT")
+        except BaseException:
+            if getattr(self._db, "in_transaction", False):
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with _named(self.path):
+            return list(self._db.execute(query, values).fetchall())
+
+    def _execute(self, query: str, *values: Any) -> None:
+        with _named(self.path):
+            self._db.execute(query, values)
+
+
+def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
+    """A connection that syncs every commit to the disk, or one that cannot write."""
+    mode = "rw" if write else "ro"
+    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    if write:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+    return db
+
+
+def now() -> str:
+    """The time, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+@contextmanager
+def _named(path: object) -> Iterator[None]:
+    """Whatever goes wrong below, in words."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        said = str(error)
+        if any(word in said for word in FULL):
+            raise FullError(f"{path}: the disk is full or fails ({said}); make room, nothing is lost") from None
+        if any(word in said for word in BUSY):
+            raise BusyError(f"{path}: cannot be written now ({said}); may the file and its folder be?") from None
+        raise FileError(f"{path}: not readable as an askgraph project ({said}); restore it from a copy") from None
+    except OSError as error:
+        kind = FullError if error.errno == 28 else FileError
+        raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+
+
+def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None:
+    db = sqlite3.connect(part, isolation_level=None)
+    try:
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        upgrade(db, 0)
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO about VALUES (?, ?)", [(name, json.dumps(value)) for name, value in about.items()])
+        images = items.images or [None] * len(items.ids)
+        rows = ((k, id, json.dumps(items.row(k), ensure_ascii=False), images[k]) for k, id in enumerate(items.ids))
+        db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
+        for name in ("data", "indices", "indptr"):
+            _pack(db, name, getattr(graph.weights, name))
+        imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
+        at = now()
+        db.executemany(
+            "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, 'import', ?, 'label', ?, ?)",
+            ((f"import-{k}", at, k, label) for k, label in imported),
+        )
+        db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode = WAL")
+    finally:
+        db.close()
+
+
+def _pack(db: Any, name: str, array: AnyArray) -> None:
+    step = PART // array.dtype.itemsize
+    for part, start in enumerate(range(0, max(array.size, 1), step)):
+        some = np.ascontiguousarray(array[start : start + step])
+        little = some.astype(some.dtype.newbyteorder("<"), copy=False)
+        packed = zlib.compress(little.tobytes(), 1)
+        db.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?)", (name, part, some.dtype.name, some.size, packed))
+
+
+def _unpacked(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
+    """One part; what unpacks to more or less than it says is refused."""
+    if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART:
+        raise FileError(
+            f"{path}: an array of type {dtype} and length {length} does not belong there; restore it from a copy"
+        )
+    size = length * np.dtype(dtype).itemsize
+    try:
+        raw = zlib.decompressobj().decompress(data, size + 1)
+    except zlib.error as error:
+        raise FileError(f"{path}: an array is damaged ({error}); restore the file from a copy") from None
+    if len(raw) != size:
+        raise FileError(f"{path}: an array is not of the length it says; restore the file from a copy")
+    return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)
