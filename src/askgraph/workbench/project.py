@@ -133,12 +133,12 @@ class Project:
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back this person's last answer that stands; returns it, or None when there is none."""
         who, key = checked(who, "person"), key or str(uuid.uuid4())
-        last = self.answers.last(who)
-        if seen := [a for a in self.answers.log.values() if a.key == key]:
-            return self.answers.log.get(seen[0].undoes or 0)
-        if last is not None:
-            self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
-        return last
+        if (seen := self.store.logged(key)) is None:
+            last = self.answers.last(who)
+            if last is None:
+                return None
+            (seen,) = self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
+        return self.answers.log.get(seen.undoes or 0)
 
     def place(self, id: str) -> int:
         """Where an item is in the graph."""
