@@ -29,6 +29,7 @@ from askgraph.web.listing import Wanted
 from askgraph.workbench.answers import Answer
 
 PATIENCE = 0.06  # seconds that a question may wait for the latest answer to be taken into account
+LONG = 2.0  # seconds that a request without any question to give is held open
 LARGEST = 2**53
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 T = TypeVar("T")
@@ -162,7 +163,12 @@ def application(desk: Desk) -> FastAPI:
 def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/question")
     async def question(asking: Asking) -> dict[str, Any]:
-        return await run(desk.ask, asking.who, asking.holding)
+        asked = await run(desk.ask, asking.who, asking.holding)
+        if asked["waiting"]:
+            known = desk.worker.suggestion
+            await app.state.news.until(lambda: desk.worker.suggestion is not known, LONG)
+            asked = await run(desk.ask, asking.who, asking.holding)
+        return asked
 
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:

@@ -215,9 +215,16 @@ class Desk:
         yield from (
             place for place in self._suggested(after) if place not in answers.labels and place not in answers.aside
         )
-        put_off = [place for place, kind in answers.aside.items() if kind == "later"]
-        yield from (place for place in put_off if who not in answers.of(place))
-        yield from answers.due(who, all_of_them=True)
+        if not self._left(who):
+            put_off = [place for place, kind in answers.aside.items() if kind == "later"]
+            yield from (place for place in put_off if who not in answers.of(place))
+            yield from answers.due(who, all_of_them=True)
+
+    def _left(self, who: str) -> bool:
+        """Whether there is an item that nobody has answered or holds."""
+        answers = self.project.answers
+        held = self._leases.of_others(who) - answers.labels.keys() - answers.aside.keys()
+        return len(answers.labels) + len(answers.aside) + len(held) < self.project.n_items
 
     def _suggested(self, after: Answer | None) -> list[int]:
         found = self.worker.suggestion

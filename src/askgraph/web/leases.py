@@ -45,6 +45,11 @@ class Leases:
             del self._held[item]
         self._item[who] = None
 
+    def of_others(self, who: str) -> set[int]:
+        """What others hold."""
+        now = self._clock()
+        return {item for item, holder in self._held.items() if holder != who and self._until[holder] > now}
+
     def active(self) -> set[str]:
         """Who gave a sign of life lately."""
         now = self._clock()
