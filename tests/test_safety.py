@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from serving import ask, key, make_project, serving
 
 import askgraph as ag
 from askgraph.settings import Settings
@@ -22,6 +21,7 @@ from askgraph.web.demo import png
 from askgraph.web.safety import MAX_BODY, POLICY, Guard
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
+from serving import ask, key, make_project, serving
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -181,21 +181,17 @@ def test_images_come_from_the_named_folder_only(tmp_path):
 def test_too_much_and_too_slow_are_turned_away(server, client):
     big = client.post("/api/answer", content=b"x" * (MAX_BODY + 1))
     assert big.status_code == 413
+    head = f"POST /api/undo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
     host, port = server.base.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as slow:
-        slow.sendall(
-            f"POST /api/undo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\nContent-Length: 50\r\n\r\n{{".encode()
-        )
+        slow.sendall(f"{head}Content-Length: 50\r\n\r\n{{".encode())
         start = time.monotonic()
         assert client.get("/api/state?who=ann").status_code == 200
         quick = time.monotonic() - start
         assert slow.recv(100).split()[1] == b"408"
     assert quick < 2
     with socket.create_connection((host, int(port)), timeout=30) as long:
-        long.sendall(
-            f"POST /api/undo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
-            "Transfer-Encoding: chunked\r\n\r\n".encode()
-        )
+        long.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         try:
             for _ in range(40):

@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -14,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from serving import CENTERS, answer, ask, key, make_project, serving, truth, until
 
 from askgraph.web.demo import make_demo
 from askgraph.web.leases import Leases
 from askgraph.workbench.project import Project
+from serving import CENTERS, answer, ask, key, make_project, serving, truth, until
 
 
 @pytest.fixture(scope="module")
