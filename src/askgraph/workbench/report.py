@@ -9,6 +9,7 @@ import numpy as np
 
 from askgraph import coding
 from askgraph.foreign import counted
+from askgraph.stopping import enough, more_labels
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
