@@ -148,11 +148,11 @@ def check(found, graph, field):
     assert found.positions.shape == (k, 2)
     assert ((found.positions >= 0) & (found.positions <= 1)).all()
     np.testing.assert_allclose(found.positions[0], 0.5, atol=1e-12)
-    assert (distances(found.positions) + np.eye(k)).min() > 0.15 / np.sqrt(k)
+    assert (distances(found.positions) + np.eye(k)).min() > 0.06 / np.sqrt(k)
     assert np.isfinite(found.changes)
     assert 0 <= found.changes <= graph.n_nodes - 1 + 1e-9
     assert np.isfinite(found.weights).all()
-    assert set(found.voters[found.weights > 1e-9][: module.VOTERS].tolist()) <= set(nodes)
+    assert set(found.voters[: module.weighty(found.weights)].tolist()) <= set(nodes)
 
 
 @over_engines

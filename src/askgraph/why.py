@@ -16,10 +16,15 @@ from askgraph.readouts import Readout
 from askgraph.stress import arranged, distances, path_lengths
 from askgraph.types import Array, IntArray
 
-MOST, VOTERS = 60, 20  # nodes in a neighbourhood, and labeled ones among them that are sure of a place
+MOST = 60  # nodes in a neighbourhood
+VOTERS, HEARD, FAINT = (
+    12,
+    0.9,
+    0.02,
+)  # labeled ones that are sure of a place in it: so many, up to this share, from this weight
 LARGE, LIKELY = 1_000_000, 0.95  # numbers in a readout from which only answers of so much probability are tried
 CENTRAL = 4.0  # how much more distances from the node count than others
-APART, TRIES = 0.3, 40  # of what an even lattice would have between points, and how often they are moved apart
+APART, TRIES = 0.12, 40  # of what an even lattice would have between points, and how often they are moved apart
 
 
 class Why(NamedTuple):
@@ -54,7 +59,7 @@ def why(field: Field, readout: Readout, node: int, after: Field | None = None) -
     g = without_own(field, node) if after is None else after.factor[:, -1] * after.recent[-1].scale
     pull = field.origin.precision.graph.weights @ g
     voters, weights = _votes(field, node, g, pull)
-    nodes = neighborhood(field, node, g, pull, voters)
+    nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
     edges, strengths, positions = drawn(field.origin.precision.graph.weights, nodes)
     changes = 0.0 if after is None else expected_changes(field, readout, node, after)
     return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
@@ -117,16 +122,25 @@ def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int
     return int(field.prior.total(differs))
 
 
+def weighty(weights: Array) -> int:
+    """How many voters, the weightiest first, make up most of the weights; faint ones do not count.
+
+    >>> weighty(np.array([0.6, 0.3, 0.05, 0.0]))
+    2
+    """
+    enough = int(np.searchsorted(np.cumsum(weights), HEARD * weights.sum())) + 1
+    return min(enough, VOTERS, int(np.count_nonzero(weights >= FAINT)))
+
+
 def neighborhood(field: Field, node: int, g: Array, pull: Array, voters: IntArray) -> IntArray:
-    """The node, its weightiest voters and the ways to them, then what is near by g_i, up to 60 in all."""
-    W = field.origin.precision.graph.weights
-    weighty = [int(voter) for voter in voters[:VOTERS] if pull[voter] > 0]
-    chosen = dict.fromkeys([node, *weighty])
-    for voter in weighty:
+    """The node, these voters and the ways to them, then what is near by g_i, up to 60 in all."""
+    W, d = field.origin.precision.graph.weights, field.origin.precision.graph.degrees
+    chosen = dict.fromkeys([node, *voters.tolist()])
+    for voter in voters.tolist():
         way = [step for step in _way_home(W, g, voter, node) if step not in chosen]
         if len(chosen) + len(way) <= MOST:
             chosen.update(dict.fromkeys(way))
-    _grow(field, chosen, np.where(field.free == 0, pull / np.maximum(field.origin.precision.graph.degrees, 1e-300), g))
+    _grow(field, chosen, np.divide(pull, d, out=g.copy(), where=(field.free == 0) & (d > 0)))
     return np.array(list(chosen), dtype=np.int64)
 
 
