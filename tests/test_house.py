@@ -21,7 +21,7 @@ text edge_kernels edges tables jsonl parquet readers neighbors build features co
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors layout field state leave_out temper
-utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts why
+utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings saved shortlist questions ahead events learner simulate records draw estimator
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
 paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph import why as module
+from askgraph.around import MOST, drawn
 from askgraph.coding import decide
 from askgraph.field import Field
 from askgraph.priors.base import Precision
 from askgraph.stress import distances
-from askgraph.why import MOST, votes, why
+from askgraph.why import votes, why
 from engines import ENGINES
 from graphs import problems, random_graph
 
@@ -238,11 +239,11 @@ def test_what_is_known_already_is_not_solved_for_again():
 
 def test_a_drawing_takes_a_moment():
     graph = ag.nearest_neighbors(np.random.default_rng(0).normal(size=(60, 3)), k=5)
-    module.drawn(graph.weights, np.arange(60))
+    drawn(graph.weights, np.arange(60))
     best = np.inf
     for _ in range(5):
         start = time.perf_counter()
-        module.drawn(graph.weights, np.arange(60))
+        drawn(graph.weights, np.arange(60))
         best = min(best, time.perf_counter() - start)
     assert best < 0.1  # 10 ms where nothing else runs
 
