@@ -15,7 +15,8 @@ from askgraph.types import Array, IntArray
 
 VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: up to so many, up to this share of all weights
 FAINT = 0.02  # a weight too small for that
-LARGE, LIKELY = 1_000_000, 0.95  # numbers in a readout from which only answers of so much probability are tried
+LARGE = 1_000_000  # numbers in a readout from which only the likely answers are tried:
+LIKELY, TRIED = 0.95, 5  # as many as make up this probability, but no more than so many
 
 
 class Why(NamedTuple):
@@ -31,10 +32,11 @@ class Why(NamedTuple):
     positions: Array  # of the nodes, in the unit square, the node in its middle
 
 
-def why(field: Field, readout: Readout, node: int, after: Field | None = None) -> Why:
+def why(field: Field, readout: Readout | None, node: int, after: Field | None = None) -> Why:
     """Why this node, by one solve; ``after`` is ``field.awaiting(node)`` where that is known already.
 
-    Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing.
+    Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing. Changes take most of the
+    time, a readout an answer; without a readout they are nan.
 
     >>> import askgraph as ag
     >>> field = ag.Field.start(ag.prior(ag.chain(4), delta=1e-9), 2).observe(0, 0).observe(3, 1)
@@ -52,7 +54,7 @@ def why(field: Field, readout: Readout, node: int, after: Field | None = None) -
     voters, weights = _votes(field, node, g, pull)
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
     edges, strengths, positions = drawn(field.origin.precision.graph.weights, nodes)
-    changes = 0.0 if after is None else expected_changes(field, readout, node, after)
+    changes = np.nan if readout is None else expected_changes(field, readout, node, after)
     return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
 
 
@@ -92,19 +94,27 @@ def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Ar
     return nodes[heaviest], weights[heaviest]
 
 
-def expected_changes(field: Field, readout: Readout, node: int, after: Field) -> float:
-    r""":math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`; where that is much work, over the likely answers only."""
-    if field.n_classes == 0:
+def expected_changes(field: Field, readout: Readout, node: int, after: Field | None = None) -> float:
+    r"""Other predictions that change with the node's answer, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
+
+    On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
+    ``field.awaiting(node)`` where that is known already.
+    """
+    if field.n_classes == 0 or field.prior.pick(field.labeled, node):
         return 0.0
+    after = after or field.awaiting(node)
     p = readout(field)
     now, own = coding.decide(p), p[node]
-    answers = np.argsort(-own, kind="stable")
-    if p.size > LARGE:
-        answers = answers[: int(np.searchsorted(np.cumsum(own[answers]), LIKELY)) + 1]
+    answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
     if after.worn:
         after = field.rebase().awaiting(node)  # once, rather than with every answer
     changed = [_changed(after.answered(int(c)), readout, node, now) for c in answers]
     return float(own[answers] @ np.array(changed) / own[answers].sum())
+
+
+def _likeliest(p: Array) -> IntArray:
+    answers = np.argsort(-p, kind="stable")
+    return answers[: min(TRIED, int(np.searchsorted(np.cumsum(p[answers]), LIKELY)) + 1)]
 
 
 def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
