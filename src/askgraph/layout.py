@@ -44,7 +44,8 @@ def layout(graph: Graph, rng: int | np.random.Generator | None = 0, tick: Tick |
     joined = sizes[sizes > 1]
     alone = graph.n_nodes - int(joined.sum())
     W, rng = _taken(graph.weights, order[: graph.n_nodes - alone]), np.random.default_rng(rng)
-    x = _all_pairs(W, joined) if W.shape[0] <= FEW else _multilevel(W, joined, rng, tick)
+    tick = tick or (lambda amount=1: None)
+    x = _all_pairs(W, joined, tick) if W.shape[0] <= FEW else _multilevel(W, joined, rng, tick)
     boxes = rectangles(np.append(joined, alone) if alone else joined.astype(float))
     placed = np.empty((graph.n_nodes, 2), dtype=np.float32)
     placed[order] = np.r_[fitted(x, joined, boxes[: joined.size]), lattice(alone, boxes[-1] if alone else boxes)]
@@ -69,10 +70,11 @@ def _taken(W: csr_array, order: IntArray) -> csr_array:
     return csr_array((rows.data, rank[rows.indices], rows.indptr), shape=(order.size, order.size))
 
 
-def _all_pairs(W: csr_array, sizes: IntArray) -> Array:
+def _all_pairs(W: csr_array, sizes: IntArray, tick: Tick) -> Array:
     ends = np.cumsum(sizes)
     parts = [csr_array(W[a:b, a:b]) for a, b in zip(ends - sizes, ends, strict=True)]
     placed = [settled(part, _stressed(part), PULLS, PUSHES, SETTLING) for part in parts]
+    tick(1.0)
     return np.concatenate([np.empty((0, 2)), *placed])
 
 
@@ -83,7 +85,7 @@ def _stressed(W: csr_array) -> Array:
     return arranged(path_lengths(csr_array((np.ones(W.nnz), W.indices, W.indptr), shape=W.shape)))
 
 
-def _multilevel(W: csr_array, sizes: IntArray, rng: np.random.Generator, tick: Tick | None) -> Array:
+def _multilevel(W: csr_array, sizes: IntArray, rng: np.random.Generator, tick: Tick) -> Array:
     with compiling("layout"):
         levels, groups, parts = _coarsened(W, np.repeat(np.arange(sizes.size), sizes))
         work = sum(_rounds(part.size) * part.size for part in parts)
@@ -126,7 +128,7 @@ def _coarsest(W: csr_array, part: IntArray) -> Points:
     return x
 
 
-def _move(W: csr_array, part: IntArray, x: Points, rng: np.random.Generator, tick: Tick | None, work: float) -> None:
+def _move(W: csr_array, part: IntArray, x: Points, rng: np.random.Generator, tick: Tick, work: float) -> None:
     """Rounds of forces, in place, with steps that get smaller."""
     from askgraph import layout_kernels
 
@@ -134,12 +136,11 @@ def _move(W: csr_array, part: IntArray, x: Points, rng: np.random.Generator, tic
     layout_kernels.cumulated(W.indptr, W.data, share)
     starts, sizes = _runs(part)
     low, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
-    rounds = _rounds(part.size)
-    for step in np.linspace(1, 0, rounds, endpoint=False, dtype=np.float32):
+    dealt = np.lexsort((rng.random(part.size, dtype=np.float32), part)).astype(np.int32)
+    for step in np.linspace(1, 0, _rounds(part.size), endpoint=False, dtype=np.float32):
         seed = rng.integers(2**64, dtype=np.uint64)
-        layout_kernels.moved(W.indptr, W.indices, share, low, size, x, step, seed, PULLS, PUSHES)
-        if tick is not None:
-            tick(part.size / work)
+        layout_kernels.moved(W.indptr, W.indices, share, low, size, dealt, x, step, seed, PULLS, PUSHES)
+        tick(part.size / work)
 
 
 def _rounds(n: int) -> int:

@@ -57,29 +57,46 @@ def bounded(x: Any) -> Any:
 
 @compiled()
 def moved(
-    first: Any, node: Any, share: Any, low: Any, size: Any, x: Any, step: Any, seed: Any, pulls: int, pushes: int
+    first: Any,
+    node: Any,
+    share: Any,
+    low: Any,
+    size: Any,
+    dealt: Any,
+    x: Any,
+    step: Any,
+    seed: Any,
+    pulls: int,
+    pushes: int,
 ) -> None:
-    """Each node and a neighbour draw together by 2/(1 + d²); it leaves random nodes of low … low + size by 2/(d² (1 + d²))."""
-    state = seed
+    """Each node and a neighbour draw together by 2/(1 + d²), and it moves away from random nodes by 2/(d² (1 + d²)).
+
+    Random nodes are those that follow each other, from a random one on, among the nodes of its component (low … low + size)
+    dealt anew, where they are at the start: reading them one by one would take most of the time.
+    """
+    state, there = seed, x[dealt]
     for i in range(len(first) - 1):
         if first[i] == first[i + 1]:
             continue
+        u, v = x[i, 0], x[i, 1]
         for _ in range(pulls):
             state += NEXT
             j = node[edge_at(first, share, i, random_bits(state) * UNIT)]
-            a, b = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1]
+            a, b = u - x[j, 0], v - x[j, 1]
             pull = step * TWO / (ONE + a * a + b * b)
-            x[i, 0] -= pull * a
-            x[i, 1] -= pull * b
+            u -= pull * a
+            v -= pull * b
             pull *= min(ONE, HUB / np.float32(first[j + 1] - first[j]))
             x[j, 0] += pull * a
             x[j, 1] += pull * b
+            state += NEXT
+            k = low[i] + np.int64((random_bits(state) * np.uint64(size[i])) >> np.uint64(32))
             for _ in range(pushes):
-                state += NEXT
-                k = low[i] + np.int64((random_bits(state) * np.uint64(size[i])) >> np.uint64(32))
-                if k != i:
-                    a, b = x[i, 0] - x[k, 0], x[i, 1] - x[k, 1]
+                if dealt[k] != i:
+                    a, b = u - there[k, 0], v - there[k, 1]
                     d = a * a + b * b
                     push = TWO / ((NEAR + d) * (ONE + d))
-                    x[i, 0] += step * bounded(push * a)
-                    x[i, 1] += step * bounded(push * b)
+                    u += step * bounded(push * a)
+                    v += step * bounded(push * b)
+                k = k + 1 if k + 1 < low[i] + size[i] else low[i]
+        x[i, 0], x[i, 1] = u, v

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from askgraph.types import Array
 
 ROUNDS, STILL = 100, 1e-4  # of majorisation at most, and the gain below which one was the last
-FAR = 1.0  # by how much a pair without a path is farther apart than the ends of the longest
 TWIST = np.pi * (3 - np.sqrt(5))  # turns by the golden angle never line up
+SOFT = 0.001  # keeps the repulsion finite
 NUDGE = 0.02  # what tells equal points apart, as a share of the longest distance
 
 
 def path_lengths(lengths: csr_array) -> Array:
-    """The length of the shortest path between any two nodes; without one, a little more than the longest.
+    """The length of the shortest path between any two nodes; without one, that of the longest, at least 1.
 
     >>> path_lengths(csr_array([[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])).tolist()
-    [[0.0, 2.0, 3.0], [2.0, 0.0, 3.0], [3.0, 3.0, 0.0]]
+    [[0.0, 2.0, 2.0], [2.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
     """
     D = np.asarray(shortest_path(lengths, directed=False))
     joined = np.isfinite(D)
-    D[~joined] = D[joined].max(initial=0.0) + FAR
+    D[~joined] = max(D[joined].max(initial=0.0), 1.0)
     return D
 
 
@@ -40,8 +43,13 @@ def arranged(D: Array, middle: float = 1.0) -> Array:
         return np.zeros((len(D), 2))
     w = _inverse(D) ** 2
     w[0], w[:, 0] = middle * w[0], middle * w[:, 0]
-    with threadpool_limits(1):  # on so few numbers, threads only wait for each other
+    with _threads().limit(limits=1):  # on so few numbers, they only wait for each other
         return _majorised(D, w, _scaled(D))
+
+
+@cache
+def _threads() -> Any:
+    return ThreadpoolController()  # looking for them takes longer than a small picture
 
 
 def _majorised(D: Array, w: Array, x: Array) -> Array:
@@ -69,11 +77,12 @@ def settled(W: csr_array, x: Array, pulls: float, pushes: float, rounds: int) ->
     share = W.toarray() / W.sum(axis=1)[:, None]
     A, repulsion = pulls * (share + share.T), pulls * pushes / len(x)
     width = 2 * A.sum(axis=1)[:, None]
-    for step in np.linspace(1, 0, rounds, endpoint=False):
-        d = distances(x) ** 2
-        F = (repulsion / (d + 0.001) - A) * 2 / (1 + d)
-        np.fill_diagonal(F, 0.0)
-        x = x + step * (F.sum(axis=1)[:, None] * x - F @ x) / width
+    with _threads().limit(limits=1):
+        for step in np.linspace(1, 0, rounds, endpoint=False):
+            d = distances(x) ** 2
+            F = (repulsion / (d + SOFT) - A) * 2 / (1 + d)
+            np.fill_diagonal(F, 0.0)
+            x = x + step * (F.sum(axis=1)[:, None] * x - F @ x) / width
     return x
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from askgraph import coding
+from askgraph.around import drawn, neighborhood
 from askgraph.errors import LabelError
 from askgraph.field import OPEN, Field
 from askgraph.readouts import Readout
-from askgraph.stress import arranged, distances, path_lengths
 from askgraph.types import Array, IntArray
 
-MOST, VOTERS = 60, 20  # nodes in a neighbourhood, and labeled ones among them that are sure of a place
-LARGE, LIKELY = 1_000_000, 0.95  # numbers in a readout from which only answers of so much probability are tried
-CENTRAL = 4.0  # how much more distances from the node count than others
-APART, TRIES = 0.3, 40  # of what an even lattice would have between points, and how often they are moved apart
+VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: up to so many, up to this share of all weights
+FAINT = 0.02  # a weight too small for that
+LARGE = 1_000_000  # numbers in a readout from which only the likely answers are tried:
+LIKELY, TRIED = 0.95, 5  # as many as make up this probability, but no more than so many
 
 
 class Why(NamedTuple):
@@ -35,10 +32,11 @@ class Why(NamedTuple):
     positions: Array  # of the nodes, in the unit square, the node in its middle
 
 
-def why(field: Field, readout: Readout, node: int, after: Field | None = None) -> Why:
+def why(field: Field, readout: Readout | None, node: int, after: Field | None = None) -> Why:
     """Why this node, by one solve; ``after`` is ``field.awaiting(node)`` where that is known already.
 
-    Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing.
+    Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing. Changes take most of the
+    time, a readout an answer; without a readout they are nan.
 
     >>> import askgraph as ag
     >>> field = ag.Field.start(ag.prior(ag.chain(4), delta=1e-9), 2).observe(0, 0).observe(3, 1)
@@ -54,9 +52,9 @@ def why(field: Field, readout: Readout, node: int, after: Field | None = None) -
     g = without_own(field, node) if after is None else after.factor[:, -1] * after.recent[-1].scale
     pull = field.origin.precision.graph.weights @ g
     voters, weights = _votes(field, node, g, pull)
-    nodes = neighborhood(field, node, g, pull, voters)
+    nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
     edges, strengths, positions = drawn(field.origin.precision.graph.weights, nodes)
-    changes = 0.0 if after is None else expected_changes(field, readout, node, after)
+    changes = np.nan if readout is None else expected_changes(field, readout, node, after)
     return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
 
 
@@ -96,19 +94,27 @@ def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Ar
     return nodes[heaviest], weights[heaviest]
 
 
-def expected_changes(field: Field, readout: Readout, node: int, after: Field) -> float:
-    r""":math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`; where that is much work, over the likely answers only."""
-    if field.n_classes == 0:
+def expected_changes(field: Field, readout: Readout, node: int, after: Field | None = None) -> float:
+    r"""Other predictions that change with the node's answer, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
+
+    On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
+    ``field.awaiting(node)`` where that is known already.
+    """
+    if field.n_classes == 0 or field.prior.pick(field.labeled, node):
         return 0.0
+    after = after or field.awaiting(node)
     p = readout(field)
     now, own = coding.decide(p), p[node]
-    answers = np.argsort(-own, kind="stable")
-    if p.size > LARGE:
-        answers = answers[: int(np.searchsorted(np.cumsum(own[answers]), LIKELY)) + 1]
+    answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
     if after.worn:
         after = field.rebase().awaiting(node)  # once, rather than with every answer
     changed = [_changed(after.answered(int(c)), readout, node, now) for c in answers]
     return float(own[answers] @ np.array(changed) / own[answers].sum())
+
+
+def _likeliest(p: Array) -> IntArray:
+    answers = np.argsort(-p, kind="stable")
+    return answers[: min(TRIED, int(np.searchsorted(np.cumsum(p[answers]), LIKELY)) + 1)]
 
 
 def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
@@ -117,79 +123,11 @@ def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int
     return int(field.prior.total(differs))
 
 
-def neighborhood(field: Field, node: int, g: Array, pull: Array, voters: IntArray) -> IntArray:
-    """The node, its weightiest voters and the ways to them, then what is near by g_i, up to 60 in all."""
-    W = field.origin.precision.graph.weights
-    weighty = [int(voter) for voter in voters[:VOTERS] if pull[voter] > 0]
-    chosen = dict.fromkeys([node, *weighty])
-    for voter in weighty:
-        way = [step for step in _way_home(W, g, voter, node) if step not in chosen]
-        if len(chosen) + len(way) <= MOST:
-            chosen.update(dict.fromkeys(way))
-    _grow(field, chosen, np.where(field.free == 0, pull / np.maximum(field.origin.precision.graph.degrees, 1e-300), g))
-    return np.array(list(chosen), dtype=np.int64)
+def weighty(weights: Array) -> int:
+    """How many voters, the weightiest first, make up most of the weights; faint ones do not count.
 
-
-def _way_home(W: csr_array, g: Array, start: int, home: int) -> list[int]:
-    """A path on which g_i rises: Q g_i = e_i, so only at i itself is g_i no less than a mean of its neighbours."""
-    way, at = list[int](), start
-    while at != home and len(way) < MOST:
-        near, weights = _row(W, at)
-        value = np.where(g[near] > g[at], weights * g[near], 0.0)
-        if not value.any():
-            break
-        at = int(near[value.argmax()])
-        way.append(at)
-    return way
-
-
-def _grow(field: Field, chosen: dict[int, None], worth: Array) -> None:
-    """Best first, up to 60: next comes the neighbour of a chosen node that is worth most; nothing is seen behind a label."""
-    W, first = field.origin.precision.graph.weights, next(iter(chosen))
-    waiting: list[tuple[float, int]] = []
-    fresh: Iterable[int] = list(chosen)
-    while len(chosen) < MOST:
-        for at in fresh:
-            if field.free[at] or at == first:
-                near = _row(W, at)[0]
-                best = near[np.argsort(-worth[near], kind="stable")[: 2 * MOST]]
-                for j in best[worth[best] > 0].tolist():
-                    heapq.heappush(waiting, (-worth[j], j))
-        while waiting and waiting[0][1] in chosen:
-            heapq.heappop(waiting)
-        if not waiting:
-            return
-        fresh = [heapq.heappop(waiting)[1]]
-        chosen[fresh[0]] = None
-
-
-def _row(W: csr_array, i: int) -> tuple[IntArray, Array]:
-    here = slice(W.indptr[i], W.indptr[i + 1])
-    return W.indices[here], W.data[here]
-
-
-def drawn(W: csr_array, nodes: IntArray) -> tuple[IntArray, Array, Array]:
-    """Edges among these nodes, their strengths in (0, 1], and positions with the first node in the middle."""
-    part = W[nodes][:, nodes].tocoo()
-    upper = part.row < part.col
-    ends = np.c_[part.row[upper], part.col[upper]].astype(np.int64)
-    strengths = part.data[upper] / part.data.max(initial=1e-300)
-    strengths = np.clip(strengths, np.finfo(float).tiny, 1.0)
-    k = nodes.size
-    lengths = csr_array((2.0 - strengths, (ends[:, 0], ends[:, 1])), shape=(k, k))
-    return nodes[ends], strengths, _centred(arranged(path_lengths(lengths), CENTRAL))
-
-
-def _centred(x: Array) -> Array:
-    """In the unit square with the first point in the middle, and none on top of another."""
-    x = x - x[0]
-    x /= max(2 * np.abs(x).max(), 1e-300)
-    gap = APART / np.sqrt(len(x))
-    for _ in range(TRIES):
-        d = distances(x) + np.eye(len(x))
-        push = np.maximum(gap - d, 0.0) / d
-        if not push.any():
-            break
-        x = x + 0.6 * (push.sum(axis=1)[:, None] * x - push @ x)
-    x = x - x[0]
-    return np.asarray(0.5 + x / max(2 * np.abs(x).max(), 1.0))
+    >>> weighty(np.array([0.6, 0.3, 0.05, 0.0]))
+    2
+    """
+    enough = int(np.searchsorted(np.cumsum(weights), HEARD * weights.sum())) + 1
+    return min(enough, VOTERS, int(np.count_nonzero(weights >= FAINT)))
