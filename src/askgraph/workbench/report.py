@@ -16,6 +16,7 @@ from askgraph.workbench.project import Project
 
 TARGET = 0.05  # the error that "enough" means
 VOTERS = 8
+MANY = 2_000_000  # probabilities beyond which counting what an answer would change takes too long to wait for
 SHOWN = 50  # labels that look wrong, and items that are disputed
 
 
@@ -45,10 +46,10 @@ def progress(project: Project) -> dict[str, Any]:
     }
     if len(found.classes) > 1:
         error = learner.expected_error()
-        low, high = learner.labels_needed(TARGET)
+        low, high = more_labels(error, learner.field.held, TARGET)
         said |= {
             "error": error._asdict(),
-            "stop": project.finished or learner.enough(TARGET),
+            "stop": project.finished or enough(error, TARGET),
             "advice": learner.advice(),
         }
         said["needed"] = {"target": TARGET, "low": low, "high": high} if high else None
@@ -74,7 +75,8 @@ def suspects(project: Project) -> list[dict[str, Any]]:
 def explained(project: Project, place: int) -> dict[str, Any]:
     """Why an item: what it may be, who votes for that, what its answer would change, and what is around it."""
     learner, answers = project.learner, project.answers
-    found = why(learner.field, learner.settings.decide, place)
+    quick = learner.field.votes.size <= MANY
+    found = why(learner.field, learner.settings.decide if quick else None, place)
     p = learner.probabilities() if learner.classes else np.empty((project.n_items, 0))
     decided = coding.decide(p) if learner.classes else None
     items = {item.place: item for item in project.store.items({*found.nodes.tolist(), *found.voters[:VOTERS].tolist()})}
@@ -103,7 +105,7 @@ def explained(project: Project, place: int) -> dict[str, Any]:
             for l, w in votes
             if w > 0
         ],
-        "changes": found.changes,
+        "changes": found.changes if quick else None,
         "nodes": [drawn(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
         "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
     }
