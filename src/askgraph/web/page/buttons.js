@@ -6,6 +6,7 @@ import { count } from "./words.js";
 
 const MANY = 12;
 const LONGEST = 200;
+const SHORT = 5;
 
 /** `pick(name)` is called with the class that was chosen, be it an old or a new one. */
 export function answerButtons({ pick, keys = true }) {
@@ -33,6 +34,7 @@ export function answerButtons({ pick, keys = true }) {
     clear(list, [...made.values()]);
     find.hidden = all.length <= MANY;
     list.classList.toggle("many", all.length > MANY);
+    list.classList.toggle("short", all.every((one) => one.name.length <= SHORT));
     narrow();
   }
 

@@ -3,9 +3,9 @@ import { h } from "./dom.js";
 import { swatch } from "./palette.js";
 import { classes } from "./store.js";
 
-const ANSWERS = [["s", "Ask me later"], ["c", "Cannot tell"], ["x", "Not a valid item"], ["n", "A new class"], ["⌫ or u", "Take back the last answer"]];
+const ANSWERS = [["s", "Ask me later"], ["c", "Cannot tell"], ["x", "Not a valid item"], ["n", "A new class"], ["⌫ or u", "Undo"]];
 const VIEWS = [["w", "Why this one"], ["t", "Table of all items"], ["m", "Map"], ["p", "Where I am"], ["h", "History"], ["Esc", "Back to the question"], ["?", "This help"]];
-const REST = [["/", "Search, or find a class"], ["↑ ↓ space", "Scroll a long item"], ["← ↑ → ↓ + − 0", "Move the map, zoom, see all"]];
+const REST = [["/", "Search, or find a class"], ["↑ ↓ space", "Scroll a long item"], ["← ↑ → ↓", "Move the map"], ["+ − 0", "Zoom, see all of it"]];
 
 export function openHelp() {
   const own = classes().filter((one) => one.key).map((one) => [one.key, h("span", { class: "tag" }, swatch(one.name), h("bdi", {}, one.name))]);

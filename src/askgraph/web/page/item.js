@@ -13,7 +13,7 @@ import { ago, ASIDE, capital, percent, said, sentence } from "./words.js";
 export async function openItem(where, onchange = () => {}) {
   const found = await get("/api/item", where).catch((error) => say(sentence(error.message)));
   if (!found) return;
-  const { dialog, body } = openDialog(found.item.title);
+  const { dialog, body } = openDialog(`Item ${found.item.id}`);
   const openedAt = performance.now();
   clear(body, standing(found), h("div", { class: "inside" }, contents(found.item)), answers(found.answers), choice(give));
 

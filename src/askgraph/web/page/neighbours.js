@@ -5,7 +5,7 @@ import { outline, tint } from "./palette.js";
 import { percent, plural } from "./words.js";
 
 const WIDTH = 360;
-const HEIGHT = 280;
+const HEIGHT = 250;
 const MARGIN = 16;
 const RADIUS = 5.5;
 

@@ -43,9 +43,9 @@ float turned(vec2 p, float sides, float radius) {
 }
 float edge(vec2 p) {
   if (shape == 1) return max(abs(p.x), abs(p.y)) - 0.8;
-  if (shape == 2) return turned(vec2(p.x, -p.y + 0.1), 3.0, 0.58);
+  if (shape == 2) return turned(vec2(p.x, 0.25 - p.y), 3.0, 0.58);
   if (shape == 3) return (abs(p.x) + abs(p.y) - 1.1) * 0.75;
-  if (shape == 4) return turned(vec2(p.x, p.y + 0.1), 3.0, 0.58);
+  if (shape == 4) return turned(vec2(p.x, p.y + 0.25), 3.0, 0.58);
   if (shape == 5) return max(min(abs(p.x), abs(p.y)) - 0.34, max(abs(p.x), abs(p.y)) - 1.0);
   if (shape == 6) return turned(p, 6.0, 0.86);
   if (shape == 7) return min(turned(p, 3.0, 0.5), turned(vec2(p.x, -p.y), 3.0, 0.5));
@@ -55,9 +55,9 @@ void main() {
   vec2 p = (gl_PointCoord - 0.5) * 2.0;
   float blur = 2.2 / width;
   if (ringed > 0.5) {
-    float inner = 1.0 - smoothstep(-blur, blur, edge(p * (ringed > 1.5 ? 2.4 : 1.9)));
+    float inner = 1.0 - smoothstep(-blur, blur, edge(p * (ringed > 1.5 ? 2.2 : 1.8)));
     float r = length(p);
-    float line = ringed > 1.5 ? 0.16 : 0.1;
+    float line = ringed > 1.5 ? 0.1 : 0.05;
     float ring = 1.0 - smoothstep(line, line + blur, abs(r - 0.82));
     float cover = max(inner, ring);
     if (cover < 0.01) discard;
@@ -74,7 +74,7 @@ const LAYERS = 3;
 
 /** Null where the browser has no WebGL 2. */
 export function glPainter(canvas) {
-  const gl = canvas.getContext("webgl2", { antialias: false, alpha: true, premultipliedAlpha: false });
+  const gl = canvas.getContext("webgl2", { antialias: false, alpha: true });
   if (!gl) return null;
   const program = link(gl);
   const uniform = (name) => gl.getUniformLocation(program, name);

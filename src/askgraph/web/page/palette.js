@@ -6,23 +6,23 @@ import { classes } from "./store.js";
 const LIGHT = ["#0072b2", "#d55e00", "#00805e", "#b4568f", "#a87900", "#3d93c9", "#7d7400", "#55565c"];
 const DARK = ["#5aaeea", "#f5853f", "#2cc99b", "#e79fcb", "#f2b632", "#a5dcff", "#f0e858", "#b9bac2"];
 
-const ring = (sides, radius, turn = 0) => Array.from({ length: sides }, (_, i) => {
-  const angle = (2 * Math.PI * i) / sides + turn - Math.PI / 2;
-  const r = typeof radius === "number" ? radius : radius[i % radius.length];
-  return `${(r * Math.cos(angle)).toFixed(3)} ${(r * Math.sin(angle)).toFixed(3)}`;
-});
-const polygon = (...args) => `M${ring(...args).join("L")}Z`;
+/** A polygon with its first corner on top; two radii in turn make a star. */
+const polygon = (corners, ...radii) => `M${Array.from({ length: corners }, (_, i) => {
+  const angle = (2 * Math.PI * i) / corners - Math.PI / 2;
+  const radius = radii[i % radii.length];
+  return `${(radius * Math.cos(angle)).toFixed(3)} ${(radius * Math.sin(angle)).toFixed(3)}`;
+}).join("L")}Z`;
 
 /** Outlines around the origin, of about the same area as the circle of radius 1. */
 export const SHAPES = [
   "M1 0A1 1 0 1 1-1 0A1 1 0 1 1 1 0Z",
   "M-.88-.88H.88V.88H-.88Z",
-  polygon(3, 1.35),
+  "M0-1.15L1.25.95H-1.25Z",
   polygon(4, 1.25),
-  polygon(3, 1.35, Math.PI),
+  "M0 1.15L1.25-.95H-1.25Z",
   "M-.36-1.1H.36V-.36H1.1V.36H.36V1.1H-.36V.36H-1.1V-.36H-.36Z",
   polygon(6, 1.1),
-  polygon(10, [1.4, 0.62]),
+  polygon(10, 1.4, 0.62),
 ];
 
 export const placeOf = (name) => classes().findIndex((one) => one.name === name);

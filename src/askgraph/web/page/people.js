@@ -29,7 +29,8 @@ export function showPeople(openHelp) {
   const draw = () => {
     const here = (store.state?.people ?? []).filter((one) => one.active && one.name !== store.who);
     clear(me, data(store.who));
-    clear(others, here.length > 0 && (here.length < 3 ? ["with ", data(here.map((one) => one.name).join(" and "))] : `with ${plural(here.length, "other")}`));
+    const names = here.length < 3 ? here.map((one) => one.name).join(" and ") : plural(here.length, "other");
+    clear(others, here.length > 0 && [h("span", { class: "long" }, "with ", data(names)), h("span", { class: "brief" }, `+${here.length}`)]);
     others.title = here.map((one) => one.name).join(", ");
   };
   watch(draw);

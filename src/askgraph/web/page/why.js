@@ -34,7 +34,7 @@ export function whyPanel() {
   return { element, show };
 }
 
-const reasons = (why) => [change(why.changes), chances(why.probabilities), voters(why.voters), picture(why)];
+const reasons = (why) => [change(why.changes), chances(why.probabilities), picture(why), voters(why.voters)];
 
 function change(items) {
   const n = Math.round(items);
