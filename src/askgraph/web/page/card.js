@@ -17,7 +17,7 @@ function picture(item) {
   return frame;
 }
 
-const enlarge = (item) => openDialog(item.title, { wide: true }, h("img", { class: "enlarged", src: item.image, alt: `Image of item ${item.id}` }));
+const enlarge = (item) => openDialog(`Item ${item.id}`, { wide: true }, h("img", { class: "enlarged", src: item.image, alt: `Image of item ${item.id}` }));
 
 function passage({ name, value }, place, fields) {
   const lead = place === 0 && value.length <= SHORT;

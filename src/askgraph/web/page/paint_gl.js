@@ -142,7 +142,7 @@ export function glPainter(canvas) {
 }
 
 /** Smaller where there are many, growing as one comes closer. */
-export const dotSize = (count, scale) => Math.min(18, Math.max(2.6, 140 / Math.sqrt(count)) * scale ** 0.4);
+export const dotSize = (count, scale) => Math.min(18, Math.min(10, Math.max(2.6, 240 / Math.sqrt(count))) * scale ** 0.4);
 
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 

@@ -25,8 +25,9 @@ export function questionView(root) {
     action("New class", "n", buttons.openNew),
     action("Why this one", "w", toggleWhy, "why"),
     action("Undo", "⌫", undo, "undo"));
+  const stage = h("div", { class: "stage" }, h("div", { class: "column" }, h("div", { class: "meta" }, trail, sum), card), why.element);
   const view = h("section", { class: "question", "aria-label": "Question" },
-    h("div", { class: "stage" }, h("div", { class: "column" }, h("div", { class: "meta" }, trail, sum), card), why.element),
+    stage,
     h("div", { class: "answers" }, buttons.element, others));
   clear(root, view);
 
@@ -54,6 +55,7 @@ export function questionView(root) {
       opinions > 0 && h("p", { class: "opinions" }, `${plural(opinions, "other person has", "other people have")} answered this one.`),
       contents(item)));
     card.scrollTop = 0;
+    stage.scrollTop = 0;
     requestAnimationFrame(() => requestAnimationFrame(shown));
     if (!classes().length) buttons.openNew();
   }
@@ -75,6 +77,7 @@ export function questionView(root) {
   function toggleWhy() {
     keep(WHY, whyOpen() ? "" : "open");
     drawWhy();
+    why.element.scrollIntoView({ block: "nearest" });
   }
 
   function drawWhy() {

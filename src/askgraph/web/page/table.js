@@ -53,7 +53,7 @@ export function tableView(root) {
 
   function draw(total) {
     drawHeads();
-    clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6, class: "empty" }, store.state?.items ? "No item matches." : "This project has no items yet.")));
+    clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, store.state?.items ? "No item matches." : "This project has no items yet."))));
     drawPager(total);
     drawBar();
   }
