@@ -4,8 +4,7 @@ import { clear, data, h } from "./dom.js";
 import { gestures } from "./gestures.js";
 import { openItem } from "./item.js";
 import { coloursOf, shapeOf, tag } from "./palette.js";
-import { pixelPainter } from "./paint_pixels.js";
-import { glPainter } from "./paint_gl.js";
+import { painter, unitOf } from "./paint.js";
 import { classes, store, watch } from "./store.js";
 import { percent, sentence, STATUS } from "./words.js";
 
@@ -15,6 +14,8 @@ const NONE = 65_535;
 const LABELED = 1;
 const CLOSEST = 400;
 const STEP = 80;
+const REST = 160;
+const GROUND = { light: { ink: "#1d1d20", ground: "#f6f5f2" }, dark: { ink: "#ececf0", ground: "#131418" } };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export function mapView(root) {
@@ -27,7 +28,7 @@ export function mapView(root) {
   const view = h("section", { class: "map", "aria-label": "Map" }, canvas, wait, legend, tools, hint, peek);
   clear(root, view);
 
-  const painter = glPainter(canvas) ?? pixelPainter(canvas);
+  const paint = painter(canvas);
   const eye = { x: 0.5, y: 0.5, scale: 1 };
   let points = null;
   let marks = null;
@@ -37,6 +38,7 @@ export function mapView(root) {
   let seq = null;
   let timer = 0;
   let frame = 0;
+  let rest = 0;
   let gone = false;
   hint.hidden = true;
   peek.hidden = true;
@@ -56,7 +58,6 @@ export function mapView(root) {
     marks = new DataView(state);
     names = found.classes;
     wait.hidden = true;
-    painter.marks(new Uint8Array(state));
     recolour();
     drawLegend();
   }
@@ -65,33 +66,33 @@ export function mapView(root) {
     const first = points === null;
     layout = address;
     points = places;
-    painter.points(places);
+    paint.points(places);
     if (first) fit();
   }
 
   function recolour() {
     const known = classes().map((one) => one.name);
     const theme = dark.matches ? "dark" : "light";
-    const places = names.map((name) => known.indexOf(name));
-    painter.palette(places.map((place, i) => ({ colour: coloursOf(place < 0 ? i : place, names[i])[theme], shape: shapeOf(place < 0 ? i : place) })), coloursOf(-1)[theme], dark.matches);
+    const places = names.map((name, i) => (known.includes(name) ? known.indexOf(name) : i));
+    const looks = places.map((place, i) => ({ colour: coloursOf(place, names[i])[theme], shape: shapeOf(place) }));
+    paint.marks(new Uint8Array(marks.buffer), looks, { none: coloursOf(-1)[theme], ...GROUND[theme] });
     redraw();
   }
 
   function redraw() {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
-      if (points && marks) painter.draw(eye, selected);
+      draw(true);
     });
+    clearTimeout(rest);
+    rest = setTimeout(draw, REST);
   }
 
-  function resize() {
-    const ratio = Math.min(devicePixelRatio, 2);
-    painter.size(Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio), ratio);
-    redraw();
+  function draw(moving = false) {
+    if (points && marks && canvas.clientWidth && canvas.clientHeight) paint.draw(eye, selected, moving);
   }
 
-  /** Screen pixels to one unit of the map when everything fits. */
-  const unit = () => Math.min(canvas.clientWidth, canvas.clientHeight) * 0.92 * eye.scale;
+  const unit = () => unitOf(canvas.clientWidth, canvas.clientHeight, eye);
 
   function fit() {
     Object.assign(eye, { x: 0.5, y: 0.5, scale: 1 });
@@ -133,7 +134,7 @@ export function mapView(root) {
     load();
   });
   const hands = gestures(canvas, { move, zoom, click: (at) => select(nearest(at)), over: (at) => tell(at, nearest(at)), out: () => { hint.hidden = true; } });
-  const observer = new ResizeObserver(resize);
+  const observer = new ResizeObserver(redraw);
 
   function tell(at, i) {
     hint.hidden = i < 0 || !marks;
@@ -175,12 +176,12 @@ export function mapView(root) {
     leave() {
       gone = true;
       clearTimeout(timer);
+      clearTimeout(rest);
       cancelAnimationFrame(frame);
       document.removeEventListener("keydown", press);
       dark.removeEventListener("change", recolour);
       observer.disconnect();
       hands.leave();
-      painter.leave();
       stop();
     },
   };
