@@ -1,5 +1,5 @@
 /** The class buttons: name, key and count; a filter when there are many; a field for a new class. */
-import { clear, h } from "./dom.js";
+import { changes, clear, h } from "./dom.js";
 import { swatch } from "./palette.js";
 import { classes } from "./store.js";
 import { count } from "./words.js";
@@ -17,14 +17,12 @@ export function answerButtons({ pick, keys = true }) {
   const fresh = h("form", { class: "new-class", onsubmit: pickNew }, name, h("button", { class: "primary" }, "Label with it", keys && h("kbd", {}, "⏎")));
   const element = h("div", { class: "pick" }, find, list, fresh);
   const made = new Map();
-  let drawn = null;
+  const changed = changes();
   fresh.hidden = true;
 
   function draw() {
     const all = classes();
-    const now = JSON.stringify(all.map((one) => [one.name, one.key]));
-    if (now !== drawn) rebuild(all);
-    drawn = now;
+    if (changed(all.map((one) => [one.name, one.key]))) rebuild(all);
     for (const one of all) made.get(one.name).querySelector(".count").textContent = count(one.count);
   }
 

@@ -9,7 +9,25 @@ export const svg = (tag, attrs = {}, ...children) => fill(document.createElement
 /** Text that came with the data: the browser finds its direction. */
 export const data = (text, attrs = {}) => h("bdi", attrs, text);
 
-export const clear = (element, ...children) => element.replaceChildren(...children.flat().filter(wanted));
+/** Gives the element new children; who stood on the third button with the keyboard stands on the third button afterwards. */
+export function clear(element, ...children) {
+  const place = stops(element).indexOf(document.activeElement);
+  element.replaceChildren(...children.flat(2).filter(wanted));
+  if (place >= 0 && !element.contains(document.activeElement)) stops(element)[place]?.focus({ preventScroll: true });
+}
+
+const stops = (element) => [...element.querySelectorAll("a, button, input, select, summary, [tabindex]")];
+
+/** A function that says whether its value is another one than the last time. */
+export function changes() {
+  let last = null;
+  return (value) => {
+    const now = JSON.stringify(value);
+    const other = now !== last;
+    last = now;
+    return other;
+  };
+}
 
 export function vars(element, values) {
   for (const [name, value] of Object.entries(values)) element.style.setProperty(`--${name}`, value);

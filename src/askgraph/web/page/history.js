@@ -8,6 +8,7 @@ import { store, watch } from "./store.js";
 import { ago, said, sentence } from "./words.js";
 
 const PAGE = 50;
+const MOST = 500;
 
 export function historyView(root) {
   const list = h("ul", { class: "rows history" });
@@ -18,8 +19,8 @@ export function historyView(root) {
   let last = null;
   let seq = null;
 
-  async function load(before = null) {
-    const found = await get("/api/history", { limit: PAGE, before, who: mine.checked ? store.who : "" }).catch((error) => say(sentence(error.message)));
+  async function load(before = null, limit = PAGE) {
+    const found = await get("/api/history", { limit, before, who: mine.checked ? store.who : "" }).catch((error) => say(sentence(error.message)));
     if (!found) return;
     const rows = found.answers.map((one) => row(one, () => load()));
     if (before === null) clear(list, rows.length ? rows : h("li", { class: "empty" }, "No answers yet."));
@@ -31,7 +32,7 @@ export function historyView(root) {
   const stop = watch(() => {
     if (store.state?.seq === seq) return;
     seq = store.state?.seq;
-    load();
+    load(null, Math.min(Math.max(PAGE, list.children.length), MOST));
   });
   more.hidden = true;
   seq = store.state?.seq;

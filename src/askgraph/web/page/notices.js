@@ -1,5 +1,5 @@
 /** The one line below the header: what is wrong, what was done, or how far the suggestions lag. */
-import { clear, h } from "./dom.js";
+import { changes, clear, h } from "./dom.js";
 import { store, watch } from "./store.js";
 import { plural, sentence } from "./words.js";
 
@@ -10,7 +10,7 @@ const line = document.getElementById("notices");
 const aloud = document.getElementById("aloud");
 let message = null;
 let timer = 0;
-let drawn = "";
+const changed = changes();
 
 /** Says something for a few seconds. */
 export function say(text, tone = "wrong") {
@@ -32,9 +32,7 @@ function hush() {
 
 function draw() {
   const lines = [trouble(), message, !store.trouble && quiet()].filter(Boolean);
-  const now = JSON.stringify(lines);
-  if (now === drawn) return;
-  drawn = now;
+  if (!changed(lines)) return;
   clear(line, lines.map(({ text, tone, login }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, "Log in")])));
 }
 

@@ -2,9 +2,9 @@
 import { h, svg } from "./dom.js";
 import { classes } from "./store.js";
 
-// Okabe and Ito's eight, moved until each has contrast 3 with its ground.
-const LIGHT = ["#0072b2", "#d55e00", "#00805e", "#b4568f", "#a87900", "#3d93c9", "#7d7400", "#55565c"];
-const DARK = ["#5aaeea", "#f5853f", "#2cc99b", "#e79fcb", "#f2b632", "#a5dcff", "#f0e858", "#b9bac2"];
+// Okabe and Ito's eight, moved until each has contrast 3 with its ground and any two differ by 20 in CIELAB, also for protan, deutan and tritan eyes.
+const LIGHT = ["#0045b2", "#a33505", "#007850", "#b4568f", "#aa8900", "#3d8fe7", "#5f1d00", "#3a3b42"];
+const DARK = ["#5a82fa", "#f55e44", "#2ce39a", "#c67ecd", "#fb9b0b", "#bfeaff", "#eff47e", "#8c8d8c"];
 
 /** A polygon with its first corner on top; two radii in turn make a star. */
 const polygon = (corners, ...radii) => `M${Array.from({ length: corners }, (_, i) => {

@@ -12,6 +12,7 @@ const AGAIN = 700;
 
 export function progressView(root) {
   const page = h("section", { class: "page progress", "aria-label": "Where I am" }, h("p", { class: "empty breathing" }, "One moment."));
+  const exports = exportLinks();
   clear(root, page);
   let seq = null;
   let lag = null;
@@ -23,7 +24,7 @@ export function progressView(root) {
     const found = await get("/api/progress").catch((error) => ({ waiting: error.message }));
     if (gone) return;
     if (found.waiting) timer = setTimeout(load, AGAIN);
-    clear(page, found.waiting ? h("p", { class: "empty breathing" }, sentence(found.waiting)) : report(found, load));
+    clear(page, found.waiting ? h("p", { class: "empty breathing" }, sentence(found.waiting)) : report(found, load, exports));
   }
 
   function refresh() {
@@ -43,8 +44,8 @@ export function progressView(root) {
   };
 }
 
-const report = (found, changed) => [
-  found.stop && enough(found.stop),
+const report = (found, changed, exports) => [
+  found.stop && enough(found.stop, exports),
   h("div", { class: "lead-in" }, headline(found), h("p", { class: "soft" }, [
     `${count(found.labels)} of ${plural(found.items, "item")} labeled`, found.aside > 0 && `${count(found.aside)} set aside`, found.lag > 0 && `these figures lag ${plural(found.lag, "label")}`,
   ].filter(Boolean).join(" · "))),
@@ -57,7 +58,7 @@ const report = (found, changed) => [
 
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
 
-const enough = (text) => h("section", { class: "enough", role: "status" }, h("h2", {}, "You can stop here"), h("p", {}, sentence(text.replace(/^enough:\s*/, ""))), exportLinks());
+const enough = (text, exports) => h("section", { class: "enough", role: "status" }, h("h2", {}, "You can stop here"), h("p", {}, sentence(text.replace(/^enough:\s*/, ""))), exports);
 
 function headline({ error, needed }) {
   if (!error) return [h("h1", {}, "Too early to say"), h("p", { class: "gist" }, "A few more labels, and the expected error shows here.")];

@@ -27,7 +27,7 @@ export function questionView(root) {
     action("Undo", "⌫", undo, "undo"));
   const stage = h("div", { class: "stage" }, h("div", { class: "column" }, h("div", { class: "meta" }, trail, sum), card), why.element);
   const view = h("section", { class: "question", "aria-label": "Question" },
-    stage,
+    h("h1", { class: "aloud" }, "Question"), stage,
     h("div", { class: "answers" }, buttons.element, others));
   clear(root, view);
 
@@ -74,16 +74,16 @@ export function questionView(root) {
     pressed?.classList.add("pressed");
   }
 
-  function toggleWhy() {
+  async function toggleWhy() {
     keep(WHY, whyOpen() ? "" : "open");
-    drawWhy();
-    why.element.scrollIntoView({ block: "nearest" });
+    await drawWhy();
+    why.element.scrollIntoView({ block: "start" });
   }
 
   function drawWhy() {
     const open = store.question !== null && whyOpen();
     view.classList.toggle("with-why", open);
-    why.show(open ? store.question.item.id : null);
+    return why.show(open ? store.question.item.id : null);
   }
 
   function scroll(event) {

@@ -1,7 +1,7 @@
 /** All items with their labels: search, filter, sort, select several and settle them at once. */
 import { get } from "./api.js";
 import { settle } from "./asking.js";
-import { clear, data, h } from "./dom.js";
+import { changes, clear, data, h } from "./dom.js";
 import { exportLinks } from "./exports.js";
 import { openItem } from "./item.js";
 import { say } from "./notices.js";
@@ -17,6 +17,9 @@ const COLUMNS = { id: "Item", title: "Text", label: "Label", probability: "Sure"
 export function tableView(root) {
   const query = { search: "", label: "", status: "", sort: "id", order: "asc", offset: 0 };
   const chosen = new Map();
+  const otherBar = changes();
+  const otherClasses = changes();
+  const names = () => classes().map((one) => one.name);
   let rows = [];
   let anchor = null;
   let latest = 0;
@@ -105,8 +108,9 @@ export function tableView(root) {
     all.indeterminate = !all.checked && rows.some((row) => chosen.has(row.id));
     const predicted = [...chosen.values()].filter((row) => row.status === "predicted").map((row) => row.id);
     bar.hidden = chosen.size === 0;
+    if (!otherBar([[...chosen.keys()], predicted, names()])) return;
     const give = h("select", { "aria-label": "Give them a class", onchange: () => confirm([...chosen.keys()], give.value) },
-      h("option", { value: "" }, "Give them a class"), classes().map((one) => h("option", { value: one.name }, one.name)));
+      h("option", { value: "" }, "Give them a class"), names().map((name) => h("option", { value: name }, name)));
     clear(bar, h("span", {}, `${count(chosen.size)} selected`),
       predicted.length > 0 && h("button", { class: "primary", onclick: () => confirm(predicted, null) }, `Confirm ${plural(predicted.length, "prediction")}`),
       give, h("button", { class: "plain", onclick: () => { chosen.clear(); drawBar(); } }, "Clear"));
@@ -142,7 +146,8 @@ export function tableView(root) {
   }
 
   function drawClasses() {
-    clear(label, h("option", { value: "" }, "Any class"), classes().map((one) => h("option", { value: one.name }, one.name)));
+    if (!otherClasses(names())) return;
+    clear(label, h("option", { value: "" }, "Any class"), names().map((name) => h("option", { value: name }, name)));
     label.value = query.label;
   }
 

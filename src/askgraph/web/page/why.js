@@ -15,13 +15,13 @@ export function whyPanel() {
   let timer = 0;
   element.hidden = true;
 
-  /** Shows the reasons for an item; null closes the panel. */
+  /** Shows the reasons for an item and is done when they are there; null closes the panel. */
   function show(id) {
-    if (id === current) return;
+    if (id === current) return null;
     current = id;
     clearTimeout(timer);
     element.hidden = id === null;
-    if (id !== null) load(id);
+    return id === null ? null : load(id);
   }
 
   async function load(id) {
