@@ -36,7 +36,7 @@ export function suspectList(changed) {
   }
 
   async function change(one) {
-    await settle("/api/answer", { item: one.item, kind: "label", label: one.instead, seconds: null }, `Changed to ${one.instead}`);
+    await settle("/api/confirm", { items: [one.item], label: one.instead }, `Changed to ${one.instead}`);
     changed();
     load();
   }
