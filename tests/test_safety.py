@@ -240,6 +240,7 @@ def test_no_request_of_any_shape_makes_the_server_fail(server):
 def about(folder):
     return {
         "project": "pictures",
+        "uid": "pictures",
         "classes": [],
         "fields": {},
         "images": str(folder),

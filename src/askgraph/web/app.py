@@ -47,7 +47,7 @@ class Asking(BaseModel):
 
 
 class Answering(BaseModel):
-    """One answer; the same key twice is saved once."""
+    """One answer; the same key twice is saved once. ``holding`` is another item that stays on the screen."""
 
     key: Key
     who: Who
@@ -55,6 +55,7 @@ class Answering(BaseModel):
     kind: Literal["label", "later", "cannot", "invalid"]
     label: Annotated[str, Field(max_length=1000)] | None = None
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    holding: Id | None = None
 
 
 class One(BaseModel):
@@ -173,9 +174,9 @@ def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:
         saved = await run(desk.answer, said.who, said.item, said.kind, said.label, said.seconds, said.key)
-        if not desk.foretold(saved):
+        if said.holding is None and not desk.foretold(saved):
             await app.state.news.until(lambda: _knows(desk, saved), PATIENCE)
-        return {"saved": saved.seq, **await run(desk.ask, said.who, None, saved)}
+        return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
 
     @app.post("/api/answers")
     async def answers(said: Many) -> dict[str, Any]:

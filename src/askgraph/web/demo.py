@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import uuid
 import zlib
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def make_demo(folder: Path) -> Path:
         (images / name).write_bytes(png(255 - np.round(pixels * 255 / 16)))
     about = {
         "project": "digits",
+        "uid": str(uuid.uuid4()),
         "classes": [str(digit) for digit in range(10)],
         "fields": {},
         "images": str(images.absolute()),

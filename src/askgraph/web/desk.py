@@ -264,10 +264,11 @@ class Desk:
             given, agreed = Counter(answers.labels.values()), answers.agreement()
             keys = keys_of(answers.classes)
             classes = [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes]
-            counted = {"project": self.project.about["project"], "seq": answers.seq, "items": self.project.n_items}
+            counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
+            counted |= {"seq": answers.seq, "items": self.project.n_items}
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
-            self._counted = (answers.seq, {**counted, "overlap": self.project.about["overlap"]})
+            self._counted = (answers.seq, counted)
         return self._counted[1]
 
     def _undoable(self, last: Answer) -> Plain:

@@ -70,6 +70,7 @@ class Project:
         items, graph, notes = read_items(source)
         about = {
             "project": Path(path).stem,
+            "uid": str(uuid.uuid4()),
             "classes": [checked(name, "class") for name in classes],
             "fields": items.kinds,
             "images": None if images is None else str(Path(images).absolute()),
