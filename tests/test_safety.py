@@ -69,7 +69,7 @@ def test_the_link_opens_the_page_and_its_cookie_does_from_then_on(server):
         assert page.status_code == 200
         assert "token" not in str(page.url)
         cookie = page.history[0].headers["set-cookie"]
-        assert {"HttpOnly", "SameSite=Strict"} <= {part.strip() for part in cookie.split(";")}
+        assert {"HttpOnly", "SameSite=Lax"} <= {part.strip() for part in cookie.split(";")}
         assert browser.get(f"{server.base}/api/state?who=ann").status_code == 200
     assert httpx.get(f"{server.base}/?token=guess").status_code == 401
 

@@ -80,13 +80,13 @@ class Guard:
         if scope["path"] == "/" and given:
             if not self._known(given):
                 raise Refused(401, "this link is not valid any more; open the one that askgraph printed last")
-            await _enter(send, given, f"/?{urlencode({'who': who})}" if who else "/")
+            await _enter(scope, send, given, f"/?{urlencode({'who': who})}" if who else "/")
             return False
         if self._password is not None and scope["path"] == "/login":
             await self._log_in(scope, headers, receive, send)
             return False
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._known(bearer) or any(self._known(value) for value in _cookies(headers)):
+        if self._known(bearer) or any(self._known(value) for value in _cookies(scope, headers)):
             return True
         if self._password is not None and scope["path"] == "/":
             await respond(send, 303, b"", location="/login")
@@ -110,7 +110,7 @@ class Guard:
                 return
         session = secrets.token_urlsafe(32)
         self._sessions.add(session)
-        await _enter(send, session)
+        await _enter(scope, send, session)
 
 
 LOGIN = """<!doctype html>
@@ -130,8 +130,8 @@ async def respond(send: Any, status: int, body: bytes, content_type: str = "appl
     await send({"type": "http.response.body", "body": body})
 
 
-async def _enter(send: Any, session: str, to: str = "/") -> None:
-    cookie = f"{COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000"
+async def _enter(scope: Any, send: Any, session: str, to: str = "/") -> None:
+    cookie = f"{_cookie(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000"  # a link in a mail opens too
     await respond(send, 303, b"", location=to, set_cookie=cookie)
 
 
@@ -162,9 +162,14 @@ def _is_address(host: str) -> bool:
         return False
 
 
-def _cookies(headers: Headers) -> list[str]:
+def _cookie(scope: Any) -> str:
+    """The name of our cookie: browsers give the cookies of one port to all others, and each may have a server."""
+    return f"{COOKIE}-{(scope.get('server') or ('', 0))[1]}"
+
+
+def _cookies(scope: Any, headers: Headers) -> list[str]:
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return [value for name, _, value in pairs if name == COOKIE]
+    return [value for name, _, value in pairs if name == _cookie(scope)]
 
 
 async def _body(receive: Any, headers: Headers) -> bytes:

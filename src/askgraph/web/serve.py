@@ -43,7 +43,7 @@ def serve(
     lock = WriterLock(path)
     try:
         lock.take(wait=0.5)
-        token = secrets.token_urlsafe(32)
+        token = lock.left.get("token") or secrets.token_urlsafe(32)  # pages of a server that died go on with this one
         url = f"http://{_bracketed(_reachable(host))}:{listening.getsockname()[1]}"
         with Store.open(path, write=True) as store:
             worker = Worker(path)
@@ -52,6 +52,7 @@ def serve(
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")
+                listening.listen()  # who comes before the server is ready waits, and is not sent away
                 lock.tell(url=url, token=token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
                 with suppress(KeyboardInterrupt):

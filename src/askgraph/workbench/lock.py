@@ -23,6 +23,7 @@ class WriterLock:
     def __init__(self, project: str | os.PathLike[str]) -> None:
         self.path = Path(f"{os.fspath(project)}.lock")
         self._file: Any = None
+        self.left: dict[str, Any] = {}  # what a server had told that ended without a word
 
     def take(self, wait: float = 5.0) -> None:
         """The lock, or an error that says who has it."""
@@ -37,6 +38,7 @@ class WriterLock:
             time.sleep(0.02)
         self._file = file
         self.path.chmod(0o600)  # what it will say lets its reader write
+        self.left = _said(file) or {}
         self._write("")
 
     def tell(self, **about: Any) -> None:
@@ -56,9 +58,8 @@ class WriterLock:
             with open(self.path, "r+b") as file:
                 if _locked(file):
                     return None
-                said: dict[str, Any] = json.loads(file.read() or b"null")
-                return said
-        except (OSError, ValueError):
+                return _said(file)
+        except OSError:
             return None
 
     def _opened(self) -> Any:
@@ -74,6 +75,14 @@ class WriterLock:
         self._file.truncate()
         self._file.write(text.encode())
         self._file.flush()
+
+
+def _said(file: Any) -> dict[str, Any] | None:
+    try:
+        said: dict[str, Any] | None = json.loads(file.read() or b"null")
+        return said
+    except ValueError:
+        return None
 
 
 def _locked(file: Any) -> bool:

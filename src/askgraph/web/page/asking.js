@@ -6,10 +6,11 @@ import { store, update } from "./store.js";
 import { ASIDE, sentence } from "./words.js";
 
 const GUARD = 150;
-const WAIT = 500;
+const PAUSE = 50;
 const TRAIL = 14;
 
 let turn = 0;
+let asking = -1;
 let shownAt = Infinity;
 let askedAt = 0;
 let timer = 0;
@@ -54,13 +55,19 @@ async function exchange(sending, path, body) {
   }
 }
 
-/** An answer to an item other than the question's, from a dialog or the table. */
+/** An answer from a dialog or the table; the card stays on the screen unless it is the card's own item. */
 export async function settle(path, body, what) {
+  const card = shownItem();
+  const holding = body.item && body.item !== card ? { holding: card } : {};
+  turn += 1;
   try {
-    const reply = await write(path, body);
-    update({ state: reply.state });
+    const reply = await write(path, { ...body, ...holding });
     say(what, "done");
-    await ask();
+    if ("question" in reply && !store.sending && shownItem() === card) adopt(reply);
+    else {
+      update({ state: reply.state });
+      await ask();
+    }
     return true;
   } catch (refusal) {
     say(sentence(refusal.message));
@@ -68,13 +75,17 @@ export async function settle(path, body, what) {
   }
 }
 
-const write = (path, body) => deliver(store.state.project, path, { who: store.who, ...body });
+const shownItem = () => store.question?.item.id ?? null;
 
-/** Gets the question, or keeps the one that is shown. */
+const write = (path, body) => deliver(store.state.uid, path, { who: store.who, ...body });
+
+/** Gets the question, or keeps the one that is shown. The server takes its time when it has none to give. */
 export async function ask() {
-  if (store.sending || unsent()) return;
+  if (store.sending || unsent() || asking === turn) return;
   const mine = turn;
-  const asked = await post("/api/question", { who: store.who, holding: store.question?.item.id ?? null }).catch(trouble);
+  asking = turn;
+  const asked = await post("/api/question", { who: store.who, holding: shownItem() }).catch(trouble);
+  if (asking === mine) asking = -1;
   if (asked && mine === turn && !store.sending) adopt(asked);
 }
 
@@ -89,7 +100,7 @@ function adopt(asked, after = null) {
   update({ question, finished, waiting, state, turns, sending: null, trouble: unsent() ? store.trouble : null });
   if (!same) announce([after && outcome(after), question ? `Next: ${question.item.title}` : finished ?? waiting].filter(Boolean).join(". "));
   clearTimeout(timer);
-  if (!question && waiting) timer = setTimeout(ask, WAIT);
+  if (!question && waiting) timer = setTimeout(ask, PAUSE);
 }
 
 const outcome = ({ kind, label }) => (kind === "undo" ? "Taken back" : `Saved as ${label ?? ASIDE[kind]}`);
@@ -109,7 +120,7 @@ export async function begin() {
   beginning = state !== null;
   if (!state) return;
   update({ state, trouble: null });
-  const pending = await resume(state.project);
+  const pending = await resume(state.uid);
   for (const { reason } of pending.filter((one) => one.status === "rejected")) say(sentence(reason.message));
   await Promise.all([ask(), recall()]);
 }

@@ -1,6 +1,6 @@
 import { h } from "./dom.js";
 
-const FORMATS = { csv: "CSV, for a spreadsheet", jsonl: "JSON lines", parquet: "Parquet", labelstudio: "Label Studio" };
+const FORMATS = { csv: "CSV, for a spreadsheet", jsonl: "JSON lines", parquet: "Parquet", labelstudio: "Label Studio", answers: "Only what people said, CSV" };
 
 export const exportLinks = () => h("details", { class: "menu", onclick: ({ target, currentTarget }) => { if (target.closest("a")) currentTarget.open = false; } },
   h("summary", {}, "Export"),

@@ -12,14 +12,14 @@ let busy = false;
 let wake = () => {};
 
 /** Sends `body` with a key of its own as often as it takes; resolves with the answer, rejects when refused. */
-export function deliver(project, path, body) {
-  const entry = { project, path, body: { key: uuid(), ...body }, at: Date.now() };
+export function deliver(uid, path, body) {
+  const entry = { uid, path, body: { key: uuid(), ...body }, at: Date.now() };
   keep(nameOf(entry), JSON.stringify(entry));
   return enqueue(entry);
 }
 
 /** Takes up what an earlier visit to this project left unsent. */
-export const resume = (project) => Promise.allSettled(left(project).map(enqueue));
+export const resume = (uid) => Promise.allSettled(left(uid).map(enqueue));
 
 /** The server is there again: no need to sit out the pause. */
 export const nudge = () => wake();
@@ -66,11 +66,10 @@ const rest = (milliseconds) => new Promise((resolve) => {
   setTimeout(resolve, milliseconds);
 });
 
-const nameOf = ({ project, body }) => `${PREFIX}${project}.${body.key}`;
+const nameOf = ({ uid, body }) => `${PREFIX}${uid}.${body.key}`;
 
-const left = (project) => names(`${PREFIX}${project}.`)
+const left = (uid) => names(`${PREFIX}${uid}.`)
   .map((name) => JSON.parse(look(name)))
-  .filter((entry) => entry.project === project)
   .sort((a, b) => a.at - b.at);
 
 /** crypto.randomUUID exists on secure origins only; a plain http address in a local network is none. */

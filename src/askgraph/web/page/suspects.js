@@ -44,4 +44,4 @@ export function suspectList(changed) {
   return { element, load, leave: () => clearTimeout(timer) };
 }
 
-const kept = ({ item, label, instead }) => `askgraph.kept.${JSON.stringify([store.state?.project, item, label, instead])}`;
+const kept = ({ item, label, instead }) => `askgraph.kept.${JSON.stringify([store.state?.uid, item, label, instead])}`;

@@ -37,6 +37,7 @@ export function whyPanel() {
 const reasons = (why) => [change(why.changes), chances(why.probabilities), picture(why), voters(why.voters)];
 
 function change(items) {
+  if (items === null) return null;
   const n = Math.round(items);
   return h("p", { class: "gist" }, n < 1 ? "Its answer hardly changes the other predictions." : `Its answer is expected to change about ${plural(n, "other item")}.`);
 }
