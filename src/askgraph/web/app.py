@@ -164,9 +164,9 @@ def application(desk: Desk) -> FastAPI:
 def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/question")
     async def question(asking: Asking) -> dict[str, Any]:
+        known = desk.worker.suggestion
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
-            known = desk.worker.suggestion
             await app.state.news.until(lambda: desk.worker.suggestion is not known, LONG)
             asked = await run(desk.ask, asking.who, asking.holding)
         return asked

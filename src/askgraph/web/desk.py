@@ -22,6 +22,7 @@ from askgraph.workbench.project import Project, checked
 from askgraph.workbench.store import Item
 
 KEYS = "1234567890abdefgijkloqrvyz"  # what is left of the keyboard beside the page's own keys
+NOT_YET = "the predictions are being computed"
 Plain = dict[str, Any]
 
 
@@ -45,7 +46,7 @@ class Desk:
             return {**asked, "question": {"item": self.shown(item), "opinions": others}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
-        return {**asked, "waiting": self._waiting()}
+        return {**asked, "waiting": self._waiting(who)}
 
     def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
         """Save an answer."""
@@ -137,7 +138,7 @@ class Desk:
         """Where we are, as last computed, with how it came down and who took part."""
         picture = self.worker.picture
         if picture is None:
-            return {"waiting": self._waiting()}
+            return {"waiting": NOT_YET}
         active = self._leases.active()
         said = report.people(self.project)
         for one in said["people"]:
@@ -148,11 +149,7 @@ class Desk:
     def suspects(self) -> Plain:
         """Labels that look wrong, as last computed."""
         picture = self.worker.picture
-        return (
-            {"waiting": self._waiting()}
-            if picture is None
-            else {"suspects": picture.suspects, "lag": self._lag(picture)}
-        )
+        return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": self._lag(picture)}
 
     def items(self, wanted: Wanted) -> Plain:
         """Some rows of the table."""
@@ -164,12 +161,12 @@ class Desk:
         picture = self.worker.picture
         made = self._map.made()
         if made is None or picture is None:
-            return {"waiting": "the map is being drawn" if picture else self._waiting()}
+            return {"waiting": "the map is being drawn" if picture else NOT_YET}
         seq = self.project.answers.seq
         version = f"{picture.seq}-{seq}"
         known = columns(self.project, picture)
         places = {"layout": "/api/map/layout", "state": f"/api/map/state?v={version}"}
-        return {"n": self.project.n_items, "seq": seq, "classes": known.classes, **places}
+        return {"n": self.project.n_items, "seq": seq, "lag": self._lag(picture), "classes": known.classes, **places}
 
     def map_layout(self) -> bytes:
         """The positions of all items."""
@@ -251,10 +248,10 @@ class Desk:
         new = (self.project.answers.log[seq] for seq in range(since + 1, self.project.answers.seq + 1))
         return sum(answer.kind in ("label", "undo") for answer in new)
 
-    def _waiting(self) -> str:
+    def _waiting(self, who: str) -> str:
         if self.worker.suggestion is None:
             return "the first question is being computed"
-        if self._lag(self.worker.suggestion):
+        if self._left(who) or self._lag(self.worker.suggestion):
             return "the next question is being computed"
         return "others are looking at all that is left; it comes back when they are done"
 

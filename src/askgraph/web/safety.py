@@ -131,7 +131,9 @@ async def respond(send: Any, status: int, body: bytes, content_type: str = "appl
 
 
 async def _enter(scope: Any, send: Any, session: str, to: str = "/") -> None:
-    cookie = f"{_cookie(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000"  # a link in a mail opens too
+    cookie = (
+        f"{_cookie(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000"  # a link in a mail opens too
+    )
     await respond(send, 303, b"", location=to, set_cookie=cookie)
 
 

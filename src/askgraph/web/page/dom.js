@@ -12,7 +12,7 @@ export const data = (text, attrs = {}) => h("bdi", attrs, text);
 /** Gives the element new children; who stood on the third button with the keyboard stands on the third button afterwards. */
 export function clear(element, ...children) {
   const place = stops(element).indexOf(document.activeElement);
-  element.replaceChildren(...children.flat(2).filter(wanted));
+  element.replaceChildren(...children.flat(Infinity).filter(wanted));
   if (place >= 0 && !element.contains(document.activeElement)) stops(element)[place]?.focus({ preventScroll: true });
 }
 
@@ -36,7 +36,7 @@ export function vars(element, values) {
 
 function fill(element, attrs, children) {
   for (const [name, value] of Object.entries(attrs)) set(element, name, value);
-  element.append(...children.flat(2).filter(wanted));
+  element.append(...children.flat(Infinity).filter(wanted));
   return element;
 }
 

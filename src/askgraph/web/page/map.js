@@ -25,7 +25,7 @@ export function mapView(root) {
   const legend = h("ul", { class: "legend", "aria-label": "Legend" });
   const wait = h("p", { class: "empty breathing" }, "One moment.");
   const tools = h("div", { class: "zoom" }, h("button", { "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"), h("button", { "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"), h("button", { "aria-label": "See all", onclick: fit }, "All"));
-  const view = h("section", { class: "map", "aria-label": "Map" }, canvas, wait, legend, tools, hint, peek);
+  const view = h("section", { class: "map", "aria-label": "Map" }, h("h1", { class: "aloud" }, "Map"), canvas, wait, legend, tools, hint, peek);
   clear(root, view);
 
   const paint = painter(canvas);
@@ -52,6 +52,7 @@ export function mapView(root) {
       wait.textContent = sentence(found.waiting);
       return;
     }
+    if (found.lag) timer = setTimeout(load, AGAIN);
     const [place, state] = await Promise.all([found.layout === layout ? null : bytes(found.layout), bytes(found.state)]).catch(() => []);
     if (gone || !state) return;
     if (place) adoptLayout(found.layout, new Float32Array(place));

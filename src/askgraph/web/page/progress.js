@@ -23,7 +23,7 @@ export function progressView(root) {
     clearTimeout(timer);
     const found = await get("/api/progress").catch((error) => ({ waiting: error.message }));
     if (gone) return;
-    if (found.waiting) timer = setTimeout(load, AGAIN);
+    if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
     clear(page, found.waiting ? h("p", { class: "empty breathing" }, sentence(found.waiting)) : report(found, load, exports));
   }
 

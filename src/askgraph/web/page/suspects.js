@@ -20,8 +20,8 @@ export function suspectList(changed) {
   async function load() {
     clearTimeout(timer);
     const found = await get("/api/suspects").catch((error) => ({ waiting: error.message }));
-    if (found.waiting) timer = setTimeout(load, AGAIN);
-    else draw(found.suspects.filter((one) => !look(kept(one))));
+    if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
+    if (!found.waiting) draw(found.suspects.filter((one) => !look(kept(one))));
   }
 
   function draw(all) {

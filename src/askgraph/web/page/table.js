@@ -12,6 +12,7 @@ import { count, percent, plural, sentence, STATUS } from "./words.js";
 
 const PAGE = 100;
 const PAUSE = 200;
+const AGAIN = 1_000;
 const COLUMNS = { id: "Item", title: "Text", label: "Label", probability: "Sure", status: "Status" };
 
 export function tableView(root) {
@@ -25,6 +26,7 @@ export function tableView(root) {
   let latest = 0;
   let seq = store.state?.seq;
   let timer = 0;
+  let behind = 0;
 
   const search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the items", oninput: () => later(() => filter("search", search.value.trim())) });
   const label = h("select", { "aria-label": "Class", onchange: () => filter("label", label.value) });
@@ -45,6 +47,8 @@ export function tableView(root) {
     const mine = ++latest;
     const found = await get("/api/items", { ...query, limit: PAGE }).catch((error) => say(sentence(error.message)));
     if (!found || mine !== latest) return;
+    clearTimeout(behind);
+    if (found.lag) behind = setTimeout(load, AGAIN);
     if (!found.items.length && query.offset > 0) {
       query.offset = 0;
       return load();
@@ -164,7 +168,9 @@ export function tableView(root) {
   suspects.load();
   return {
     leave() {
+      latest += 1;
       clearTimeout(timer);
+      clearTimeout(behind);
       suspects.leave();
       stop();
     },
