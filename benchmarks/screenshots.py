@@ -1,0 +1,275 @@
+"""Every view of the page on three projects, at two sizes, light and dark: python benchmarks/screenshots.py -o shots
+
+The projects are made here: short abstracts on three topics, flowers by their measures, and the digits of ``askgraph label --demo``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from askgraph.web.demo import make_demo
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()  # noqa: SIM905
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+LOOKS = {
+    f"{device}-{scheme}": {**options, "color_scheme": scheme}
+    for device, options in (("desk", DESK), ("phone", PHONE))
+    for scheme in ("light", "dark")
+}
+TOPICS = {
+    "cardiology": (
+        ("atrial fibrillation", "heart failure", "hypertension", "coronary stenosis", "aortic valve disease"),
+        ("anticoagulation", "a beta blocker", "catheter ablation", "blood pressure control", "stenting"),
+        ("left ventricular function", "stroke and bleeding", "systolic pressure", "cardiac death", "exercise capacity"),
+    ),
+    "oncology": (
+        ("metastatic melanoma", "early breast cancer", "small-cell lung cancer", "colorectal tumours", "lymphoma"),
+        ("checkpoint inhibition", "adjuvant chemotherapy", "radiotherapy", "a kinase inhibitor", "surgical resection"),
+        ("progression-free survival", "tumour response", "recurrence", "overall survival", "toxicity of grade three"),
+    ),
+    "neurology": (
+        ("Parkinson's disease", "migraine", "epilepsy", "multiple sclerosis", "mild cognitive impairment"),
+        ("deep brain stimulation", "a monoclonal antibody", "levodopa", "cognitive training", "seizure medication"),
+        ("motor scores", "days with headache", "seizure frequency", "relapse rate", "memory tests"),
+    ),
+}
+FRAMES = (
+    "We studied {what} in {n} patients. {How} was compared with usual care over {months} months. {Seen} improved in the "
+    "treated group ({share} %), and there were few adverse events.",
+    "Whether {how} helps people with {what} is not known. In a randomised trial of {n} adults, {seen} did not differ "
+    "between groups after {months} months.",
+    "{How} is widely used for {what}. This cohort of {n} patients, followed for {months} months, links it to better "
+    "{seen}, most of all in those under 60.",
+)
+
+
+def abstracts(path: Path, n: int = 200) -> dict[str, str]:
+    """A csv of made-up abstracts, and the topic of each."""
+    dice, truth = random.Random(0), {}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "title", "abstract", "year"])
+        for k in range(n):
+            topic = list(TOPICS)[k % 3]
+            what, how, seen = (dice.choice(words) for words in TOPICS[topic])
+            words = {
+                "what": what,
+                "how": how,
+                "How": how[0].upper() + how[1:],
+                "seen": seen,
+                "Seen": seen[0].upper() + seen[1:],
+            }
+            numbers = {
+                "n": dice.randint(40, 900),
+                "months": dice.choice((6, 12, 24, 36)),
+                "share": dice.randint(12, 60),
+            }
+            title = f"{words['How']} in {what}: effects on {seen}"
+            truth[f"p{k}"] = topic
+            rows.writerow([f"p{k}", title, dice.choice(FRAMES).format(**words, **numbers), dice.randint(2004, 2024)])
+    return truth
+
+
+def text_project(folder: Path) -> tuple[Path, dict[str, str]]:
+    truth = abstracts(folder / "abstracts.csv")
+    path = folder / "abstracts.ask"
+    Project.create(path, Source(folder / "abstracts.csv", text="abstract"), list(TOPICS))
+    return path, truth
+
+
+def flower_project(folder: Path) -> tuple[Path, dict[str, str]]:
+    from sklearn.datasets import load_iris
+
+    iris = load_iris()
+    names = ["sepal length", "sepal width", "petal length", "petal width"]
+    with (folder / "flowers.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(names)
+        rows.writerows(iris.data.tolist())
+    path = folder / "flowers.ask"
+    Project.create(path, Source(folder / "flowers.csv", features=names), iris.target_names.tolist())
+    return path, {str(k + 1): str(iris.target_names[c]) for k, c in enumerate(iris.target)}
+
+
+def digit_project(folder: Path) -> tuple[Path, dict[str, str]]:
+    from sklearn.datasets import load_digits
+
+    return make_demo(folder), {str(k): str(digit) for k, digit in enumerate(load_digits().target)}
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "askgraph", "serve", "-p", str(path), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield next(line for line in process.stdout if "The page is at " in line).split("The page is at ")[1].strip()
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
+    """So many answers over HTTP, one of them wrong, one for later and one that cannot be told."""
+    base, token = url.split("/?token=")
+
+    def post(path: str, **body: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        return json.load(urlopen(Request(f"{base}{path}", json.dumps({"who": who, **body}).encode(), headers)))
+
+    classes = sorted(set(truth.values()))
+    for k in range(n):
+        while (asked := post("/api/question"))["question"] is None:
+            pass
+        id = asked["question"]["item"]["id"]
+        said: dict[str, Any] = {"kind": "label", "label": truth[id]}
+        if k == 6:
+            said["label"] = next(name for name in classes if name != truth[id])
+        if k in (9, 14):
+            said = {"kind": {9: "later", 14: "cannot"}[k]}
+        post("/api/answer", key=str(uuid.uuid4()), item=id, seconds=3.0 + k % 4, **said)
+
+
+def settled(page: Page) -> None:
+    page.wait_for_function("async () => (await (await fetch('/api/items?limit=1')).json()).lag === 0")
+    page.wait_for_timeout(700)
+
+
+def view(name: str, *selectors: str) -> Callable[[Page], None]:
+    def go(page: Page) -> None:
+        page.keyboard.press("Escape")
+        page.evaluate(f"location.hash = '{name}'")
+        for selector in selectors:
+            page.wait_for_selector(selector)
+        settled(page)
+
+    return go
+
+
+def why(page: Page) -> None:
+    view("question", ".fresh")(page)
+    page.keyboard.press("w")
+    page.wait_for_selector(".why section")
+    settled(page)
+
+
+def selected(page: Page) -> None:
+    for k in (3, 5, 6):
+        page.locator(".items tbody input").nth(k).click()
+
+
+def item(page: Page) -> None:
+    page.locator(".history .row").first.click()
+    page.wait_for_selector("dialog[open]")
+
+
+def peek(page: Page) -> None:
+    box = page.locator("canvas").bounding_box()
+    assert box is not None
+    for step in range(8):
+        page.mouse.click(box["x"] + box["width"] * (0.5 + 0.03 * step), box["y"] + box["height"] * 0.45)
+        page.wait_for_timeout(300)
+        if page.locator(".peek").is_visible():
+            return
+
+
+def keys(page: Page) -> None:
+    view("question", ".fresh")(page)
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+
+
+def new_class(page: Page) -> None:
+    view("question", ".fresh")(page)
+    page.keyboard.press("n")
+    page.keyboard.type("neither")
+
+
+STEPS: dict[str, Callable[[Page], None]] = {
+    "question": view("question", ".fresh"),
+    "new-class": new_class,
+    "keys": keys,
+    "why": why,
+    "table": view("table", ".items tbody tr"),
+    "selected": selected,
+    "progress": view("progress", ".panel"),
+    "history": view("history", ".history .row"),
+    "item": item,
+    "map": view("map", ".legend li"),
+    "peek": peek,
+}
+
+
+def shoot(browser: Browser, url: str, name: str, folder: Path) -> None:
+    """All views of a project."""
+    for look, options in LOOKS.items():
+        context = browser.new_context(**options)
+        page = context.new_page()
+        page.goto(f"{url}&who=ann")
+        for step, act in STEPS.items():
+            act(page)
+            page.wait_for_timeout(250)
+            page.screenshot(path=folder / f"{name}-{step}-{look}.png")
+        context.close()
+
+
+def cover(browser: Browser, url: str, path: Path) -> None:
+    """The picture of the documentation."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    page.goto(f"{url}&who=ann")
+    why(page)
+    page.screenshot(path=path)
+    context.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path("shots"))
+    parser.add_argument("--only", choices=("abstracts", "flowers", "digits"))
+    parser.add_argument("--cover", type=Path, help="write the picture of docs/workbench.md there, and nothing else")
+    wanted = parser.parse_args()
+    wanted.output.mkdir(parents=True, exist_ok=True)
+    made = {"abstracts": (text_project, 24), "flowers": (flower_project, 18), "digits": (digit_project, 30)}
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        for name, (make, labels) in made.items():
+            if (wanted.only or name) != name or (wanted.cover and name != "abstracts"):
+                continue
+            folder = Path(temporary, name)
+            folder.mkdir()
+            path, truth = make(folder)
+            with serving(path) as url:
+                label(url, truth, labels)
+                if wanted.cover:
+                    cover(browser, url, wanted.cover)
+                else:
+                    shoot(browser, url, name, wanted.output)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
