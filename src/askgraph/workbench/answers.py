@@ -132,8 +132,8 @@ class Answers:
         self._mine[told.who].remove(told)
 
     def _decide(self, item: int) -> Decision:
-        """The label or the reason to leave it that most people give; of two, a label, and the one given first."""
-        said = sorted(self.of(item).values())
+        """The label or the reason to leave it that most people give; of two, a label, and the one given last."""
+        said = sorted(self.of(item).values(), reverse=True)
         votes = Counter((a.kind, a.label) for a in said if a.kind != "later")
         if not votes:
             return Decision(None, "later") if said else OPEN

@@ -22,7 +22,7 @@ export function curve(points, target) {
       levels(top).map((share) => [svg("line", { class: "level", x1: EDGE.left, x2: width - EDGE.right, y1: y(share), y2: y(share) }), svg("text", { x: EDGE.left - 8, y: y(share) + 4, "text-anchor": "end" }, `${Math.round(100 * share)} %`)]),
       svg("path", { class: "band", d: `M${way("high")}L${way("low", [...points].reverse())}Z` }),
       target !== null && target < top && svg("line", { class: "target", x1: EDGE.left, x2: width - EDGE.right, y1: y(target), y2: y(target) }),
-      target !== null && target < top && svg("text", { class: "aim", x: width - EDGE.right, y: y(target) - 6, "text-anchor": "end" }, `target ${percent(target)}`),
+      target !== null && target < top && svg("text", { class: "aim", x: EDGE.left + 6, y: y(target) - 6 }, `target ${percent(target)}`),
       svg("path", { class: "line", d: `M${way("value")}` }),
       svg("circle", { class: "now", cx: x(end.labels), cy: y(end.value), r: 5 }),
       [first, last].map((labels, i) => svg("text", { x: x(labels), y: HEIGHT - 10, "text-anchor": i ? "end" : "start" }, plural(labels, "label")))));

@@ -12,7 +12,20 @@ const RADIUS = 5.5;
 const across = ({ x }) => MARGIN + x * (WIDTH - 2 * MARGIN);
 const down = ({ y }) => MARGIN + y * (HEIGHT - 2 * MARGIN);
 
-export function neighbourhood(nodes, edges) {
+/** The nodes moved so that they fill the picture. */
+function spread(nodes) {
+  const fitted = (axis) => {
+    const all = nodes.map((node) => node[axis]);
+    const least = Math.min(...all);
+    const reach = Math.max(...all) - least;
+    return (node) => (reach > 0 ? (node[axis] - least) / reach : 0.5);
+  };
+  const [x, y] = [fitted("x"), fitted("y")];
+  return nodes.map((node) => ({ ...node, x: x(node), y: y(node) }));
+}
+
+export function neighbourhood(found, edges) {
+  const nodes = spread(found);
   const caption = h("p", { class: "caption", dir: "auto" }, legend(nodes));
   const tell = (node) => () => { caption.textContent = `${node.title} · ${standing(node)}`; };
   const untell = () => { caption.textContent = legend(nodes); };

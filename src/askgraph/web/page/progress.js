@@ -66,7 +66,7 @@ function headline({ error, needed }) {
     h("h1", {}, `About ${percent(1 - error.value)} of all labels are right`),
     h("p", { class: "gist" }, `The expected error is ${percent(error.value)}, probably between ${percent(error.low)} and ${percent(error.high)}.`,
       error.audited > 0 && ` ${audited(error.audited)}`),
-    needed && h("p", { class: "gist" }, more(needed)),
+    needed && percent(error.value) !== percent(needed.target) && h("p", { class: "gist" }, more(needed)),
   ];
 }
 

@@ -29,7 +29,7 @@ export function suspectList(changed) {
     title.textContent = all.length === 1 ? "1 of your labels looks wrong" : `${plural(all.length, "of your labels", "of your labels")} look wrong`;
     clear(list, all.map((one) => h("li", {},
       h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) }, data(one.title, { class: "title" })),
-      h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, "or rather"), tag(one.instead, true), h("span", { class: "amount" }, percent(one.chance))),
+      h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, `${percent(one.chance)} likely; rather`), tag(one.instead, true)),
       h("span", { class: "ways" },
         h("button", { class: "plain", onclick: () => { keep(kept(one), "kept"); load(); } }, "Keep"),
         h("button", { class: "plain strong", onclick: () => change(one) }, "Change")))));
