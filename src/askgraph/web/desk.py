@@ -131,7 +131,7 @@ class Desk:
             for name in kinds
             if name in item.fields
         ]
-        image = f"/images/{item.place}" if item.image and self.project.about["images"] else None
+        image = report.picture(self.project, item)
         return {"id": item.id, "title": self.project.title(item), "fields": fields, "image": image}
 
     def progress(self) -> Plain:

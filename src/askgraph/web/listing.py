@@ -9,6 +9,7 @@ import numpy as np
 from askgraph.types import IntArray
 from askgraph.web.ranker import Picture
 from askgraph.workbench.project import Project
+from askgraph.workbench.report import picture
 
 Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open"]
 STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open")
@@ -92,6 +93,7 @@ def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
     return {
         "id": item.id,
         "title": project.title(item),
+        "image": picture(project, item),
         "label": None if open_ else known.classes[code],
         "probability": None if open_ else float(known.sure[place]),
         "status": STATUSES[known.status[place]],

@@ -153,10 +153,11 @@ class Project:
         return self.store.items([place])[0]
 
     def title(self, item: Item) -> str:
-        """A short line that stands for an item: its first text, else its id."""
-        named = (name for name, kind in self.about["fields"].items() if kind == "text" and name in item.fields)
-        text = str(item.fields.get(next(named, ""), ""))
-        line = " ".join(text.split()) or item.id
+        """A short line that stands for an item: its first text, else its numbers, else its id."""
+        kinds = {name: kind for name, kind in self.about["fields"].items() if name in item.fields}
+        texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
+        numbers = ", ".join(f"{name} {item.fields[name]}" for name, kind in kinds.items() if kind == "number")
+        line = " ".join((next(texts, "") or numbers).split()) or item.id
         return line if len(line) <= TITLE else line[: TITLE - 1] + "…"
 
     @cached_property

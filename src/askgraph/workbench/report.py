@@ -13,6 +13,7 @@ from askgraph.stopping import enough, more_labels
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
+from askgraph.workbench.store import Item
 
 TARGET = 0.05  # the error that "enough" means
 VOTERS = 8
@@ -56,18 +57,22 @@ def progress(project: Project) -> dict[str, Any]:
     return said
 
 
+def glance(project: Project, item: Item) -> dict[str, Any]:
+    """An item in a line of a list: its id, what stands for it, and where the page has its picture."""
+    return {"item": item.id, "title": project.title(item), "image": picture(project, item)}
+
+
+def picture(project: Project, item: Item) -> str | None:
+    """Where the page has an item's picture."""
+    return f"/images/{item.place}" if item.image and project.about["images"] else None
+
+
 def suspects(project: Project) -> list[dict[str, Any]]:
     """Labels that all others contradict, the least likely first."""
     found = project.learner.suspects()[:SHOWN] if len(project.learner.classes) > 1 else []
     items = project.store.items(int(str(one.node)) for one in found)
     return [
-        {
-            "item": item.id,
-            "title": project.title(item),
-            "label": one.label,
-            "instead": one.instead,
-            "chance": one.chance,
-        }
+        {**glance(project, item), "label": one.label, "instead": one.instead, "chance": one.chance}
         for item, one in zip(items, found, strict=True)
     ]
 
@@ -85,8 +90,7 @@ def explained(project: Project, place: int) -> dict[str, Any]:
     def drawn(node: int, x: float, y: float) -> dict[str, Any]:
         guess = None if decided is None else int(decided[node])
         return {
-            "item": items[node].id,
-            "title": project.title(items[node]),
+            **glance(project, items[node]),
             "x": x,
             "y": y,
             "label": answers.labels.get(node),
@@ -100,11 +104,7 @@ def explained(project: Project, place: int) -> dict[str, Any]:
     return {
         "item": items[place].id,
         "probabilities": [{"class": str(learner.classes[c]), "p": float(p[place, c])} for c in likely],
-        "voters": [
-            {"item": items[l].id, "title": project.title(items[l]), "label": answers.labels[l], "weight": w}
-            for l, w in votes
-            if w > 0
-        ],
+        "voters": [{**glance(project, items[l]), "label": answers.labels[l], "weight": w} for l, w in votes if w > 0],
         "changes": found.changes if quick else None,
         "nodes": [drawn(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
         "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
@@ -121,8 +121,7 @@ def people(project: Project) -> dict[str, Any]:
         "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
         "disputed": [
             {
-                "item": item.id,
-                "title": project.title(item),
+                **glance(project, item),
                 "answers": [{"who": who, "label": a.label} for who, a in answers.of(item.place).items() if a.label],
             }
             for item in project.store.items(split)
@@ -147,8 +146,7 @@ def described(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
     return [
         {
             **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds")},
-            "item": items[a.item].id,
-            "title": project.title(items[a.item]),
+            **glance(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),
         }

@@ -1,6 +1,7 @@
 /** All answers, newest first; each can be opened and changed. */
 import { get } from "./api.js";
 import { clear, data, h } from "./dom.js";
+import { glance } from "./glance.js";
 import { openItem } from "./item.js";
 import { say } from "./notices.js";
 import { tag } from "./palette.js";
@@ -43,7 +44,7 @@ export function historyView(root) {
 const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
   h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
     one.kind === "label" ? tag(one.label) : h("span", { class: "tag" }, h("span", { class: "dash" }), said(one)),
-    data(one.title, { class: "title" }),
+    glance(one),
     one.undone && h("span", { class: "soft" }, "taken back"),
     data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
     h("span", { class: "change" }, "Change")));

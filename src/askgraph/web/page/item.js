@@ -29,7 +29,7 @@ function standing({ label, status, prediction }) {
   const parts = [];
   if (label !== null) parts.push(h("p", {}, "Labeled ", tag(label)));
   else if (status in ASIDE) parts.push(h("p", {}, `Set aside: ${ASIDE[status]}`));
-  if (prediction) parts.push(h("p", {}, "Predicted ", tag(prediction.label, true), ` ${percent(prediction.probability)}`));
+  if (prediction) parts.push(h("p", {}, "Predicted ", tag(prediction.label, true), `, ${percent(prediction.probability)} sure`));
   return h("div", { class: "standing" }, parts.length ? parts : h("p", {}, "No label and no prediction yet"));
 }
 

@@ -191,6 +191,6 @@ export function mapView(root) {
 const between = (value, low, high) => Math.min(high, Math.max(low, value));
 
 function glimpse({ item, label, status, prediction }) {
-  const says = label !== null ? tag(label) : prediction && status === "predicted" ? [tag(prediction.label, true), ` ${percent(prediction.probability)}`] : STATUS[status];
+  const says = label !== null ? tag(label) : prediction && status === "predicted" ? [tag(prediction.label, true), `, ${percent(prediction.probability)} sure`] : STATUS[status];
   return [item.image?.startsWith("/images/") && h("img", { src: item.image, alt: "" }), h("p", { class: "title" }, data(item.title)), h("p", {}, says)];
 }

@@ -1,5 +1,6 @@
 /** The neighbourhood as a picture: a shape and a colour for each class, full where labeled, hollow where predicted. */
-import { h, svg } from "./dom.js";
+import { clear, h, svg } from "./dom.js";
+import { thumb } from "./glance.js";
 import { openItem } from "./item.js";
 import { outline, tint } from "./palette.js";
 import { percent, plural } from "./words.js";
@@ -27,8 +28,8 @@ function spread(nodes) {
 export function neighbourhood(found, edges) {
   const nodes = spread(found);
   const caption = h("p", { class: "caption", dir: "auto" }, legend(nodes));
-  const tell = (node) => () => { caption.textContent = `${node.title} · ${standing(node)}`; };
-  const untell = () => { caption.textContent = legend(nodes); };
+  const tell = (node) => () => clear(caption, thumb(node.image), `${node.title} · ${standing(node)}`);
+  const untell = () => clear(caption, legend(nodes));
   const marks = [...nodes].sort((a, b) => rank(a) - rank(b)).map((node) => mark(node, tell(node), untell));
   return h("figure", { class: "neighbours" },
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": summary(nodes) },

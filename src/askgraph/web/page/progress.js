@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { clear, data, h } from "./dom.js";
 import { curve } from "./curve.js";
 import { exportLinks } from "./exports.js";
+import { glance } from "./glance.js";
 import { openItem } from "./item.js";
 import { tag, tint } from "./palette.js";
 import { store, watch } from "./store.js";
@@ -92,7 +93,7 @@ function together({ people, agreement, disputed }, changed) {
     h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, ["Name", "Answers", "Seconds each"].map((one) => h("th", { scope: "col" }, one)))),
       h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.active && h("span", { class: "soft" }, " here now")), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
     disputed.length > 0 && [h("h3", {}, "People disagree on these"), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
-      data(one.title, { class: "title" }), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? "set aside" : tag(label))))))) ],
+      glance(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? "set aside" : tag(label))))))) ],
   ];
 }
 

@@ -1,7 +1,8 @@
 /** Labels that look wrong: keep or change each with one click. What was kept is not shown again here. */
 import { get } from "./api.js";
 import { settle } from "./asking.js";
-import { clear, data, h } from "./dom.js";
+import { clear, h } from "./dom.js";
+import { glance } from "./glance.js";
 import { openItem } from "./item.js";
 import { tag } from "./palette.js";
 import { keep, look } from "./shelf.js";
@@ -28,7 +29,7 @@ export function suspectList(changed) {
     element.hidden = all.length === 0;
     title.textContent = all.length === 1 ? "1 of your labels looks wrong" : `${plural(all.length, "of your labels", "of your labels")} look wrong`;
     clear(list, all.map((one) => h("li", {},
-      h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) }, data(one.title, { class: "title" })),
+      h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) }, glance(one)),
       h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, `${percent(one.chance)} likely; rather`), tag(one.instead, true)),
       h("span", { class: "ways" },
         h("button", { class: "plain", onclick: () => { keep(kept(one), "kept"); load(); } }, "Keep"),

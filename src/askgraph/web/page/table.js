@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { settle } from "./asking.js";
 import { changes, clear, data, h } from "./dom.js";
 import { exportLinks } from "./exports.js";
+import { glance } from "./glance.js";
 import { openItem } from "./item.js";
 import { say } from "./notices.js";
 import { tag } from "./palette.js";
@@ -86,7 +87,7 @@ export function tableView(root) {
     box.checked = chosen.has(row.id);
     return h("tr", {}, h("td", { class: "pick-cell" }, h("label", {}, box)),
       h("td", { class: "id" }, data(row.id)),
-      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, data(row.title))),
+      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, glance(row))),
       h("td", { class: "label" }, row.label === null ? null : tag(row.label, row.status !== "labeled")),
       h("td", { class: "probability" }, row.probability === null ? "" : percent(row.probability)),
       h("td", { class: "status" }, STATUS[row.status], row.who.length > 0 && h("span", { class: "soft" }, " by ", data(row.who.join(", ")))));

@@ -1,13 +1,14 @@
 /** Why this item is asked: its probabilities, who votes for it, what its answer would change, its neighbourhood. */
 import { get } from "./api.js";
-import { clear, data, h } from "./dom.js";
+import { clear, h } from "./dom.js";
+import { glance } from "./glance.js";
 import { openItem } from "./item.js";
 import { neighbourhood } from "./neighbours.js";
 import { tag, tint } from "./palette.js";
 import { percent, plural, sentence } from "./words.js";
 
 const AGAIN = 500;
-const FEW = 6;
+const FEW = 4;
 
 export function whyPanel() {
   const element = h("aside", { class: "why", "aria-label": "Why this one", tabindex: "0" });
@@ -54,6 +55,6 @@ const bar = (name, p) => h("li", {}, tag(name), h("span", { class: "track tinted
 
 const voters = (all) => all.length > 0 && h("section", {}, h("h3", {}, "Your labels that speak for it"),
   h("ul", { class: "voters" }, all.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }) },
-    tag(one.label), data(one.title, { class: "title" }), h("span", { class: "amount" }, percent(one.weight)))))));
+    tag(one.label), glance(one), h("span", { class: "amount" }, percent(one.weight)))))));
 
 const picture = ({ nodes, edges }) => nodes.length > 1 && h("section", {}, h("h3", {}, "Its neighbourhood"), neighbourhood(nodes, edges));
