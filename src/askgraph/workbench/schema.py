@@ -26,6 +26,7 @@ VERSIONS = [
     ],
 ]
 LATEST = len(VERSIONS)
+FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # what could compute without end when it is read
 
 
 def version(connection: Any, path: object) -> int:
@@ -39,6 +40,8 @@ def version(connection: Any, path: object) -> int:
             f"{path}: made by a newer askgraph (version {found} of the file, this program knows {LATEST}); "
             "upgrade with pip install -U askgraph; the file was left as it is"
         )
+    if connection.execute(f"SELECT name FROM sqlite_schema WHERE {FOREIGN}").fetchall():
+        raise FileError(f"{path}: holds views or virtual tables, which no project does; make one with askgraph init")
     return int(found)
 
 
