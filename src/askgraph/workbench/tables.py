@@ -15,7 +15,7 @@ from askgraph.text import FilePath, is_number
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
 
-FORMULA = re.compile(r"^[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
+FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")  # how a cell begins that a spreadsheet would compute
 Row = dict[str, Any]
 
 
@@ -123,7 +123,7 @@ TEXTS: dict[str, Callable[[Iterable[Row]], Iterator[str]]] = {".csv": to_csv, ".
 
 
 def to_parquet(rows: Iterable[Row]) -> bytes:
-    """A parquet file; fields that are text in one row and numbers in another are text."""
+    """A parquet file; fields that are text in one row and numbers in another are text, and so are numbers it has no room for."""
     try:
         import pyarrow
         from pyarrow.parquet import write_table
@@ -139,7 +139,9 @@ def to_parquet(rows: Iterable[Row]) -> bytes:
 
 def _even(cells: list[Any]) -> list[Any]:
     kinds = {type(cell) for cell in cells if cell is not None}
-    if len(kinds) < 2 or kinds == {int, float}:
+    most = 2**53 if float in kinds else 2**63 - 1
+    exact = all(abs(cell) <= most for cell in cells if type(cell) is int)
+    if exact and (len(kinds) < 2 or kinds == {int, float}):
         return cells
     return [cell if cell is None else str(cell) for cell in cells]
 
