@@ -190,7 +190,7 @@ class Project:
 
     def _fresh(self) -> Learner:
         with sound(self.store.path):
-            settings, classes = Settings.from_json(self.about["settings"]), self.answers.declared
+            settings, classes = _known(Settings.from_json(self.about["settings"])), self.answers.declared
         learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
         if self.answers.labels:
             learner.tell_all(self.answers.labels)

@@ -19,6 +19,9 @@ VERSIONS = [
            BEGIN SELECT RAISE(ABORT, 'answers are never deleted'); END""",
         """CREATE TRIGGER answers_keep BEFORE UPDATE ON answers
            BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
+        """CREATE TRIGGER answers_once BEFORE INSERT ON answers  -- REPLACE would delete without a word
+           WHEN EXISTS (SELECT 1 FROM answers WHERE seq = NEW.seq OR key = NEW.key)
+           BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
     ],
     [  # how the expected error came down
         """CREATE TABLE curve (labels INTEGER PRIMARY KEY, value REAL NOT NULL, low REAL NOT NULL,

@@ -102,7 +102,10 @@ class Store:
     @property
     def n_items(self) -> int:
         """How many items."""
-        return int(self._rows("SELECT count(*) FROM items")[0][0])
+        ((n, first, last),) = self._rows("SELECT count(*), min(place), max(place) FROM items")
+        if n and (first, last) != (0, n - 1):
+            raise FileError(f"{self.path}: {n} items in places {first} to {last}; restore it from a copy")
+        return int(n)
 
     def append(self, answers: Sequence[Answer]) -> list[Answer]:
         """Write answers to the log, all or none; one whose key is there already is not written again. Returns them as logged."""
@@ -266,7 +269,7 @@ def sound(path: object) -> Iterator[None]:
         yield
     except AskgraphError:
         raise
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise FileError(f"{path}: damaged ({error!r}); restore it from a copy") from None
 
 
