@@ -269,7 +269,7 @@ def sound(path: object) -> Iterator[None]:
         yield
     except AskgraphError:
         raise
-    except (KeyError, ValueError, TypeError, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"{path}: damaged ({error!r}); restore it from a copy") from None
 
 
