@@ -70,7 +70,7 @@ def test_many_words_are_brought_down_to_few_axes(monkeypatch):
 
 def test_a_given_graph_alone_and_together_with_text(tmp_path):
     edges = write(tmp_path, "e.csv", "source,target\np0,p1\np1,p2\n")
-    items, graph, notes = read(tmp_path, "t.csv", PROSE, graph=edges)
+    _, graph, notes = read(tmp_path, "t.csv", PROSE, graph=edges)
     assert (graph.n_edges, graph.n_nodes, notes) == (2, 10, ["edges of e.csv"])
     assert graph.weights[0, 1] == 1
     both, notes = read(tmp_path, "t.csv", PROSE, graph=edges, text="about")[1:]

@@ -94,7 +94,7 @@ def safe(cell: Any) -> Any:
 def to_csv(rows: Iterable[Row]) -> Iterator[str]:
     """Lines of csv, formulas made harmless."""
     line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\n")
+    writer = csv.writer(line, lineterminator="\r\n")  # what the line ends in is quoted in a cell: a lone \r, too
     for k, row in enumerate(rows):
         if k == 0:
             writer.writerow(map(safe, row))
