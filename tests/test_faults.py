@@ -152,6 +152,30 @@ def test_promise_5_two_writers_wait_or_are_refused(tmp_path):
 
 
 @posix
+def test_promise_5_a_project_of_two_names_has_one_lock(tmp_path):
+    path, other = make(tmp_path / "p.ask"), tmp_path / "other.ask"
+    other.symlink_to(path)
+    lock = WriterLock(path)
+    lock.take()
+    with pytest.raises(BusyError):
+        WriterLock(other).take(wait=0)
+    lock.release()
+
+
+@posix
+def test_what_a_killed_server_left_is_not_taken_for_a_server(tmp_path):
+    """Not even while another program looks, too."""
+    import fcntl
+
+    lock = WriterLock(make(tmp_path / "p.ask"))
+    lock.path.write_text('{"url": "http://127.0.0.1:1", "token": "t"}')
+    assert lock.server() is None
+    with lock.path.open("r+b") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        assert lock.server() is None
+
+
+@posix
 def test_promise_5_a_lock_goes_with_its_process(tmp_path):
     path = make(tmp_path / "p.ask")
     code = f"import os\nfrom askgraph.workbench.lock import WriterLock\nWriterLock({str(path)!r}).take()\nos.kill(os.getpid(), 9)"

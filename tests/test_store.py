@@ -60,7 +60,7 @@ def test_search_takes_text_literally(tmp_path):
     with Store.open(make(tmp_path / "p.ask", 25)) as store:
         assert store.search("ITEM 2") == [2, 20, 21, 22, 23, 24]
         assert store.search("i7") == [7]
-        for nothing in ("%", "_", "\\", "'", '"', "i%7", "\ud800", "x" * 1000):
+        for nothing in ("%", "_", "\\", "'", '"', "i%7", "\ud800", "x" * 100_000):
             assert store.search(nothing) == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from askgraph.workbench.items import Items, writable
 from askgraph.workbench.schema import APPLICATION, upgrade, version
 
 PART = 2**25  # bytes of an array in one row
+SOME = 1000  # items read at a time: a reader that takes its time does not hold up the log
 TYPES = ("int32", "int64", "float32", "float64")
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes"
 FULL = ("database or disk is full", "disk I/O error")
@@ -135,18 +135,16 @@ class Store:
 
     def every(self) -> Iterator[Item]:
         """All items, by place."""
-        with _named(self.path), sound(self.path):
-            for row in self._db.execute("SELECT place, id, fields, image FROM items ORDER BY place"):
-                yield _item(*row)
+        for start in range(0, n := self.n_items, SOME):
+            yield from self.items(range(start, min(start + SOME, n)))
 
     def search(self, text: str) -> list[int]:
         """The places of the items that hold this text in their id or a field."""
         if not writable(text):
             return []
-        like = "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
-        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE value LIKE ?1 ESCAPE '\\')"
-        query = f"SELECT place FROM items WHERE id LIKE ?1 ESCAPE '\\' OR {inside} ORDER BY place"
-        return [place for (place,) in self._rows(query, like)]
+        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE instr(lower(value), lower(?1)))"
+        query = f"SELECT place FROM items WHERE instr(lower(id), lower(?1)) OR {inside} ORDER BY place"
+        return [place for (place,) in self._rows(query, text)]
 
     def graph(self) -> Graph:
         """The graph, by the items' places."""
