@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -212,6 +213,7 @@ def test_promise_5_many_readers_beside_one_writer(tmp_path):
                 assert found >= seen
                 seen = found
                 reads.append(found)
+                time.sleep(0.002)
             except Exception as error:
                 wrong.append(error)
 

@@ -123,9 +123,9 @@ class Store:
 
     def items(self, places: Iterable[int]) -> list[Item]:
         """Items by their places, in the order given."""
-        wanted = [int(place) for place in places]
         query = "SELECT place, id, fields, image FROM items WHERE place IN (SELECT value FROM json_each(?))"
         with sound(self.path):
+            wanted = [int(place) for place in places]
             found = {row[0]: _item(*row) for row in self._rows(query, json.dumps(wanted))}
             return [found[place] for place in wanted]
 
@@ -246,7 +246,7 @@ def _named(path: object) -> Iterator[None]:
     """Whatever goes wrong below, in words."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a message may quote what is damaged, and not be text itself
         said = str(error)
         if any(word in said for word in FULL):
             raise FullError(f"{path}: the disk is full or fails ({said}); make room, nothing is lost") from None
