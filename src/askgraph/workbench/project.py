@@ -214,10 +214,11 @@ class Project:
 
     def predictions(self) -> Predictions:
         """What every item is, as far as we can tell; labels that were given stay as they are."""
-        learner = self.learner
-        p = learner.probabilities() if learner.classes else np.empty((self.graph.n_nodes, 0))
-        decided = coding.decide(p) if learner.classes else np.full(len(p), -1)
-        return Predictions([str(name) for name in learner.classes], p, decided, learner.field.spread.variance)
+        learner, names = self.learner, self.answers.classes  # in the order of the log: the same after a restart
+        order = [learner.classes.index(name) for name in names]
+        p = learner.probabilities()[:, order] if names else np.empty((self.graph.n_nodes, 0))
+        decided = coding.decide(p) if names else np.full(len(p), -1)
+        return Predictions(names, p, decided, learner.field.spread.variance)
 
     def _hear(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)
