@@ -122,8 +122,10 @@ def test_promise_3_read_only_is_said():
         before = path.read_bytes()
         folder.chmod(0o555)
         with plain_user():
-            with pytest.raises(FileError, match="a place to write"):
+            with pytest.raises(FileError, match="read-only"):
                 say(path, ("i0", "a"))
+            with pytest.raises(FileError, match="a place to write"):
+                WriterLock(path).take()
             with pytest.raises(BusyError, match="copy it to where you may write"):
                 log_of(path)
             with pytest.raises(FileError, match="other"):
@@ -398,6 +400,7 @@ def test_what_is_no_project_is_named_and_left_alone(tmp_path, kind, write):
         pass
     assert "p.ask" in str(raised.value)
     assert (path.read_bytes() if path.is_file() else None) == before
+    assert [p.name for p in tmp_path.iterdir() if p.name != "p.ask"] == []
 
 
 def test_what_would_compute_without_end_is_refused(tmp_path):

@@ -176,7 +176,7 @@ class Walk(RuleBasedStateMachine):
 
 def test_promise_8_any_walk_is_what_the_log_says():
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    few = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=slow)
+    few = settings(max_examples=15, stateful_step_count=30, deadline=None, suppress_health_check=slow)
     run_state_machine_as_test(Walk, settings=few)
 
 

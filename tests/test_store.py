@@ -190,7 +190,7 @@ def sample(tmp_path_factory):
     return path
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=12))
 def test_promise_12_flipped_bytes_are_an_error_of_ours_or_none(sample, tmp_path_factory, flips):
     content = bytearray(sample.read_bytes())
@@ -203,7 +203,7 @@ def test_promise_12_flipped_bytes_are_an_error_of_ours_or_none(sample, tmp_path_
     used(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.floats(0, 1))
 def test_promise_12_a_file_cut_off_is_an_error_of_ours_or_none(sample, tmp_path_factory, share):
     path = tmp_path_factory.getbasetemp() / "cut.ask"

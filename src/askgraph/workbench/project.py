@@ -93,8 +93,8 @@ class Project:
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Iterator[Project]:
         """The project of a file; to write, this is the only one that does."""
         lock = WriterLock(path) if write else None
-        if write and not Path(path).is_file():
-            Store.open(path)  # says that there is none, and leaves no lock behind
+        if write:
+            Store.open(path).close()  # says what is wrong with it, and leaves no lock beside what is no project
         if lock:
             lock.take()
         try:
