@@ -223,9 +223,13 @@ def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
-    db.execute("PRAGMA trusted_schema = OFF")
-    if write:
-        make_durable(db)
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        if write:
+            make_durable(db)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
