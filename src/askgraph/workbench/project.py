@@ -193,6 +193,10 @@ class Project:
         asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
+    def open_at(self, place: int) -> bool:
+        """Whether nothing counts for this item yet."""
+        return self.answers.decision(place) == OPEN
+
     @property
     def finished(self) -> str | None:
         """Why there is nothing to ask, or None."""
