@@ -23,6 +23,7 @@ def make(path, n=12, classes=(), graph=None, labels=None, **settings):
     """A project of items i0 … i(n−1), on a chain unless another graph is given."""
     about = {
         "project": Path(path).stem,
+        "uid": "a project for tests",
         "classes": list(classes),
         "fields": {"text": "text"},
         "images": None,

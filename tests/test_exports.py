@@ -64,7 +64,7 @@ ODD = [
 
 def project_of(path, texts, classes=(), name="text"):
     about = {
-        "project": "p", "classes": list(classes), "fields": {name: "text"}, "images": None, "graph": [],
+        "project": "p", "uid": "p", "classes": list(classes), "fields": {name: "text"}, "images": None, "graph": [],
         "settings": Settings().to_json(), "seed": 0, "overlap": 1,
     }  # fmt: skip
     Store.create(path, Items([f"i{k}" for k in range(len(texts))], {name: texts}), ag.chain(len(texts)), about)

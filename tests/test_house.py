@@ -16,15 +16,16 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types room progress compiled smooth stack archive foreign clean graph text edge_kernels edges tables jsonl parquet
-readers neighbors build features coding spread probes
+errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
+text edge_kernels edges tables jsonl parquet readers neighbors build features coding spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
-priors.iterative priors field state leave_out temper
-utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts
+priors.iterative priors layout field state leave_out temper
+utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings saved shortlist questions ahead events learner simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables
 workbench.client workbench.report workbench.commands
+web web.ranker web.worker web.leases web.listing web.desk web.safety web.app web.serve web.demo web.commands
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
 paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__
 """.split()  # noqa: SIM905 -- it reads as the flow it is

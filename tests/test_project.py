@@ -330,7 +330,7 @@ def test_imported_labels_are_the_first_lines_of_the_log(tmp_path):
 
 def test_titles_are_short(tmp_path):
     about = {
-        "project": "p", "classes": [], "fields": {"n": "number", "t": "text"}, "images": None, "graph": [],
+        "project": "p", "uid": "p", "classes": [], "fields": {"n": "number", "t": "text"}, "images": None, "graph": [],
         "settings": ag.learner.Settings().to_json(), "seed": 0, "overlap": 1,
     }  # fmt: skip
     fields = {"n": [1, 2, 3], "t": ["short", "word " * 50, None]}

@@ -32,6 +32,11 @@ class Ahead(Generic[State, Next]):
         ready = {answer: _result(future) for answer, future in self._found.items()}
         return {answer: what for answer, what in ready.items() if what is not None}
 
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come."""
+        return self._thread.is_alive()
+
     def wait(self) -> None:
         """Until everything is computed."""
         self._thread.join()

@@ -14,13 +14,15 @@ import typer
 from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, SettingError
 from askgraph.progress import bar
-from askgraph.workbench import commands
+from askgraph.web import commands as page
+from askgraph.workbench import commands as project
 
 if TYPE_CHECKING:
     from askgraph.simulate import Problem, Record, Run
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-app.add_typer(commands.app)
+app.add_typer(page.app)
+app.add_typer(project.app)
 LEVELS = (0.80, 0.90, 0.95)
 SAMPLERS = "influence,tv,random"
 

@@ -245,6 +245,11 @@ class Learner:
         found = self._ahead.found if self._ahead and self._classes else {}
         return {self._classes[c]: self.graph.name(nodes[0]) if nodes else None for c, (_, nodes) in found.items()}
 
+    @property
+    def prefetching(self) -> bool:
+        """Whether :meth:`prefetch` is still at work."""
+        return self._ahead is not None and self._ahead.running
+
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         return self._batch(awaiting.answered(label), 1, told)
 

@@ -102,6 +102,11 @@ class Answers:
         early = mine if all_of_them else mine[:-AGAIN]
         return [a.item for a in early if a.kind == "later" and self.counts(a) and a.item not in self.labels]
 
+    def short_of(self, wanted: int) -> list[int]:
+        """Items that some people have answered, but not as many as wanted."""
+        told = {item: sum(a.kind != "later" for a in self.of(item).values()) for item in self._said}
+        return [item for item, n in told.items() if 0 < n < wanted]
+
     def opinions(self) -> dict[int, list[str]]:
         """The labels of items that two people or more have labeled."""
         found = {

@@ -88,7 +88,7 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import progress
 
-    path = _found(project)
+    path = project_file(project)
     with Project.open(path) as opened:
         said = {"project": str(path), **progress(opened), "serving": bool(WriterLock(path).server())}
     if json:
@@ -109,7 +109,7 @@ def ask(
     """
     from askgraph.workbench.project import Project
 
-    with Project.open(_found(project)) as opened:
+    with Project.open(project_file(project)) as opened:
         places = opened.ask(n)
         items = opened.store.items(places)
         rows = [{"id": item.id, **item.fields} for item in items]
@@ -182,8 +182,8 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
     """
     from askgraph.workbench.client import writing
 
-    with writing(_found(project)) as writer:
-        undone = writer.undo(who or _me())
+    with writing(project_file(project)) as writer:
+        undone = writer.undo(who or me())
     print(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
 
 
@@ -200,7 +200,7 @@ def history(
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import history as lines
 
-    with Project.open(_found(project)) as opened:
+    with Project.open(project_file(project)) as opened:
         rows = lines(opened, n)
     if json:
         _json(rows)
@@ -223,7 +223,7 @@ def predict(
     from askgraph.workbench.project import Project
     from askgraph.workbench.tables import predicted, write_rows
 
-    with Project.open(_found(project)) as opened:
+    with Project.open(project_file(project)) as opened:
         write_rows(output, predicted(opened))
         labels, items = len(opened.answers.labels), opened.store.n_items
     print(f"{items:,} labels in {output}: {labels:,} given, {items - labels:,} predicted")
@@ -247,7 +247,7 @@ def export(
     from askgraph.workbench.project import Project
     from askgraph.workbench.tables import answered, label_studio, write_rows
 
-    with Project.open(_found(project)) as opened:
+    with Project.open(project_file(project)) as opened:
         rows = label_studio(opened) if output.suffix.casefold() == ".json" else answered(opened)
         write_rows(output, rows)
     print(f"written to {output}")
@@ -262,7 +262,7 @@ def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import checkup
 
-    with Project.open(_found(project)) as opened:
+    with Project.open(project_file(project)) as opened:
         found = checkup(opened)
     if json:
         _json(found)
@@ -278,7 +278,7 @@ def names(listed: str | None) -> list[str] | None:
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
 
 
-def _found(project: Path | None) -> Path:
+def project_file(project: Path | None) -> Path:
     """The project that is meant."""
     if project is not None:
         return project
@@ -289,7 +289,8 @@ def _found(project: Path | None) -> Path:
     return here[0]
 
 
-def _me() -> str:
+def me() -> str:
+    """The name of who runs the command."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # no such user in this container
@@ -299,8 +300,8 @@ def _me() -> str:
 def _say(project: Path | None, who: str | None, said: list[Any]) -> None:
     from askgraph.workbench.client import writing
 
-    with writing(_found(project)) as writer:
-        saved = writer.say(who or _me(), said)
+    with writing(project_file(project)) as writer:
+        saved = writer.say(who or me(), said)
     print(f"saved: {saved} answer{'s' * (saved != 1)}")
 
 

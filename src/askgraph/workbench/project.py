@@ -28,7 +28,12 @@ from askgraph.workbench.store import Item, Store, sound
 
 NAME = 200  # characters of a class or a person
 TITLE = 80
-ABOUT = {"project": str, "classes": list, "fields": dict, "graph": list, "settings": dict, "seed": int, "overlap": int}
+ABOUT = {
+    **dict.fromkeys(("project", "uid"), str),
+    **dict.fromkeys(("classes", "graph"), list),
+    **dict.fromkeys(("fields", "settings"), dict),
+    **dict.fromkeys(("seed", "overlap"), int),
+}
 
 
 class Predictions(NamedTuple):
@@ -78,6 +83,7 @@ class Project:
             checked(str(label), "class")
         about = {
             "project": Path(path).stem,
+            "uid": str(uuid.uuid4()),
             "classes": names,
             "fields": items.kinds,
             "images": None if images is None else str(Path(images).absolute()),
@@ -143,12 +149,12 @@ class Project:
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back this person's last answer that stands; returns it, or None when there is none."""
         who, key = checked(who, "person"), checked(key or str(uuid.uuid4()), "key")
-        last = self.answers.last(who)
-        if seen := [a for a in self.answers.log.values() if a.key == key]:
-            return self.answers.log.get(seen[0].undoes or 0)
-        if last is not None:
-            self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
-        return last
+        if (seen := self.store.logged(key)) is None:
+            last = self.answers.last(who)
+            if last is None:
+                return None
+            (seen,) = self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
+        return self.answers.log.get(seen.undoes or 0)
 
     def place(self, id: str) -> int:
         """Where an item is in the graph."""
@@ -202,6 +208,10 @@ class Project:
         """The places of up to n items to label next; those to be asked later come when nothing else is left."""
         asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
+
+    def open_at(self, place: int) -> bool:
+        """Whether nothing counts for this item yet."""
+        return self.answers.decision(place) == OPEN
 
     @property
     def finished(self) -> str | None:

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from askgraph import coding
 from askgraph.foreign import counted
+from askgraph.stopping import enough, more_labels
+from askgraph.why import why
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
 
 TARGET = 0.05  # the error that "enough" means
-DISPUTED = 50  # items to show
+VOTERS = 8
+MANY = 2_000_000  # probabilities beyond which counting what an answer would change takes too long to wait for
+SHOWN = 50  # labels that look wrong, and items that are disputed
 
 
 def progress(project: Project) -> dict[str, Any]:
@@ -41,21 +46,76 @@ def progress(project: Project) -> dict[str, Any]:
     }
     if len(found.classes) > 1:
         error = learner.expected_error()
-        low, high = learner.labels_needed(TARGET)
+        low, high = more_labels(error, learner.field.held, TARGET)
         said |= {
             "error": error._asdict(),
-            "stop": project.finished or learner.enough(TARGET),
+            "stop": project.finished or enough(error, TARGET),
             "advice": learner.advice(),
         }
         said["needed"] = {"target": TARGET, "low": low, "high": high} if high else None
     return said
 
 
+def suspects(project: Project) -> list[dict[str, Any]]:
+    """Labels that all others contradict, the least likely first."""
+    found = project.learner.suspects()[:SHOWN] if len(project.learner.classes) > 1 else []
+    items = project.store.items(int(str(one.node)) for one in found)
+    return [
+        {
+            "item": item.id,
+            "title": project.title(item),
+            "label": one.label,
+            "instead": one.instead,
+            "chance": one.chance,
+        }
+        for item, one in zip(items, found, strict=True)
+    ]
+
+
+def explained(project: Project, place: int) -> dict[str, Any]:
+    """Why an item: what it may be, who votes for that, what its answer would change, and what is around it."""
+    learner, answers = project.learner, project.answers
+    quick = learner.field.votes.size <= MANY
+    found = why(learner.field, learner.settings.decide if quick else None, place)
+    p = learner.probabilities() if learner.classes else np.empty((project.n_items, 0))
+    decided = coding.decide(p) if learner.classes else None
+    items = {item.place: item for item in project.store.items({*found.nodes.tolist(), *found.voters[:VOTERS].tolist()})}
+    at = {node: k for k, node in enumerate(found.nodes.tolist())}
+
+    def drawn(node: int, x: float, y: float) -> dict[str, Any]:
+        guess = None if decided is None else int(decided[node])
+        return {
+            "item": items[node].id,
+            "title": project.title(items[node]),
+            "x": x,
+            "y": y,
+            "label": answers.labels.get(node),
+            "predicted": None if guess is None else str(learner.classes[guess]),
+            "p": None if guess is None else float(p[node, guess]),
+            "center": node == place,
+        }
+
+    votes = zip(found.voters[:VOTERS].tolist(), found.weights[:VOTERS].tolist(), strict=True)
+    likely = np.argsort(-p[place], kind="stable")
+    return {
+        "item": items[place].id,
+        "probabilities": [{"class": str(learner.classes[c]), "p": float(p[place, c])} for c in likely],
+        "voters": [
+            {"item": items[l].id, "title": project.title(items[l]), "label": answers.labels[l], "weight": w}
+            for l, w in votes
+            if w > 0
+        ],
+        "changes": found.changes if quick else None,
+        "nodes": [drawn(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
+        "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
+    }
+
+
 def people(project: Project) -> dict[str, Any]:
     """Who answered how much, how far people agree, and where they do not."""
     answers = project.answers
     agreed = answers.agreement()
-    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1][:DISPUTED]
+    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1][:SHOWN]
     return {
         "people": [{"name": who, "answers": n, "seconds": _median(answers, who)} for who, n in answers.people.items()],
         "agreement": agreed and {"items": agreed[0], "share": agreed[1]},

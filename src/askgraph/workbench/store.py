@@ -116,6 +116,11 @@ class Store:
         """The log from here on."""
         return [Answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
 
+    def logged(self, key: str) -> Answer | None:
+        """The answer that has this key."""
+        found = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", key)
+        return Answer(*found[0]) if found else None
+
     def place(self, id: str) -> int | None:
         """Where an item is in the graph."""
         found = self._rows("SELECT place FROM items WHERE id = ?", id)
@@ -145,6 +150,11 @@ class Store:
         inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE instr(lower(value), lower(?1)))"
         query = f"SELECT place FROM items WHERE instr(lower(id), lower(?1)) OR {inside} ORDER BY place"
         return [place for (place,) in self._rows(query, text)]
+
+    def by_field(self, name: str) -> list[int]:
+        """The places of all items in the order of a field."""
+        value = "(SELECT value FROM json_each(items.fields) WHERE key = ?)"
+        return [place for (place,) in self._rows(f"SELECT place FROM items ORDER BY {value}, place", name)]
 
     def graph(self) -> Graph:
         """The graph, by the items' places."""
@@ -190,9 +200,8 @@ class Store:
         return None if found == ["ok"] else "; ".join(found)
 
     def _appended(self, answer: Answer) -> Answer:
-        seen = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", answer.key)
-        if seen:
-            return Answer(*seen[0])
+        if seen := self.logged(answer.key):
+            return seen
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)

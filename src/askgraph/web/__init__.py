@@ -1,0 +1,1 @@
+"""The page on which people label, and the server behind it."""

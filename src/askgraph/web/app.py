@@ -1,0 +1,327 @@
+"""The routes: each calls the desk and hands on what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, Response
+from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from askgraph import __version__
+from askgraph.errors import AskgraphError, BusyError, FullError, LabelError
+from askgraph.web.desk import Desk
+from askgraph.web.listing import Wanted
+from askgraph.workbench.answers import Answer
+
+PATIENCE = 0.06  # seconds that a question may wait for the latest answer to be taken into account
+LONG = 2.0  # seconds that a request without any question to give is held open
+LARGEST = 2**53
+IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
+T = TypeVar("T")
+
+Who = Annotated[str, Field(min_length=1, max_length=200)]
+Key = Annotated[str, Field(min_length=8, max_length=100)]
+Id = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class Asking(BaseModel):
+    """Who asks, and the item on the screen already."""
+
+    who: Who
+    holding: Id | None = None
+
+
+class Answering(BaseModel):
+    """One answer; the same key twice is saved once. ``holding`` is another item that stays on the screen."""
+
+    key: Key
+    who: Who
+    item: Id
+    kind: Literal["label", "later", "cannot", "invalid"]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    holding: Id | None = None
+
+
+class One(BaseModel):
+    """One of many answers."""
+
+    item: Id
+    kind: Literal["label", "later", "cannot", "invalid"]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Many(BaseModel):
+    """Answers of one person, saved all or none."""
+
+    key: Key
+    who: Who
+    answers: Annotated[list[One], Field(max_length=10_000)]
+
+
+class Undoing(BaseModel):
+    """Who takes back their last answer."""
+
+    key: Key
+    who: Who
+
+
+class Confirming(BaseModel):
+    """Items to label at once, with this label or as predicted."""
+
+    key: Key
+    who: Who
+    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Listing(BaseModel):
+    """Which rows of the table."""
+
+    search: Annotated[str, Field(max_length=200)] = ""
+    label: Annotated[str, Field(max_length=1000)] = ""
+    status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
+    sort: Literal["id", "title", "label", "probability", "status"] = "id"
+    order: Literal["asc", "desc"] = "asc"
+    offset: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class Threads:
+    """One thread that writes, and is the only one to touch the desk; exports have a connection and a thread of their own."""
+
+    def __init__(self) -> None:
+        self._writer = ThreadPoolExecutor(1, "askgraph-desk")
+
+    async def __call__(self, function: Callable[..., T], *values: Any) -> T:
+        """Call it on the desk's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._writer.shutdown()
+
+
+class News:
+    """Lets coroutines wait for what the worker's thread hears."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._event = asyncio.Event()
+
+    def __call__(self) -> None:
+        """There is something new; called by any thread."""
+        self._loop.call_soon_threadsafe(self._ring)
+
+    def _ring(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def until(self, true: Callable[[], bool], seconds: float) -> None:
+        """Wait until something is true, but not longer than this."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not true():
+                    await self._event.wait()
+        except TimeoutError:
+            return
+
+
+def application(desk: Desk) -> FastAPI:
+    """The server's application over one project."""
+    run = Threads()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.news = desk.worker.news = News()
+        yield
+        run.close()
+
+    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    _say_errors(app)
+    _serve_page(app)
+    _labeling(app, desk, run)
+    _reports(app, desk, run)
+    _files(app, desk, run)
+    return app
+
+
+def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.post("/api/question")
+    async def question(asking: Asking) -> dict[str, Any]:
+        asked = await run(desk.ask, asking.who, asking.holding)
+        if asked["waiting"]:
+            known = desk.worker.suggestion
+            await app.state.news.until(lambda: desk.worker.suggestion is not known, LONG)
+            asked = await run(desk.ask, asking.who, asking.holding)
+        return asked
+
+    @app.post("/api/answer")
+    async def answer(said: Answering) -> dict[str, Any]:
+        saved = await run(desk.answer, said.who, said.item, said.kind, said.label, said.seconds, said.key)
+        if said.holding is None and not desk.foretold(saved):
+            await app.state.news.until(lambda: _knows(desk, saved), PATIENCE)
+        return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
+
+    @app.post("/api/answers")
+    async def answers(said: Many) -> dict[str, Any]:
+        return await run(desk.answer_all, said.who, [(one.item, one.kind, one.label) for one in said.answers], said.key)
+
+    @app.post("/api/confirm")
+    async def confirm(said: Confirming) -> dict[str, Any]:
+        return await run(desk.confirm, said.who, said.items, said.label, said.key)
+
+    @app.post("/api/undo")
+    async def undo(said: Undoing) -> dict[str, Any]:
+        return await run(desk.undo, said.who, said.key)
+
+
+def _reports(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.get("/api/state")
+    async def state(who: Who) -> dict[str, Any]:
+        return await run(desk.sign, who)
+
+    @app.get("/api/history")
+    async def history(
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
+        who: Annotated[str | None, Query(max_length=200)] = None,
+    ) -> dict[str, Any]:
+        return await run(desk.history, limit, before, who or None)
+
+    @app.get("/api/item")
+    async def item(id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=LARGEST)] = None) -> dict[str, Any]:
+        return await run(desk.item, await run(_place, desk, id, at))
+
+    @app.get("/api/why")
+    async def why(id: Id) -> dict[str, Any]:
+        place = await run(_place, desk, id, None)
+        found = desk.worker.request("why", place)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(found), 30)
+        except (BusyError, TimeoutError):
+            return {"waiting": "this is being computed"}
+
+    @app.get("/api/progress")
+    async def progress() -> dict[str, Any]:
+        return await run(desk.progress)
+
+    @app.get("/api/suspects")
+    async def suspects() -> dict[str, Any]:
+        return await run(desk.suspects)
+
+    @app.get("/api/items")
+    async def items(wanted: Annotated[Listing, Query()]) -> dict[str, Any]:
+        return await run(desk.items, Wanted(**wanted.model_dump()))
+
+
+def _files(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.get("/api/map")
+    async def map() -> dict[str, Any]:
+        return await run(desk.map)
+
+    @app.get("/api/map/layout", response_class=Response)
+    async def map_layout() -> Response:
+        return Response(await run(desk.map_layout), media_type="application/octet-stream")
+
+    @app.get("/api/map/state", response_class=Response)
+    async def map_state() -> Response:
+        return Response(await run(desk.map_state), media_type="application/octet-stream")
+
+    @app.get("/api/export", response_class=FileResponse)
+    async def export(format: Literal["csv", "jsonl", "parquet", "labelstudio", "answers"] = "csv") -> FileResponse:
+        return await _exported(desk, format)
+
+    @app.get("/images/{place}", response_class=FileResponse)
+    async def image(place: Annotated[int, InPath(ge=0, le=LARGEST)]) -> FileResponse:
+        found = await run(_image, desk, place)
+        if found is None:
+            raise HTTPException(404, "no such image")
+        return FileResponse(found, media_type=mimetypes.guess_type(found.name)[0] or "application/octet-stream")
+
+
+async def _exported(desk: Desk, format: str) -> FileResponse:
+    """A download, written by the process that has the predictions."""
+    name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
+    away = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    await asyncio.wrap_future(desk.worker.request("export", str(Path(folder, name))))
+    return FileResponse(Path(folder, name), filename=name, background=away)
+
+
+def _serve_page(app: FastAPI) -> None:
+    """The page's own files, and nothing else."""
+    page = {file.name: file.read_bytes() for file in files("askgraph.web").joinpath("page").iterdir() if file.is_file()}
+    kinds = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return Response(page["index.html"], media_type="text/html")
+
+    @app.get("/page/{name}", include_in_schema=False)
+    async def file(name: str) -> Response:
+        if name not in page:
+            raise HTTPException(404, "no such file")
+        return Response(page[name], media_type=kinds.get(Path(name).suffix, "text/plain"))
+
+
+def _say_errors(app: FastAPI) -> None:
+    """Every error is one sentence."""
+
+    @app.exception_handler(AskgraphError)
+    async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
+        status = 507 if isinstance(error, FullError) else 503 if isinstance(error, BusyError) else 400
+        missing = isinstance(error, LabelError) and str(error).startswith("no item")
+        return JSONResponse({"error": str(error)}, 404 if missing else status)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = " ".join(str(part) for part in first["loc"])
+        return JSONResponse({"error": f"{where}: {first['msg']}"}, 422)
+
+    @app.exception_handler(AnyHTTPException)
+    async def refused(_: Request, error: AnyHTTPException) -> JSONResponse:
+        return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+
+
+def _place(desk: Desk, id: str | None, at: int | None) -> int:
+    """Where an item is, by its id or its place."""
+    if id is not None:
+        return desk.project.place(id)
+    if at is None or at >= desk.project.n_items:
+        raise LabelError(f"no item at {at}; give an id, or a place below {desk.project.n_items}")
+    return at
+
+
+def _image(desk: Desk, place: int) -> Path | None:
+    """The file of an item's image, if it lies in the folder that was named."""
+    folder = desk.project.about["images"]
+    if folder is None or place >= desk.project.n_items or (name := desk.project.item(place).image) is None:
+        return None
+    try:
+        root, found = Path(folder).resolve(), (Path(folder) / name).resolve()
+        inside = found.is_relative_to(root) and found.suffix.casefold() in IMAGES and found.is_file()
+    except (OSError, ValueError):
+        return None
+    return found if inside else None
+
+
+def _knows(desk: Desk, saved: Answer) -> bool:
+    found = desk.worker.suggestion
+    return found is not None and found.seq >= saved.seq

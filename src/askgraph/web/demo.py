@@ -1,0 +1,64 @@
+"""A project to try the page on: handwritten digits as pictures, without any label."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from askgraph.build import nearest_neighbors
+from askgraph.settings import Settings
+from askgraph.types import AnyArray
+from askgraph.workbench.items import Items
+from askgraph.workbench.store import Store
+
+LARGER = 24  # times
+
+
+def make_demo(folder: Path) -> Path:
+    """The project in a folder, made when it is not there yet."""
+    from sklearn.datasets import load_digits
+
+    path, images = folder / "digits.ask", folder / "images"
+    if path.exists():
+        return path
+    images.mkdir(parents=True, exist_ok=True)
+    digits = load_digits()
+    names = [f"{k:04}.png" for k in range(len(digits.images))]
+    for name, pixels in zip(names, digits.images, strict=True):
+        (images / name).write_bytes(png(255 - np.round(pixels * 255 / 16)))
+    about = {
+        "project": "digits",
+        "uid": str(uuid.uuid4()),
+        "classes": [str(digit) for digit in range(10)],
+        "fields": {},
+        "images": str(images.absolute()),
+        "graph": ["10 nearest neighbours of each digit by its 64 pixels"],
+        "settings": Settings().to_json(),
+        "seed": 0,
+        "overlap": 1,
+    }
+    items = Items([str(k) for k in range(len(names))], images=list(names))
+    Store.create(path, items, nearest_neighbors(digits.data, k=10), about)
+    return path
+
+
+def png(grey: AnyArray) -> bytes:
+    """A picture of these grey values, enlarged.
+
+    >>> png(np.zeros((1, 1)))[1:4]
+    b'PNG'
+    """
+    wide = np.kron(grey, np.ones((LARGER, LARGER))).astype(np.uint8)
+    height, width = wide.shape
+    lines = np.hstack([np.zeros((height, 1), dtype=np.uint8), wide]).tobytes()  # each line begins with its filter: none
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = _chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(lines, 9)), _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,328 @@
+"""What the page can ask for: questions for each person, answers taken, reports handed on."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from askgraph.errors import BusyError, FileError
+from askgraph.types import Array
+from askgraph.web.leases import Leases
+from askgraph.web.listing import Wanted, columns, listed
+from askgraph.web.worker import Worker, laid_out
+from askgraph.workbench import report
+from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.project import Project, checked
+from askgraph.workbench.store import Item
+
+KEYS = "1234567890abdefgijkloqrvyz"  # what is left of the keyboard beside the page's own keys
+Plain = dict[str, Any]
+
+
+class Desk:
+    """One project, many people. Its methods are called by one thread at a time, which is the only one that writes."""
+
+    def __init__(self, project: Project, worker: Worker, leases: Leases | None = None) -> None:
+        self.project, self.worker, self._leases = project, worker, leases or Leases()
+        self._map = MapMaker(project)
+        self._counted: tuple[int, Plain] = (-1, {})
+        self._curved = -1
+
+    def ask(self, who: str, holding: str | None = None, after: Answer | None = None) -> Plain:
+        """The next question for a person, the one they hold if it still is one; ``after`` is what they just answered."""
+        who = checked(who, "person")
+        self._leases.sign(who)
+        item = self._held(who, holding) or self._next(who, after)
+        asked: Plain = {"question": None, "finished": None, "waiting": None, "state": self.state(who)}
+        if item is not None:
+            others = sum(name != who for name in self.project.answers.of(item.place))
+            return {**asked, "question": {"item": self.shown(item), "opinions": others}}
+        if finished := self.project.finished:
+            return {**asked, "finished": finished}
+        return {**asked, "waiting": self._waiting()}
+
+    def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
+        """Save an answer."""
+        said = self.project.say(who, item, kind, label, seconds, key)
+        self._heard()
+        return said
+
+    def answer_all(self, who: str, said: list[tuple[str, Kind, str | None]], key: str) -> Plain:
+        """Save many answers, all or none."""
+        saved = self.project.say_all(who, said, key=key)
+        self._heard()
+        return {"saved": len(saved), "state": self.state(who)}
+
+    def confirm(self, who: str, ids: list[str], label: str | None, key: str) -> Plain:
+        """Label many items at once: with this label, or each as it is predicted."""
+        if label is not None:
+            return self.answer_all(who, [(id, "label", label) for id in ids], key)
+        known = columns(self.project, self.worker.picture)
+        codes = [known.label[self.project.place(id)] for id in ids]
+        if any(code >= len(known.classes) for code in codes):
+            raise BusyError("there are no predictions yet; label some items first")
+        return self.answer_all(who, [(id, "label", known.classes[c]) for id, c in zip(ids, codes, strict=True)], key)
+
+    def undo(self, who: str, key: str) -> Plain:
+        """Take back a person's last answer; its item is the question again."""
+        undone = self.project.undo(who, key)
+        if undone is None:
+            return {"undone": None, **self.ask(who)}
+        self._heard()
+        said = report.described(self.project, [undone])[0]
+        return {"undone": said, **self.ask(who, holding=said["item"])}
+
+    def state(self, who: str) -> Plain:
+        """The few figures that the page always shows."""
+        answers, last = self.project.answers, self.project.answers.last(who)
+        active = self._leases.active()
+        counted = self._counts()
+        people = [{"name": name, "answers": n, "active": name in active} for name, n in answers.people.items()]
+        return {
+            **counted,
+            "lag": self._lag(self.worker.suggestion),
+            "worker": self.worker.status,
+            "undo": last and self._undoable(last),
+            "people": people
+            + [{"name": name, "answers": 0, "active": True} for name in active - answers.people.keys()],
+        }
+
+    def sign(self, who: str) -> Plain:
+        """The state, and that this person is still there."""
+        self._leases.sign(checked(who, "person"))
+        with suppress(FileError):  # the curve can wait
+            self._curve()
+        return self.state(who)
+
+    def history(self, limit: int, before: int | None, who: str | None) -> Plain:
+        """The newest lines of the log."""
+        lines = report.history(self.project, limit + 1, before, who)
+        return {"answers": lines[:limit], "more": len(lines) > limit}
+
+    def item(self, place: int) -> Plain:
+        """One item with all that was said of it."""
+        item, answers = self.project.item(place), self.project.answers
+        known = columns(self.project, self.worker.picture)
+        lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
+        code, decision = int(known.label[place]), answers.decision(place)
+        guessed = code < len(known.classes) and decision.label is None
+        return {
+            "item": self.shown(item),
+            "answers": report.described(self.project, lines),
+            "label": decision.label,
+            "status": "labeled"
+            if decision.label is not None
+            else decision.aside or ("predicted" if guessed else "open"),
+            "prediction": {"label": known.classes[code], "probability": float(known.sure[place])} if guessed else None,
+        }
+
+    def shown(self, item: Item) -> Plain:
+        """An item as the page shows it."""
+        kinds = self.project.about["fields"]
+        fields = [
+            {"name": name, "value": str(item.fields[name]), "kind": kinds[name]}
+            for name in kinds
+            if name in item.fields
+        ]
+        image = f"/images/{item.place}" if item.image and self.project.about["images"] else None
+        return {"id": item.id, "title": self.project.title(item), "fields": fields, "image": image}
+
+    def progress(self) -> Plain:
+        """Where we are, as last computed, with how it came down and who took part."""
+        picture = self.worker.picture
+        if picture is None:
+            return {"waiting": self._waiting()}
+        active = self._leases.active()
+        said = report.people(self.project)
+        for one in said["people"]:
+            one["active"] = one["name"] in active
+        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._curve()]
+        return {**picture.progress, "lag": self._lag(picture), "curve": curve, **said}
+
+    def suspects(self) -> Plain:
+        """Labels that look wrong, as last computed."""
+        picture = self.worker.picture
+        return (
+            {"waiting": self._waiting()}
+            if picture is None
+            else {"suspects": picture.suspects, "lag": self._lag(picture)}
+        )
+
+    def items(self, wanted: Wanted) -> Plain:
+        """Some rows of the table."""
+        total, rows = listed(self.project, self.worker.picture, wanted)
+        return {"total": total, "lag": self._lag(self.worker.picture), "items": rows}
+
+    def map(self) -> Plain:
+        """Where to get the map, or what it waits for."""
+        picture = self.worker.picture
+        made = self._map.made()
+        if made is None or picture is None:
+            return {"waiting": "the map is being drawn" if picture else self._waiting()}
+        seq = self.project.answers.seq
+        version = f"{picture.seq}-{seq}"
+        known = columns(self.project, picture)
+        places = {"layout": "/api/map/layout", "state": f"/api/map/state?v={version}"}
+        return {"n": self.project.n_items, "seq": seq, "classes": known.classes, **places}
+
+    def map_layout(self) -> bytes:
+        """The positions of all items."""
+        made = self._map.made()
+        if made is None:
+            raise BusyError("the map is being drawn; ask again in a moment")
+        return bytes(made.astype("<f4").tobytes())
+
+    def map_state(self) -> bytes:
+        """Class, confidence and flags of all items."""
+        known = columns(self.project, self.worker.picture)
+        rows = np.zeros(known.label.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
+        rows["label"] = np.minimum(known.label, 65535)
+        rows["sure"] = np.round(255 * known.sure)
+        rows["flags"] = (known.status == 0) + 2 * ((known.status > 1) & (known.status < 5))
+        return rows.tobytes()
+
+    def _held(self, who: str, holding: str | None) -> Item | None:
+        """The item that this person looks at already, if it is still to be answered."""
+        place = None if holding is None else self.project.store.place(holding)
+        if place is None or not self._free(who, place) or not self._leases.take(who, place):
+            return None
+        return self.project.item(place)
+
+    def _free(self, who: str, place: int) -> bool:
+        """Whether this person can still be asked."""
+        mine = self.project.answers.of(place).get(who)
+        return mine is None or mine.kind == "later"
+
+    def _next(self, who: str, after: Answer | None) -> Item | None:
+        for place in self._offers(who, after):
+            if self._leases.take(who, place):
+                return self.project.item(place)
+        self._leases.release(who)
+        return None
+
+    def _offers(self, who: str, after: Answer | None) -> Iterator[int]:
+        """What to ask this person, the best first: second opinions, what was put off, then what tells most."""
+        answers, overlap = self.project.answers, self.project.about["overlap"]
+        if overlap > 1:
+            yield from (place for place in answers.short_of(overlap) if who not in answers.of(place))
+        yield from answers.due(who)
+        yield from (
+            place for place in self._suggested(after) if place not in answers.labels and place not in answers.aside
+        )
+        if not self._left(who):
+            put_off = [place for place, kind in answers.aside.items() if kind == "later"]
+            yield from (place for place in put_off if who not in answers.of(place))
+            yield from answers.due(who, all_of_them=True)
+
+    def _left(self, who: str) -> bool:
+        """Whether there is an item that nobody has answered or holds."""
+        answers = self.project.answers
+        held = self._leases.of_others(who) - answers.labels.keys() - answers.aside.keys()
+        return len(answers.labels) + len(answers.aside) + len(held) < self.project.n_items
+
+    def _suggested(self, after: Answer | None) -> list[int]:
+        found = self.worker.suggestion
+        if found is None:
+            return []
+        if after is None or after.label is None or not self.foretold(after):
+            return found.items
+        following = found.follows[after.label]
+        return found.items if following is None else [following, *found.items]
+
+    def foretold(self, after: Answer) -> bool:
+        """Whether what follows this answer was computed before it came."""
+        found = self.worker.suggestion
+        if found is None or found.seq >= after.seq:
+            return False
+        return found.seq == after.seq - 1 and found.items[:1] == [after.item] and after.label in found.follows
+
+    def _heard(self) -> None:
+        self.worker.heard(max(1, len(self._leases.active())))
+
+    def _lag(self, known: Any) -> int:
+        """Labels since then."""
+        since = known.seq if known else 0
+        new = (self.project.answers.log[seq] for seq in range(since + 1, self.project.answers.seq + 1))
+        return sum(answer.kind in ("label", "undo") for answer in new)
+
+    def _waiting(self) -> str:
+        if self.worker.suggestion is None:
+            return "the first question is being computed"
+        if self._lag(self.worker.suggestion):
+            return "the next question is being computed"
+        return "others are looking at all that is left; it comes back when they are done"
+
+    def _counts(self) -> Plain:
+        answers = self.project.answers
+        if self._counted[0] != answers.seq:
+            given, agreed = Counter(answers.labels.values()), answers.agreement()
+            keys = keys_of(answers.classes)
+            classes = [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes]
+            counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
+            counted |= {"seq": answers.seq, "items": self.project.n_items}
+            counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
+            counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
+            self._counted = (answers.seq, counted)
+        return self._counted[1]
+
+    def _undoable(self, last: Answer) -> Plain:
+        item = self.project.item(last.item)
+        return {"item": item.id, "title": self.project.title(item), "what": last.label or last.kind}
+
+    def _curve(self) -> list[tuple[int, float, float, float]]:
+        """How the expected error came down, with what is known now added."""
+        picture = self.worker.picture
+        if picture and picture.seq != self._curved and (error := picture.progress["error"]):
+            self.project.store.add_to_curve(picture.progress["labels"], error["value"], error["low"], error["high"])
+            self._curved = picture.seq
+        return self.project.store.curve()
+
+
+def keys_of(classes: list[str]) -> dict[str, str]:
+    """A key for each class: its own name where that is one, else the next that is free; none when there are no more.
+
+    >>> keys_of(["ham", "3", "spam"])
+    {'ham': '1', '3': '3', 'spam': '2'}
+    """
+    own = {name.casefold(): name for name in reversed(classes) if len(name) == 1 and name.casefold() in KEYS}
+    free = iter([key for key in KEYS if key not in own])
+    mine = {name: key for key, name in own.items()}
+    return {name: mine[name] if name in mine else next(free, "") for name in classes}
+
+
+class MapMaker:
+    """The positions of all items: those that are stored, or made when first wanted, and then stored."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._made: Array | None = None
+        self._thread: threading.Thread | None = None
+        self._fresh: Array | None = None
+
+    def made(self) -> Array | None:
+        """The positions, or None while they are being computed."""
+        if self._made is None:
+            self._made = self._stored()
+        if self._made is None and self._fresh is not None:
+            self._project.store.keep("layout", self._fresh.ravel())
+            self._made = self._fresh
+        if self._made is None and (self._thread is None or not self._thread.is_alive()):
+            self._thread = threading.Thread(target=self._make, args=(self._project.store.path,), daemon=True)
+            self._thread.start()
+        return self._made
+
+    def _stored(self) -> Array | None:
+        try:
+            found: Array = self._project.store.array("layout").reshape(-1, 2)
+            return found
+        except KeyError:
+            return None
+
+    def _make(self, path: str | os.PathLike[str]) -> None:
+        self._fresh = laid_out(path)

@@ -1,0 +1,23 @@
+/** Which key was meant: nothing while typing, with a modifier, or while a key is held down. */
+export function keyOf(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing || typing(event.target)) return null;
+  return event.key.length === 1 ? letter(event) : event.key;
+}
+
+const FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+
+const typing = (target) => target instanceof Element && target.closest(FIELDS) !== null;
+
+/** On keyboards whose unshifted digits are signs, or whose letters are not Latin, the place of the key decides. */
+function letter({ key, code, shiftKey }) {
+  const foreign = key.charCodeAt(0) > 127;
+  if (!shiftKey && /^Digit\d$/.test(code) && !/[0-9a-z]/i.test(key)) return code.slice(5);
+  if (foreign && /^Key[A-Z]$/.test(code)) return code.slice(3).toLowerCase();
+  return key.toLowerCase();
+}
+
+/** A held Enter or space would click a button again and again. */
+export function stopHeldButtons(event) {
+  const presses = event.key === "Enter" || event.key === " ";
+  if (event.repeat && presses && event.target instanceof Element && event.target.closest("button, a, summary")) event.preventDefault();
+}

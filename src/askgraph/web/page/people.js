@@ -1,0 +1,55 @@
+/** Who labels here, and who else is at it. */
+import { rename } from "./asking.js";
+import { openDialog } from "./dialog.js";
+import { clear, data, h } from "./dom.js";
+import { keep, look } from "./shelf.js";
+import { store, watch } from "./store.js";
+import { plural } from "./words.js";
+
+const NAME = "askgraph.who";
+const LONGEST = 60;
+const place = document.getElementById("people");
+
+/** `?who=ann` wins over the remembered name, once. */
+export function whoAmI() {
+  const address = new URL(location.href);
+  const given = address.searchParams.get("who")?.trim().slice(0, LONGEST);
+  if (given) keep(NAME, given);
+  if (address.searchParams.has("who")) {
+    address.searchParams.delete("who");
+    history.replaceState(null, "", address);
+  }
+  return look(NAME) || "me";
+}
+
+export function showPeople(openHelp) {
+  const me = h("button", { class: "plain me", title: "Change your name", onclick: askName });
+  const others = h("span", { class: "others-here" });
+  clear(place, others, me, h("button", { class: "plain help", "aria-label": "Keys and help", onclick: openHelp }, "?"));
+  const draw = () => {
+    const here = (store.state?.people ?? []).filter((one) => one.active && one.name !== store.who);
+    clear(me, data(store.who));
+    const names = here.length < 3 ? here.map((one) => one.name).join(" and ") : plural(here.length, "other");
+    clear(others, here.length > 0 && [h("span", { class: "long" }, "with ", data(names)), h("span", { class: "brief" }, `+${here.length}`)]);
+    others.title = here.map((one) => one.name).join(", ");
+  };
+  watch(draw);
+  draw();
+}
+
+function askName() {
+  const input = h("input", { id: "who", value: store.who, maxlength: LONGEST, autocomplete: "name", required: true });
+  const { dialog } = openDialog("Your name", {},
+    h("form", { class: "stacked", onsubmit: submit },
+      h("label", { for: "who" }, "Your answers are saved under this name."), input, h("button", { class: "primary" }, "Use this name")));
+  input.select();
+
+  function submit(event) {
+    event.preventDefault();
+    const who = input.value.trim();
+    if (!who) return;
+    keep(NAME, who);
+    dialog.close();
+    rename(who);
+  }
+}

@@ -1,0 +1,133 @@
+"""Why this node: which labels speak for what it is, what its answer would change, and the part of the graph around it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from askgraph import coding
+from askgraph.around import drawn, neighborhood
+from askgraph.errors import LabelError
+from askgraph.field import OPEN, Field
+from askgraph.readouts import Readout
+from askgraph.types import Array, IntArray
+
+VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: up to so many, up to this share of all weights
+FAINT = 0.02  # a weight too small for that
+LARGE = 1_000_000  # numbers in a readout from which only the likely answers are tried:
+LIKELY, TRIED = 0.95, 5  # as many as make up this probability, but no more than so many
+
+
+class Why(NamedTuple):
+    """Why a node: all by node index."""
+
+    node: int
+    voters: IntArray  # labeled nodes, the weightiest first
+    weights: Array  # what each counts in the mean of the node
+    changes: float  # how many predictions of other nodes are expected to change with its answer
+    nodes: IntArray  # the neighbourhood, the node first
+    edges: IntArray  # its edges, a row of two nodes each
+    strengths: Array  # their weights, the largest 1
+    positions: Array  # of the nodes, in the unit square, the node in its middle
+
+
+def why(field: Field, readout: Readout | None, node: int, after: Field | None = None) -> Why:
+    """Why this node, by one solve; ``after`` is ``field.awaiting(node)`` where that is known already.
+
+    Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing. Changes take most of the
+    time, a readout an answer; without a readout they are nan.
+
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(4), delta=1e-9), 2).observe(0, 0).observe(3, 1)
+    >>> found = why(field, ag.Map(), 1)
+    >>> found.voters.tolist(), found.weights.round(3).tolist(), round(found.changes, 3)
+    ([0, 3], [0.667, 0.333], 0.667)
+    """
+    n = field.prior.n_nodes
+    if not 0 <= node < n:
+        raise LabelError(f"no node with index {node}: indices run from 0 to {n - 1}")
+    labeled = bool(field.prior.pick(field.labeled, node))
+    after = None if labeled else after or field.awaiting(node)
+    g = without_own(field, node) if after is None else after.factor[:, -1] * after.recent[-1].scale
+    pull = field.origin.precision.graph.weights @ g
+    voters, weights = _votes(field, node, g, pull)
+    nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
+    edges, strengths, positions = drawn(field.origin.precision.graph.weights, nodes)
+    changes = np.nan if readout is None else expected_changes(field, readout, node, after)
+    return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
+
+
+def votes(field: Field, node: int) -> tuple[IntArray, Array]:
+    r"""Labeled nodes and what each counts in the node's mean, :math:`h_i = \sum_l w_l Y_l`, the weightiest first.
+
+    :math:`w_l = (W g_i)_l`, or :math:`g_{il} / \gamma_l^2` where the label has noise; what is missing to Σ w = 1 is the
+    prior's. The node's own label is left out; answers that are awaited are too, though they have their share.
+    """
+    g = without_own(field, node)
+    return _votes(field, node, g, field.origin.precision.graph.weights @ g)
+
+
+def without_own(field: Field, node: int) -> Array:
+    r"""g_i, the node's column of G_t; of a labeled node, as it would be without its label.
+
+    That is :math:`g_i / (1 - g_{ii}/\gamma^2)`, or where G_t has no such row any more, with :math:`x = G_t W_i`,
+    :math:`(x + e_i) / (d_i + \delta - W_i^T x)`.
+    """
+    here = np.array([node])
+    if field.prior.pick(field.free, node):
+        g = field.columns(here)[:, 0]
+        told = sum(x.noise**-2.0 for x in field.labels if x.node == node)
+        return np.asarray(g / (1 - told * float(field.prior.pick(g, node))))
+    Q = field.origin.precision
+    row = Q.graph.weights[here].toarray()[0]
+    x = field.apply(row * field.free) * field.free
+    x[node] = 1.0
+    return np.asarray(x / (Q.graph.degrees[node] + Q.delta - row @ x))
+
+
+def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Array]:
+    known = [x for x in field.labels if x.label != OPEN and x.node != node]
+    nodes, noise = np.array([x.node for x in known], dtype=np.int64), np.array([x.noise for x in known])
+    weights = np.divide(g[nodes], noise**2, out=pull[nodes], where=noise > 0)
+    heaviest = np.argsort(-weights, kind="stable")
+    return nodes[heaviest], weights[heaviest]
+
+
+def expected_changes(field: Field, readout: Readout, node: int, after: Field | None = None) -> float:
+    r"""Other predictions that change with the node's answer, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
+
+    On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
+    ``field.awaiting(node)`` where that is known already.
+    """
+    if field.n_classes == 0 or field.prior.pick(field.labeled, node):
+        return 0.0
+    after = after or field.awaiting(node)
+    p = readout(field)
+    now, own = coding.decide(p), p[node]
+    answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
+    if after.worn:
+        after = field.rebase().awaiting(node)  # once, rather than with every answer
+    changed = [_changed(after.answered(int(c)), readout, node, now) for c in answers]
+    return float(own[answers] @ np.array(changed) / own[answers].sum())
+
+
+def _likeliest(p: Array) -> IntArray:
+    answers = np.argsort(-p, kind="stable")
+    return answers[: min(TRIED, int(np.searchsorted(np.cumsum(p[answers]), LIKELY)) + 1)]
+
+
+def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
+    differs = coding.decide(readout(field)) != before
+    differs[node] = False
+    return int(field.prior.total(differs))
+
+
+def weighty(weights: Array) -> int:
+    """How many voters, the weightiest first, make up most of the weights; faint ones do not count.
+
+    >>> weighty(np.array([0.6, 0.3, 0.05, 0.0]))
+    2
+    """
+    enough = int(np.searchsorted(np.cumsum(weights), HEARD * weights.sum())) + 1
+    return min(enough, VOTERS, int(np.count_nonzero(weights >= FAINT)))

@@ -1,0 +1,121 @@
+"""A real server on a small project, for tests: a process of its own, spoken to over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+
+CENTERS = {"north": (0.0, 8.0), "east": (8.0, 0.0), "west": (-8.0, 0.0)}
+
+
+def truth(id):
+    return list(CENTERS)[int(id.removeprefix("n")) % 3]
+
+
+def write_table(path, n=60, seed=0):
+    """Points around three centres; ids tell the class, features and text do too."""
+    rng = np.random.default_rng(seed)
+    lines = ["id,x,y,note"]
+    for k in range(n):
+        x, y = np.add(CENTERS[truth(f"n{k}")], rng.normal(size=2))
+        lines.append(f"n{k},{x:.4f},{y:.4f},point {k} of the sample")
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def make_project(folder, n=60, **settings):
+    table, path = Path(folder, "points.csv"), Path(folder, "points.ask")
+    write_table(table, n)
+    Project.create(path, Source(table, features=["x", "y"]), list(CENTERS), **settings)
+    return path
+
+
+class Server:
+    """A running ``askgraph serve``; ``kill`` is -9."""
+
+    def __init__(self, path, *options, env=None):
+        self.path = Path(path)
+        self._options, self._env = options, {**os.environ, **(env or {})}
+        self.start()
+
+    def start(self):
+        command = [sys.executable, "-m", "askgraph", "serve", "-p", str(self.path), *self._options]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self._env
+        )
+        lines = []
+        while "The page is at " not in (line := self.process.stdout.readline()):
+            lines.append(line)
+            assert line, f"the server ended: {''.join(lines)}"
+        self.url = line.split("The page is at ")[1].strip()
+        self.base = self.url.split("/?")[0].rstrip("/")
+        said = json.loads(Path(f"{self.path}.lock").read_text())
+        self.token = said["token"]
+
+    def client(self, **options):
+        return httpx.Client(
+            base_url=self.base, headers={"Authorization": f"Bearer {self.token}"}, timeout=30, **options
+        )
+
+    def kill(self):
+        self.process.kill()
+        self._closed()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self._closed()
+
+    def _closed(self):
+        self.process.communicate(timeout=30)
+
+
+@contextmanager
+def serving(path, *options, env=None):
+    server = Server(path, *options, env=env)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def key():
+    return str(uuid.uuid4())
+
+
+def ask(client, who="ann", holding=None, seconds=30.0):
+    """The next question, waited for."""
+    end = time.monotonic() + seconds
+    while True:
+        asked = client.post("/api/question", json={"who": who, "holding": holding}).raise_for_status().json()
+        if asked["question"] or asked["finished"]:
+            return asked
+        assert time.monotonic() < end, asked
+
+
+def answer(client, item, label=None, who="ann", kind="label", **more):
+    body = {"key": key(), "who": who, "item": item, "kind": kind, "label": label, "seconds": 1.0, **more}
+    return client.post("/api/answer", json=body).raise_for_status().json()
+
+
+def until(client, path, true, seconds=30.0):
+    """What a route says once it says this."""
+    end = time.monotonic() + seconds
+    while True:
+        said = client.get(path).raise_for_status().json()
+        if true(said):
+            return said
+        assert time.monotonic() < end, said
+        time.sleep(0.05)

@@ -1,0 +1,339 @@
+"""The server: questions, answers and reports over HTTP, by a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from askgraph.web.demo import make_demo
+from askgraph.web.leases import Leases
+from askgraph.workbench.project import Project
+from serving import CENTERS, answer, ask, key, make_project, serving, truth, until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(make_project(tmp_path_factory.mktemp("web"))) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A server whose project nobody else has labeled."""
+    with serving(make_project(tmp_path)) as running, running.client() as client:
+        yield running, client
+
+
+def label_some(client, n, who="ann"):
+    asked = ask(client, who)
+    for _ in range(n):
+        id = asked["question"]["item"]["id"]
+        answer(client, id, truth(id), who)
+        asked = ask(client, who)
+    return asked
+
+
+def test_from_the_first_question_to_every_label(fresh):
+    _, client = fresh
+    label_some(client, 12)
+    until(client, "/api/progress", lambda said: said.get("labels") == 12)
+    rows = [json.loads(line) for line in client.get("/api/export", params={"format": "jsonl"}).text.splitlines()]
+    assert len(rows) == 60
+    assert sum(not row["predicted"] for row in rows) == 12
+    assert np.mean([row["label"] == truth(row["id"]) for row in rows]) > 0.95
+
+
+def test_what_is_asked_over_http_is_what_the_learner_asks(fresh):
+    server, client = fresh
+    asked = label_some(client, 8)
+    until(client, "/api/state?who=ann", lambda state: state["lag"] == 0)
+    again = ask(client, "bob", seconds=30)  # nobody holds anything that bob was shown
+    with Project.open(server.path) as project:
+        ids = [item.id for item in project.store.items(project.ask(4))]
+    assert asked["question"]["item"]["id"] in ids
+    assert again["question"]["item"]["id"] in ids
+
+
+def test_an_answer_sent_again_is_saved_once(fresh):
+    server, client = fresh
+    id = ask(client)["question"]["item"]["id"]
+    body = {"key": key(), "who": "ann", "item": id, "kind": "label", "label": "north"}
+    saved = [client.post("/api/answer", json=body).json()["saved"] for _ in range(3)]
+    assert len(set(saved)) == 1
+    undo = {"key": key(), "who": "ann"}
+    undone = [client.post("/api/undo", json=undo).json()["undone"]["item"] for _ in range(3)]
+    assert undone == [id] * 3
+    with Project.open(server.path) as project:
+        assert len(project.answers.log) == 2
+
+
+def test_undo_brings_the_item_back(fresh):
+    _, client = fresh
+    id = ask(client)["question"]["item"]["id"]
+    assert answer(client, id, "north")["state"]["undo"]["item"] == id
+    undone = client.post("/api/undo", json={"key": key(), "who": "ann"}).json()
+    assert undone["undone"]["item"] == undone["question"]["item"]["id"] == id
+    assert undone["state"]["labels"] == 0
+    assert undone["state"]["undo"] is None
+    assert client.post("/api/undo", json={"key": key(), "who": "ann"}).json()["undone"] is None
+
+
+def test_later_cannot_and_invalid_are_three_answers(fresh):
+    _, client = fresh
+    said = {}
+    for kind in ("later", "cannot", "invalid"):
+        id = ask(client)["question"]["item"]["id"]
+        said[id] = kind
+        answer(client, id, kind=kind)
+    assert {id: client.get("/api/item", params={"id": id}).json()["status"] for id in said} == said
+    for _ in range(18):
+        id = ask(client)["question"]["item"]["id"]
+        assert id not in said
+        answer(client, id, truth(id))
+    (put_off,) = (id for id, kind in said.items() if kind == "later")
+    assert ask(client)["question"]["item"]["id"] == put_off
+
+
+def test_a_new_class_is_there_at_once(fresh):
+    _, client = fresh
+    id = ask(client)["question"]["item"]["id"]
+    state = answer(client, id, "south  of\nhere")["state"]
+    assert [c["name"] for c in state["classes"]] == [*CENTERS, "south of here"]
+    assert len({c["key"] for c in state["classes"]}) == 4
+
+
+def test_everything_labeled_is_finished(tmp_path):
+    with serving(make_project(tmp_path, n=5)) as server, server.client() as client:
+        for k in range(5):
+            asked = answer(client, f"n{k}", truth(f"n{k}"))
+        assert asked["finished"].startswith("finished: every item is labeled")
+        assert asked["question"] is None
+
+
+def test_nobody_gets_what_another_holds(fresh):
+    """Ten people at once, in threads, on sixty items."""
+    server, _ = fresh
+
+    def person(name):
+        seen = []
+        with server.client() as client:
+            asked = ask(client, name)
+            for _ in range(3):
+                id = asked["question"]["item"]["id"]
+                seen.append((time.monotonic(), id))
+                answer(client, id, truth(id), name)
+                asked = ask(client, name)
+        return [id for _, id in seen]
+
+    with ThreadPoolExecutor(10) as pool:
+        labeled = [id for ids in pool.map(person, [f"person {k}" for k in range(10)]) for id in ids]
+    assert len(labeled) == len(set(labeled)) == 30
+
+
+def test_an_abandoned_item_comes_back():
+    now = [0.0]
+    leases = Leases(60, lambda: now[0])
+    assert leases.take("ann", 7)
+    assert not leases.take("bob", 7)
+    now[0] = 59
+    leases.sign("ann")
+    now[0] = 100
+    assert not leases.take("bob", 7)
+    now[0] = 120
+    assert leases.take("bob", 7)
+    assert leases.take("ann", 8)  # what ann had is gone, and hers no more
+    assert not leases.take("ann", 7)
+
+
+def test_second_opinions_come_first_and_agreement_is_shown(tmp_path):
+    with serving(make_project(tmp_path, overlap=2)) as server, server.client() as client:
+        first = ask(client, "ann")["question"]["item"]["id"]
+        answer(client, first, "north", "ann")
+        asked = ask(client, "bob")
+        assert (asked["question"]["item"]["id"], asked["question"]["opinions"]) == (first, 1)
+        state = answer(client, first, "east", "bob")["state"]
+        assert state["agreement"] == {"items": 1, "share": 0.0}
+        said = until(client, "/api/progress", lambda said: said.get("disputed"))
+        assert {a["who"]: a["label"] for a in said["disputed"][0]["answers"]} == {"ann": "north", "bob": "east"}
+
+
+def test_commands_write_through_the_server(fresh):
+    server, client = fresh
+    command = [sys.executable, "-m", "askgraph", "tell", "n7", "east", "-p", str(server.path), "--who", "cy"]
+    assert "saved: 1" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert client.get("/api/item", params={"id": "n7"}).json()["label"] == "east"
+    command[3:6] = ["undo"]
+    assert "taken back: n7 east" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert client.get("/api/item", params={"id": "n7"}).json()["label"] is None
+    command[3:4] = ["tell", "n99", "east"]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "no item 'n99'" in failed.stderr
+
+
+def test_a_killed_server_has_lost_nothing_and_starts_again(fresh):
+    server, client = fresh
+    label_some(client, 5)
+    server.kill()
+    start = time.monotonic()
+    server.start()
+    with server.client() as again:
+        asked = ask(again)
+        took = time.monotonic() - start
+        assert asked["state"]["labels"] == 5
+    print(f"ready {took:.1f} s after a kill -9")
+
+
+def test_a_dead_worker_is_replaced_and_labels_go_on(fresh):
+    server, client = fresh
+    label_some(client, 6)
+    before = until(client, "/api/progress", lambda said: said.get("labels") == 6)
+    children = subprocess.run(
+        ["ps", "-o", "pid,args", "--ppid", str(server.process.pid)], capture_output=True, text=True
+    )
+    workers = [int(line.split()[0]) for line in children.stdout.splitlines() if "spawn_main" in line]
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    start = time.monotonic()
+    id = ask(client)["question"]["item"]["id"]
+    assert answer(client, id, truth(id))["state"]["labels"] == 7
+    client.post("/api/undo", json={"key": key(), "who": "ann"}).raise_for_status()
+    until(client, "/api/state?who=ann", lambda state: state["worker"] == "ready" and state["lag"] == 0)
+    took = time.monotonic() - start
+    after = until(client, "/api/progress", lambda said: said["lag"] == 0)
+    assert after["classes"] == before["classes"]
+    assert after["error"]["value"] == pytest.approx(before["error"]["value"], abs=1e-8)
+    print(f"suggestions again {took:.1f} s after the worker was killed")
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux lets us make the disk full for one process")
+def test_a_full_disk_is_a_sentence_and_loses_nothing(fresh):
+    server, client = fresh
+    ask(client)
+    answer(client, "n1", "east")
+    free = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    full = os.path.getsize(f"{server.path}-wal")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (full, free[1]))
+    body = {"key": key(), "who": "ann", "item": "n2", "kind": "label", "label": "west"}
+    refused = client.post("/api/answer", json=body)
+    assert refused.status_code == 507
+    assert "disk" in refused.json()["error"]
+    assert client.get("/api/state?who=ann").json()["labels"] == 1
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, free)
+    assert client.post("/api/answer", json=body).json()["state"]["labels"] == 2
+    with Project.open(server.path) as project:
+        assert project.store.damage() is None
+        assert project.answers.labels == {1: "east", 2: "west"}
+
+
+def test_the_table_searches_filters_sorts_and_pages(client):
+    for k in range(9):
+        answer(client, f"n{k}", truth(f"n{k}"), "table")
+    until(client, "/api/items?limit=1", lambda said: said["lag"] == 0 and said["items"][0]["label"])
+    found = client.get("/api/items", params={"search": "point 1"}).json()
+    assert {row["id"] for row in found["items"]} == {"n1", *(f"n{k}" for k in range(10, 20))}
+    labeled = client.get("/api/items", params={"status": "labeled", "label": "north"}).json()
+    assert {row["id"] for row in labeled["items"]} >= {"n0", "n3", "n6"}
+    assert all(row["label"] == "north" for row in labeled["items"])
+    sure = [row["probability"] for row in client.get("/api/items", params={"sort": "probability"}).json()["items"]]
+    assert sure == sorted(sure)
+    pages = [client.get("/api/items", params={"offset": k, "limit": 25}).json()["items"] for k in (0, 25, 50)]
+    assert [row["id"] for page in pages for row in page] == [f"n{k}" for k in range(60)]
+    for sort in ("title", "label", "status"):
+        up, down = (
+            client.get("/api/items", params={"sort": sort, "order": order}).json()["items"] for order in ("asc", "desc")
+        )
+        assert [row["id"] for row in up] == [row["id"] for row in down][::-1]
+
+
+def test_predictions_are_confirmed_at_once(fresh):
+    _, client = fresh
+    for k in range(9):
+        answer(client, f"n{k}", truth(f"n{k}"))
+    until(client, "/api/items?limit=1", lambda said: said["lag"] == 0)
+    ids = [f"n{k}" for k in range(20, 30)]
+    body = {"key": key(), "who": "ann", "items": ids, "label": None}
+    assert client.post("/api/confirm", json=body).json()["saved"] == 10
+    assert client.post("/api/confirm", json=body).json()["state"]["labels"] == 19
+    assert {id: client.get("/api/item", params={"id": id}).json()["label"] for id in ids} == {
+        id: truth(id) for id in ids
+    }
+
+
+def test_why_shows_votes_changes_and_neighbours(client):
+    for k in range(9):
+        answer(client, f"n{k}", truth(f"n{k}"), "why")
+    said = until(client, "/api/why?id=n40", lambda said: "waiting" not in said)
+    assert said["probabilities"][0]["class"] == truth("n40")
+    assert sum(one["p"] for one in said["probabilities"]) == pytest.approx(1)
+    assert {vote["label"] for vote in said["voters"][:1]} == {truth("n40")}
+    assert [node["item"] for node in said["nodes"] if node["center"]] == ["n40"]
+    assert all(0 <= node["x"] <= 1 and 0 <= node["y"] <= 1 for node in said["nodes"])
+    assert all(a < len(said["nodes"]) and b < len(said["nodes"]) and 0 < w <= 1 for a, b, w in said["edges"])
+
+
+def test_a_wrong_label_is_a_suspect(fresh):
+    _, client = fresh
+    for k in range(30):
+        answer(client, f"n{k}", truth(f"n{k}") if k != 13 else "west")
+    found = until(client, "/api/suspects", lambda said: said.get("lag") == 0 and said["suspects"])
+    assert found["suspects"][0]["item"] == "n13"
+    assert found["suspects"][0]["instead"] == truth("n13")
+
+
+def test_the_map_has_a_place_and_a_state_for_every_item(client):
+    answer(client, "n1", "east", "map")
+    until(client, "/api/map", lambda said: "waiting" not in said, seconds=120)
+    layout = np.frombuffer(client.get("/api/map/layout").content, "<f4").reshape(-1, 2)
+    assert layout.shape == (60, 2)
+    assert ((layout >= 0) & (layout <= 1)).all()
+    state = np.frombuffer(client.get("/api/map/state").content, [("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
+    assert state.shape == (60,)
+    assert state["flags"][1] == 1
+
+
+def test_history_shows_everything_newest_first(client):
+    answer(client, "n50", "west", "hal")
+    answer(client, "n50", "east", "hal")
+    lines = client.get("/api/history", params={"who": "hal"}).json()["answers"]
+    assert [(line["label"], line["current"]) for line in lines] == [("east", True), ("west", False)]
+    older = client.get("/api/history", params={"who": "hal", "before": lines[0]["seq"]}).json()
+    assert [line["label"] for line in older["answers"]] == ["west"]
+
+
+def test_exports_of_every_kind(client):
+    answer(client, "n1", "east", "export")
+    ask(client, "export")
+    kinds = {
+        format: client.get("/api/export", params={"format": format})
+        for format in ("csv", "parquet", "labelstudio", "answers")
+    }
+    assert all(got.status_code == 200 and "attachment" in got.headers["content-disposition"] for got in kinds.values())
+    assert len(json.loads(kinds["labelstudio"].text)) == 60
+    assert kinds["parquet"].content[:4] == b"PAR1"
+    assert kinds["csv"].text.startswith("id,label,probability")
+
+
+def test_the_demo_has_a_picture_for_every_digit(tmp_path):
+    path = make_demo(tmp_path / "demo")
+    with serving(path) as server, server.client() as client:
+        item = client.get("/api/item", params={"at": 17}).json()["item"]
+        picture = client.get(item["image"])
+        assert picture.headers["content-type"] == "image/png"
+        assert picture.content[1:4] == b"PNG"
+    assert make_demo(tmp_path / "demo") == path
