@@ -229,7 +229,7 @@ class Store:
 
 def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
     """A connection that syncs every commit to the disk, or one that cannot write."""
-    mode = "rw" if write else "ro"
+    mode = "rw" if write else "ro&immutable=1" if _frozen(Path(path)) else "ro"
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
     try:
@@ -240,6 +240,11 @@ def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _frozen(path: Path) -> bool:
+    """Whether nobody can write here, and nothing is half-way: SQLite then needs no files of its own beside it."""
+    return not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
 
 
 def make_durable(db: Any) -> None:
