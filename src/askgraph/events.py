@@ -50,6 +50,18 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
     return apart
 
 
+def told_first(log: Sequence[Event], count: int) -> dict[int, tuple[Hashable, float | None]]:
+    """{node: (label, its own noise)} as it was right after so many labels had been told."""
+    told: dict[int, tuple[Hashable, float | None]] = {}
+    for event in log:
+        if len(told) == count:
+            break
+        if event.kind in ("tell", "relabel"):
+            _, noise = told.get(event.node, (None, event.noise))
+            told[event.node] = event.label, noise
+    return told
+
+
 def seed_of(rng: int | np.random.Generator | None) -> int:
     """A seed that can be saved: the one given, drawn from a generator, or a fresh one."""
     if isinstance(rng, np.random.Generator):
