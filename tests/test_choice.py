@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from unittest.mock import patch
 
@@ -146,7 +147,9 @@ def test_an_undo_restores_what_was_chosen_before():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.lists(st.sampled_from(["tell"] * 4 + ["undo", "skip", "relabel"]), max_size=25))
+@given(
+    st.integers(0, 10**6), st.lists(st.sampled_from(["tell"] * 4 + ["undo", "skip", "relabel", "retract"]), max_size=25)
+)
 def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed, walk):
     rng, path = np.random.default_rng(seed), tmp_path_factory.getbasetemp() / "walk.npz"
     graphs = {name: ag.Graph(random_graph(rng, 12, 0.2)) for name in "ab"}
@@ -158,6 +161,8 @@ def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed,
                 learner.undo()
             elif kind == "relabel" and labels:
                 learner.relabel(labels[rng.integers(len(labels))], int(rng.integers(2)))
+            elif kind == "retract" and labels:
+                learner.retract(labels[rng.integers(len(labels))])
             elif kind == "skip" and node is not None:
                 learner.skip(node)
             elif kind == "tell" and node is not None:
@@ -173,23 +178,30 @@ def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed,
             assert learner.field.origin.precision.graph is graph
 
 
-def test_relabeling_later_changes_nothing_that_was_chosen():
+def test_what_was_chosen_stays_until_labels_reach_a_point_again():
     learner = ag.Learner(BOTH, tune=True, rng=0)
     nodes = told(learner, 9)
     chosen = learner.choice
     for node in nodes:
         learner.relabel(node, 0)
+    for node in nodes[:2]:
+        learner.retract(node)
     assert learner.choice is chosen
+    learner.tell(nodes[0], 0)
+    assert learner.choice.labels == 8
+    assert learner.choice.losses != chosen.losses
 
 
 def test_questions_are_the_same_with_and_without_prefetch():
     plain, keen = (ag.Learner(BOTH, tune=True, rng=3) for _ in range(2))
     asked = told(plain, 18)
-    for node in asked:
+    for node, following in itertools.pairwise(asked):
         keen.prefetch()
         keen._ahead and keen._ahead.wait()
         assert keen.ask() == node
+        assert keen.next_questions.get(truth(node), following) == following
         keen.tell(node, truth(node))
+    keen.tell(asked[-1], truth(asked[-1]))
     assert keen.ask() == plain.ask()
     np.testing.assert_array_equal(keen.probabilities(), plain.probabilities())
 

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from askgraph.errors import GraphError, SettingError
-from askgraph.events import Event, told_first
+from askgraph.events import Event, told_when
 from askgraph.features import summed
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
@@ -52,6 +52,7 @@ class Tuner:
     A price takes a solve for every label and candidate; so much is solved at 8, 16, … 256 labels, and no more after that.
     """
 
+    graphs: Mapping[str, Graph]  # as they were given
     candidates: Mapping[str, tuple[Graph, float | None]]  # and its ridge
     settings: Settings
     engine: str
@@ -63,24 +64,21 @@ class Tuner:
         """Among these graphs, or among ridges of the only one; with an engine that was made before, where nothing is chosen."""
         every = alternatives(graphs, settings)
         if isinstance(engine, str):
-            return cls(every, settings, engine)
+            return cls(graphs, every, settings, engine)
         if settings.tune:
             raise SettingError(
                 "tune=True makes an engine for each candidate: give engine by its name, or leave it 'auto'"
             )
-        return cls(every, settings, engine.name, dict.fromkeys(every, engine))
+        return cls(graphs, every, settings, engine.name, dict.fromkeys(every, engine))
 
     def due(self, labels: int) -> bool:
         """Whether something is chosen right after so many labels."""
         return len(self.candidates) > 1 and labels in POINTS
 
     def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
-        """By the labels of the last point passed, as they were then; None before the first, and with nothing to choose from."""
-        count = sum(event.kind == "tell" for event in log)
-        point = max((point for point in POINTS if point <= count), default=0)
-        if not self.due(point):
+        """By the labels at the last point that was reached, as they were then; None before any, or with nothing to choose from."""
+        if len(self.candidates) == 1 or not (told := told_when(log, POINTS)):
             return None
-        told = told_first(log, point)
         key = tuple(told.items()), tuple(declared)
         if key not in self.choices:
             self.choices[key] = self._chosen(told, declared)
@@ -90,7 +88,7 @@ class Tuner:
         """What was chosen by this log, and its prior, as they were computed before."""
         self.priors[choice.name if choice else next(iter(self.candidates))] = prior
         if choice:
-            self.choices[tuple(told_first(log, choice.labels).items()), tuple(declared)] = choice
+            self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
 
     def settled(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
         """The field of what this log speaks for, told what the present one was told: one by one, or folded in at once."""

@@ -78,22 +78,13 @@ class Learner:
         tune: bool = False,
     ) -> None:
         settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead, batch, tune)
-        self._begin(named_graphs(graph, tune), settings, seed_of(rng), declared(classes), engine)
+        self._begin(Tuner.of(named_graphs(graph, tune), settings, engine), seed_of(rng), declared(classes))
 
-    def _begin(
-        self,
-        graphs: dict[str, Graph],
-        settings: Settings,
-        seed: int,
-        names: list[Hashable],
-        engine: str | Prior,
-        field: Field | None = None,
-    ) -> None:
-        self._graphs, self.settings, self.seed, self._declared = graphs, settings, seed, names
-        self.graph, self._readout = next(iter(graphs.values())), settings.decide
+    def _begin(self, tuner: Tuner, seed: int, names: list[Hashable], field: Field | None = None) -> None:
+        self._tuner, self.settings, self.seed, self._declared = tuner, tuner.settings, seed, names
+        self.graph, self._readout = next(iter(tuner.graphs.values())), self.settings.decide
         self._classes: list[Hashable] = list(names)
-        self._tuner = Tuner.of(graphs, settings, engine)
-        self._field = field or Field.start(self._tuner.prior(), len(names), settings.noise, settings.squares)
+        self._field = field or Field.start(tuner.prior(), len(names), self.settings.noise, self.settings.squares)
         self._log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
         self._questions: list[int] = []
@@ -261,7 +252,10 @@ class Learner:
 
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         field = awaiting.answered(label)
-        return (field, []) if self._tuner.due(field.held) else self._batch(field, 1, told)
+        if self._tuner.due(field.held):
+            event = Event("tell", field.labels[-1].node, self._classes[label])
+            field = self._tuner.settled(field, [*self._log, event], self._declared)
+        return self._batch(field, 1, told)
 
     def _told(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
         """The field after a label, and the next question where it is known already."""
@@ -351,14 +345,9 @@ class Learner:
         nodes), which :meth:`load` then uses where it lies in the file instead of computing it again.
         """
         orders = tuple(map(tuple, (*self._orders, self._classes)))
-        told = Saved(
-            self._graphs,
-            self.settings,
-            self.seed,
-            self._tuner.engine if self.settings.tune else self._field.prior.name,
-            tuple(self._declared),
-            tuple(tuple(event) for event in self._log),
-        )
+        engine = self._tuner.engine if self.settings.tune else self._field.prior.name
+        log, names = tuple(tuple(event) for event in self._log), tuple(self._declared)
+        told = Saved(dict(self._tuner.graphs), self.settings, self.seed, engine, names, log)
         write(path, told._replace(orders=orders, field=self._field, choice=self.choice) if state else told)
 
     @classmethod
@@ -366,11 +355,12 @@ class Learner:
         """What :meth:`save` wrote, ready to go on: the next question is the same. Without state, the log is told again."""
         saved = read(path)
         learner = cls.__new__(cls)
-        learner._begin(saved.graphs, saved.settings, saved.seed, list(saved.declared), saved.engine, saved.field)
+        tuner = Tuner.of(saved.graphs, saved.settings, saved.engine)
+        learner._begin(tuner, saved.seed, list(saved.declared), saved.field)
         if saved.field is not None:
             learner._log = [Event(*event) for event in saved.log]
             *learner._orders, learner._classes = map(list, saved.orders)
-            learner._tuner.restore(learner._log, learner._declared, saved.choice, saved.field.origin)
+            tuner.restore(learner._log, learner._declared, saved.choice, saved.field.origin)
             return learner
         for event in (Event(*event) for event in saved.log):
             learner._again(event)
