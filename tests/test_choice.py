@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
 from askgraph import choice
@@ -320,6 +320,10 @@ def test_every_node_may_be_labeled():
     learner.tell_all({node: node % 2 for node in range(9)})
     assert learner.finished
     assert learner.choice.name in learner.choice.losses
+
+
+def test_a_matrix_that_is_a_mapping_is_one_graph():
+    assert ag.Learner(dok_array(GOOD.weights), rng=0).graph.n_edges == GOOD.n_edges
 
 
 def test_mistakes_get_advice():

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+from scipy.sparse import issparse
+
 from askgraph.errors import GraphError, SettingError
 from askgraph.events import Event, told_when
 from askgraph.features import summed
@@ -137,7 +139,7 @@ def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, t
 
 def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:
     """A graph, or several over the same nodes, {name: graph}."""
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or issparse(given):  # a dok matrix is a mapping too
         return {ALONE: _graph(given)}
     if not tune:
         raise SettingError(
