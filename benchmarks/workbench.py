@@ -28,13 +28,21 @@ def truth(id: str) -> str:
     return f"class {int(id) % CLASSES}"
 
 
+def dimensions(n: int) -> int:
+    return 8 if n <= 100_000 else 3
+
+
+def features(n: int) -> list[str]:
+    return [f"x{k}" for k in range(dimensions(n))]
+
+
 def write_table(path: Path, n: int) -> None:
-    """Points in eight dimensions around five centres; the id tells the class."""
+    """Points around five centres, in eight dimensions, or in three where they are many; the id tells the class."""
     rng = np.random.default_rng(0)
-    centers = 3 * rng.normal(size=(CLASSES, 8))
-    X = centers[np.arange(n) % CLASSES] + rng.normal(size=(n, 8))
+    centers = 3 * rng.normal(size=(CLASSES, dimensions(n)))
+    X = centers[np.arange(n) % CLASSES] + rng.normal(size=(n, dimensions(n)))
     with path.open("w") as file:
-        file.write("id," + ",".join(f"x{k}" for k in range(8)) + ",note\n")
+        file.write("id," + ",".join(features(n)) + ",note\n")
         for k, row in enumerate(X.round(4).tolist()):
             file.write(f"{k},{','.join(map(str, row))},item {k}\n")
 
@@ -158,8 +166,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "items.csv")
         write_table(table, options.items)
-        features = ",".join(f"x{k}" for k in range(8))
-        running = Running(table, "--features", features, "--id", "id")
+        running = Running(table, "--features", ",".join(features(options.items)), "--id", "id")
         try:
             measure(running, options, Path(folder))
         finally:

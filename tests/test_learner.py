@@ -363,6 +363,133 @@ def test_undo_restores_the_order_of_classes():
     np.testing.assert_allclose(learner.probabilities(), before, atol=1e-12)
 
 
+def test_retract_takes_back_a_label_or_a_skip_however_old():
+    learner = ag.Learner(ag.chain(7), rng=0, classes=["a"])
+    learner.tell(0, "a")
+    learner.skip(3)
+    alone = learner.probabilities(), learner.field.spread.variance, learner.ask()
+    learner.tell(6, "b")
+    learner.tell(2, "a")
+    learner.retract(6)
+    learner.retract(2)
+    assert (learner.labels, learner.classes) == ({0: "a"}, ["a"])
+    np.testing.assert_allclose(learner.probabilities(), alone[0], atol=1e-12)
+    np.testing.assert_allclose(learner.field.spread.variance, alone[1], atol=1e-12)
+    assert learner.ask() == alone[2]
+    learner.retract(3)
+    assert "set aside" not in str(learner.finished)
+    for node in (3, 5):
+        with pytest.raises(ag.LabelError, match="nothing to take back"):
+            learner.retract(node)
+    with pytest.raises(ag.LabelError, match="99"):
+        learner.retract(99)
+    learner.tell(3, "c")
+    assert learner.labels == {0: "a", 3: "c"}
+
+
+def test_undo_of_a_retract_brings_back_label_class_noise_and_skip():
+    learner = ag.Learner(ag.chain(7), rng=0)
+    learner.tell(0, "a")
+    learner.tell(6, "b", noise=0.5)
+    learner.tell(2, "a")
+    learner.skip(4)
+    before = learner.probabilities(), learner.ask(), learner.classes
+    learner.retract(6)
+    assert learner.classes == ["a"]
+    learner.retract(4)
+    assert learner.undo().kind == "retract"
+    assert learner.undo() == ("retract", 6, None, "b", 0.5)
+    np.testing.assert_allclose(learner.probabilities(), before[0], atol=1e-12)
+    assert (learner.ask(), learner.classes) == before[1:]
+    assert [event.kind for event in learner.log] == ["tell", "tell", "tell", "skip"]
+    while learner.undo():
+        pass
+    assert (learner.labels, learner.classes) == ({}, [])
+
+
+@pytest.mark.parametrize("state", [False, True])
+def test_a_learner_is_saved_with_what_was_retracted(tmp_path, state):
+    learner = ag.Learner(GRAPH, "msd", rng=3)
+    for node in (0, 44, 99):
+        learner.tell(node, truth(node))
+    learner.skip(50)
+    learner.skip(51)
+    learner.retract(50)
+    learner.retract(44)
+    learner.save(tmp_path / "work.npz", state)
+    again = ag.Learner.load(tmp_path / "work.npz")
+    assert (again.labels, again.classes, again.log) == (learner.labels, learner.classes, learner.log)
+    assert again.ask(3) == learner.ask(3)
+    np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-12)
+    for one in (learner, again):
+        assert [one.undo().node, one.undo().node] == [44, 50]
+    assert again.labels == learner.labels == {0: truth(0), 44: truth(44), 99: truth(99)}
+    assert again.ask() == learner.ask()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.sampled_from(["tell", "undo", "skip", "relabel", "retract"]), max_size=25))
+def test_any_walk_with_retracts_equals_a_fresh_field_and_undoes_to_nothing(seed, walk):
+    rng = np.random.default_rng(seed)
+    learner = ag.Learner(ag.Graph(random_graph(rng, 9)), "msd", rng=seed, readout="map")
+    states = [({}, [])]
+    for kind in walk:
+        labels, free = list(learner.labels), learner.ask()
+        if kind == "undo":
+            learner.undo()
+            states = states[:-1] or states
+        elif kind == "tell" and free is not None:
+            learner.tell(free, int(rng.integers(3)))
+        elif kind == "skip" and free is not None:
+            learner.skip(free)
+        elif kind == "relabel" and labels:
+            learner.relabel(labels[rng.integers(len(labels))], int(rng.integers(3)))
+        elif kind == "retract" and labels:
+            learner.retract(labels[rng.integers(len(labels))])
+        else:
+            continue
+        if kind != "undo":
+            states.append((learner.labels, learner.classes))
+        assert (learner.labels, learner.classes) == states[-1]
+    fresh = ag.Learner(learner.graph, "msd", rng=seed, classes=learner.classes, readout="map")
+    for node, label in learner.labels.items():
+        fresh.tell(node, label)
+    np.testing.assert_allclose(learner.probabilities(), fresh.probabilities(), atol=1e-8)
+    np.testing.assert_allclose(learner.field.spread.variance, fresh.field.spread.variance, atol=1e-8)
+    for expected in reversed(states[:-1]):
+        learner.undo()
+        assert (learner.labels, learner.classes) == expected
+    assert learner.undo() is None
+
+
+def test_next_questions_are_those_that_will_be_asked():
+    learner = ag.Learner(GRAPH, "tv", rng=0, classes=["in", "out"])
+    assert learner.next_questions == {}
+    learner.tell(0, "out")
+    learner.prefetch()
+    learner._ahead.wait()
+    node, ahead = learner.ask(), learner.next_questions
+    assert set(ahead) == {"in", "out"}
+    for label, expected in ahead.items():
+        learner.tell(node, label)
+        assert learner.next_questions == {}
+        assert learner.ask() == expected
+        learner.undo()
+        assert learner.ask() == node
+    learner.retract(0)
+    assert learner.next_questions == {}
+
+
+def test_next_questions_at_the_end_are_none():
+    learner = ag.Learner(ag.chain(2), rng=0)
+    learner.prefetch()
+    assert learner.next_questions == {}  # no class yet
+    learner.tell(learner.ask(), "a")
+    learner.prefetch()
+    learner._ahead.wait()
+    assert learner.next_questions == {"a": None}
+
+
 def test_a_matrix_is_taken_for_a_graph_and_a_string_is_not_taken_for_classes():
     assert ag.Learner(np.ones((4, 4)) - np.eye(4), rng=0).ask() in range(4)
     with pytest.raises(ag.SettingError, match="list"):

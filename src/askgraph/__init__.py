@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {
     "build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
+    "choice": "Choice",
     "errors": "AskgraphError ConvergenceError EngineError FileError GraphError LabelError MissingExtraError "
     "SettingError TooLargeError",
     "estimator": "GraphClassifier",
@@ -39,6 +40,7 @@ __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from askgraph.build import *
+    from askgraph.choice import Choice
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
     from askgraph.events import Event, Step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -48,6 +48,21 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
         elif event.kind in ("tell", "retract"):
             apart.pop(event.node, None)
     return apart
+
+
+def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
+    """{node: (label, its own noise)} as it was when a label last made it so many; empty where none did."""
+    told: dict[int, tuple[Hashable, float | None]] = {}
+    then: dict[int, tuple[Hashable, float | None]] = {}
+    for event in log:
+        if event.kind in ("tell", "relabel"):
+            _, noise = told.get(event.node, (None, event.noise))
+            told[event.node] = event.label, noise
+        elif event.kind == "retract":
+            told.pop(event.node, None)
+        if event.kind == "tell" and len(told) in counts:
+            then = dict(told)
+    return then
 
 
 def seed_of(rng: int | np.random.Generator | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,15 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
         raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
     joined = graph.weights + eye_array(graph.n_nodes)
     root = diags_array(1 / np.sqrt(joined.sum(axis=1)))
-    parts, average = [graph.weights], root @ joined @ root
+    parts, average = [graph], root @ joined @ root
     for _ in range(hops):
         rows = average @ rows
-        parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None).weights)
-    scaled = [part * (graph.n_nodes / part.sum()) for part in parts if part.nnz]
-    return Graph(csr_array(sum(scaled[1:], scaled[0])), names=graph.names)
+        parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None))
+    return summed(parts)
+
+
+def summed(graphs: Sequence[Graph]) -> Graph:
+    """The edges of several graphs over the same nodes, the weights of each scaled to the same sum; named as the first."""
+    parts, n = [graph.weights for graph in graphs], graphs[0].n_nodes
+    scaled = [part * (n / part.sum()) for part in parts if part.nnz]
+    return Graph(csr_array(sum(scaled, csr_array((n, n)))), names=graphs[0].names)

@@ -44,20 +44,21 @@ def jsonl_edges(path: FilePath) -> Raw:
 
 
 def jsonl_table(path: FilePath) -> Table:
-    """A table; the keys of the first object are its columns."""
+    """A table; its columns are the keys of all objects, as they first appear."""
     found = list(_objects(path))
 
     def numbers(name: str) -> Array:
         return np.array([_number(path, line, name) for line in found])
 
     def values(name: str) -> list[Hashable]:
-        kind = type(found[0].values[name])
+        kind = type(found[0].values.get(name))
         return [_id(path, line, name, kind, (int, str, bool)) for line in found]
 
     def cells(name: str) -> list[Any]:
         return [line.values.get(name) for line in found]
 
-    return Table(list(found[0].values), numbers, values, cells, lambda k: f"line {found[k].number}")
+    header = list(dict.fromkeys(key for line in found for key in line.values))
+    return Table(header, numbers, values, cells, lambda k: f"line {found[k].number}")
 
 
 def _objects(path: FilePath, tick: Tick | None = None) -> Iterator[Line]:

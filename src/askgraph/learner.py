@@ -12,14 +12,14 @@ import numpy as np
 
 from askgraph import coding
 from askgraph.ahead import Ahead
+from askgraph.choice import Choice, Tuner, named_graphs
 from askgraph.errors import LabelError, SettingError
 from askgraph.events import Event, Step, declared, kept_apart, seed_of
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.judge import Suspect, advice, doubtful
-from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
-from askgraph.questions import candidates, questions
+from askgraph.questions import candidates, finished, questions
 from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings, checked_noise, share
@@ -51,13 +51,15 @@ class Learner:
     - ``batch``: nodes asked for together come one after another ("sequence"), or are maxima among their neighbours ("local")
     - ``noise``: the standard deviation of a label; ``delta``: the ridge of the field, None for a thousandth of the mean degree
     - ``engine``: "auto", a name, or a prior
+    - ``tune``: of several graphs over the same nodes, {name: graph}, and their sum, or of ridges where there is one graph, what
+      labels speak for by leave-one-out is chosen again at 8, 16, … 256 labels; ``choice`` says which and why
 
     A question depends on the seed and on what was told, not on how often it was asked.
     """
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | Mapping[str, Graph],
         utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",
@@ -73,22 +75,16 @@ class Learner:
         expect: Literal["mean", "min"] = "mean",
         ahead: int = 64,
         batch: Literal["sequence", "local"] = "sequence",
+        tune: bool = False,
     ) -> None:
-        settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead, batch)
-        whole = graph if isinstance(graph, Graph) else Graph(graph)
-        self._begin(whole, settings, seed_of(rng), declared(classes), engine)
+        settings = Settings(utility, doubt, form, delta, readout, explore, first, noise, expect, ahead, batch, tune)
+        self._begin(Tuner.of(named_graphs(graph, tune), settings, engine), seed_of(rng), declared(classes))
 
-    def _begin(
-        self, graph: Graph, settings: Settings, seed: int, names: list[Hashable], engine: str | Prior | Field
-    ) -> None:
-        self.graph, self.settings, self.seed, self._declared = graph, settings, seed, names
-        self._criterion, self._readout = settings.criterion, settings.decide
+    def _begin(self, tuner: Tuner, seed: int, names: list[Hashable], field: Field | None = None) -> None:
+        self._tuner, self.settings, self.seed, self._declared = tuner, tuner.settings, seed, names
+        self.graph, self._readout = next(iter(tuner.graphs.values())), self.settings.decide
         self._classes: list[Hashable] = list(names)
-        if isinstance(engine, str):
-            engine = choose_prior(graph, settings.delta, engine, self._criterion.columns)
-        if isinstance(engine, Prior):
-            engine = Field.start(engine, len(names), settings.noise, settings.squares)
-        self._field = engine
+        self._field = field or Field.start(tuner.prior(), len(names), self.settings.noise, self.settings.squares)
         self._log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
         self._questions: list[int] = []
@@ -127,14 +123,14 @@ class Learner:
         return self._field.prior.reason
 
     @property
+    def choice(self) -> Choice | None:
+        """What ``tune`` chose, and why (its text is a sentence); None before eight labels, and without ``tune``."""
+        return self._tuner.choice(self._log, self._declared)
+
+    @property
     def finished(self) -> str | None:
         """Why there is nothing to ask, or None."""
-        if candidates(self._field, self._aside()).size:
-            return None
-        skipped = len(self._aside())
-        return (
-            f"finished: all unlabeled nodes ({skipped}) are set aside" if skipped else "finished: every node is labeled"
-        )
+        return finished(self._field, self._aside())
 
     @overload
     def ask(self) -> Hashable | None: ...
@@ -161,8 +157,10 @@ class Learner:
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
         classes = self._classes_with(label)
-        self._field, questions = self._told(at, classes.index(label), noise)
-        self._done(Event("tell", at, label, noise=noise), classes)
+        field, questions = self._told(at, classes.index(label), noise)
+        event = Event("tell", at, label, noise=noise)
+        self._field = self._tuner.settled(field, [*self._log, event], self._declared)
+        self._done(event, classes)
         self._questions = questions
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
@@ -173,9 +171,11 @@ class Learner:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
         classes = self._classes_with(*told.values())
         new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
-        self._field = self._field.extended(new, len(classes))
-        for at, label in told.items():
-            self._done(Event("tell", at, label), self._classes_with(label))
+        events = [Event("tell", at, label) for at, label in told.items()]
+        field = self._field.extended(new, len(classes))
+        self._field = self._tuner.settled(field, [*self._log, *events], self._declared, at_once=True)
+        for event in events:
+            self._done(event, self._classes_with(event.label))
 
     def relabel(self, node: Hashable, label: Hashable) -> None:
         """Another label for a labeled node."""
@@ -224,7 +224,7 @@ class Learner:
             else:
                 self._field = self._field.observe(event.node, before, event.noise)
         self._arrange(self._orders.pop())
-        self._questions = []
+        self._field, self._questions = self._tuner.settled(self._field, self._log, self._declared), []
         return event
 
     def prefetch(self) -> None:
@@ -251,7 +251,11 @@ class Learner:
         return self._ahead is not None and self._ahead.running
 
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
-        return self._batch(awaiting.answered(label), 1, told)
+        field = awaiting.answered(label)
+        if self._tuner.due(field.held):
+            event = Event("tell", field.labels[-1].node, self._classes[label])
+            field = self._tuner.settled(field, [*self._log, event], self._declared)
+        return self._batch(field, 1, told)
 
     def _told(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
         """The field after a label, and the next question where it is known already."""
@@ -341,25 +345,22 @@ class Learner:
         nodes), which :meth:`load` then uses where it lies in the file instead of computing it again.
         """
         orders = tuple(map(tuple, (*self._orders, self._classes)))
-        told = Saved(
-            self.graph,
-            self.settings,
-            self.seed,
-            self._field.prior.name,
-            tuple(self._declared),
-            tuple(tuple(event) for event in self._log),
-        )
-        write(path, told._replace(orders=orders, field=self._field) if state else told)
+        engine = self._tuner.engine if self.settings.tune else self._field.prior.name
+        log, names = tuple(tuple(event) for event in self._log), tuple(self._declared)
+        told = Saved(dict(self._tuner.graphs), self.settings, self.seed, engine, names, log)
+        write(path, told._replace(orders=orders, field=self._field, choice=self.choice) if state else told)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:
         """What :meth:`save` wrote, ready to go on: the next question is the same. Without state, the log is told again."""
         saved = read(path)
         learner = cls.__new__(cls)
-        learner._begin(saved.graph, saved.settings, saved.seed, list(saved.declared), saved.field or saved.engine)
+        tuner = Tuner.of(saved.graphs, saved.settings, saved.engine)
+        learner._begin(tuner, saved.seed, list(saved.declared), saved.field)
         if saved.field is not None:
             learner._log = [Event(*event) for event in saved.log]
             *learner._orders, learner._classes = map(list, saved.orders)
+            tuner.restore(learner._log, learner._declared, saved.choice, saved.field.origin)
             return learner
         for event in (Event(*event) for event in saved.log):
             learner._again(event)

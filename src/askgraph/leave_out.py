@@ -3,7 +3,8 @@
 With K the covariance of the labels, noise included, and h = G₀[:, L] K⁻¹ Y: the label l and its prediction from all others
 differ by e_l = (K⁻¹Y)_l / (K⁻¹)_ll, that prediction has the variance 1/(K⁻¹)_ll, and without l the votes are h − (∂h/∂Y_l) e_l.
 Labels in V give all this by their Cholesky factor. For one that was folded into the precision, (K⁻¹Y)_l = (Qh)_l and
-(K⁻¹)_ll = Q_ll − q_l G q_lᵀ; that takes a solve a label, once, so of many some stand for all.
+(K⁻¹)_ll = Q_ll − q_l G q_lᵀ; that takes a solve a label, once, so of many some stand for all. Without any field, K itself is
+solved for: a solve a label too, and nothing is factorised but K.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from askgraph.field import OPEN, Field, Label, known_root
-from askgraph.priors.base import Held
+from askgraph.priors.base import AT_ONCE, Held, Prior
 from askgraph.types import Array, IntArray
 
 
@@ -34,6 +35,23 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
     folded = _folded(field, field.prior.hold(field.prior.folded) if every else field.prior.held)
     joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
     return LeftOut(*joined)
+
+
+def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
+    """The votes of these labels and each of them left out, by K, in a prior that holds no label yet."""
+    nodes, codes = _columns(labels)
+    G = np.hstack([prior.pick(prior.columns(part), nodes) for part in _parts(nodes)])
+    inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
+    Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
+    weights, beyond = inverse @ Y, inverse @ (prior.influence()[nodes] - G.sum(axis=0))
+    gap = weights / precision[:, None]
+    told = np.zeros((prior.n_nodes, classes))
+    told[nodes] = weights
+    return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision)
+
+
+def _parts(nodes: IntArray) -> list[IntArray]:
+    return [nodes[at : at + AT_ONCE] for at in range(0, nodes.size, AT_ONCE)]
 
 
 def _recent(field: Field) -> LeftOut:

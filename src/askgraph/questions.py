@@ -19,6 +19,13 @@ def candidates(field: Field, aside: Collection[int]) -> IntArray:
     return np.flatnonzero(waiting)
 
 
+def finished(field: Field, aside: Collection[int]) -> str | None:
+    """Why there is nothing to ask, or None."""
+    if candidates(field, aside).size:
+        return None
+    return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
+
+
 def questions(
     field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]
 ) -> tuple[Field, list[int]]:

@@ -34,6 +34,7 @@ class Settings:
     expect: Literal["mean", "min"] = "mean"
     ahead: int = 64
     batch: Literal["sequence", "local"] = "sequence"
+    tune: bool = False
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
@@ -48,6 +49,10 @@ class Settings:
             )
         if not isinstance(self.ahead, int) or self.ahead < 1:
             raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
+        if not isinstance(self.tune, bool):
+            raise SettingError(
+                f"tune={self.tune!r}: give True to choose among graphs or ridges as labels come, or False"
+            )
         checked_noise(self.noise)
 
     @property

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from askgraph import coding
-from askgraph.field import Field
-from askgraph.leave_out import LeftOut, left_out
-from askgraph.types import Array, IntArray
+from askgraph.field import Field, Label
+from askgraph.leave_out import LeftOut, left_out, left_out_alone
+from askgraph.priors.base import Prior
+from askgraph.types import Array, BoolArray, IntArray
 
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
 FAINT, NOTHING = 1e-6, 1e-9  # added to a vote over its mean, and to one left out: a class is never ruled out for good
@@ -50,7 +52,7 @@ def tempered_or_plain(field: Field) -> Reading | None:
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
-    tau, plain = evidence.freely()
+    tau, plain, _ = evidence.freely()
     return evidence.plainly(tau) if plain else evidence.by_mass(tau)
 
 
@@ -63,11 +65,49 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     if evidence is None:
         left = left_out(field, every)
         return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
-    left, scores = evidence.left, evidence.scores(*evidence.freely())
+    left, scores = evidence.left, evidence.scores(*evidence.freely()[:2])
     shares = np.zeros_like(left.votes)
     shares[:, evidence.seen] = scores / coding.summed(scores)
     reach = np.clip(coding.summed(left.votes), 0.0, 1.0)
     return left, reach * shares + (1 - reach) / evidence.classes
+
+
+def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
+    """-Σ ln p of labels from all others, as a consensus would read them, and over how many: those not alone in their class.
+
+    In a prior that holds no label yet: a solve a label, and nothing is factorised.
+    """
+    codes = np.array([x.label for x in labels], dtype=np.int64)
+    counts = np.bincount(codes, minlength=classes).astype(float)
+    votes, left = left_out_alone(prior, labels, classes)
+    labeled = np.zeros(prior.n_nodes, dtype=bool)
+    labeled[left.nodes] = True
+    told, counted = _Votes(prior, votes, labeled, counts), int((counts[codes] > 1).sum())
+    return (_Evidence.read(told, left).freely()[2] if told.tell else counted * np.log(classes)), counted
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """The votes of all nodes, and how many labels of each class they are from."""
+
+    prior: Prior
+    votes: Array
+    labeled: BoolArray
+    counts: Array
+
+    @cached_property
+    def seen(self) -> IntArray:
+        return np.flatnonzero(self.counts)
+
+    @cached_property
+    def reached(self) -> BoolArray:
+        """Unlabeled nodes that votes reach."""
+        return ~self.labeled & (coding.summed(self.votes)[:, 0] > NOTHING)
+
+    @property
+    def tell(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self.seen.size and self.prior.total(self.reached))
 
 
 @dataclass(frozen=True)
@@ -84,14 +124,15 @@ class _Evidence:
 
     @classmethod
     def of(cls, field: Field, every: bool = False) -> _Evidence | None:
-        counts = field.counts
-        seen, reached = np.flatnonzero(counts), ~field.labeled & (coding.summed(field.votes)[:, 0] > NOTHING)
-        if not (seen.size and field.prior.total(reached)):
-            return None
-        votes = np.maximum(field.votes[reached][:, seen], 0.0)
-        total = np.maximum(field.prior.total(votes), NOTHING * len(votes))
-        likely = _likely(field, votes, total / len(votes))
-        return cls(counts.size, seen, counts[seen], total, len(votes), likely, left_out(field, every))
+        told = _Votes(field.prior, field.votes, field.labeled, field.counts)
+        return cls.read(told, left_out(field, every)) if told.tell else None
+
+    @classmethod
+    def read(cls, told: _Votes, left: LeftOut) -> _Evidence:
+        votes, seen = np.maximum(told.votes[told.reached][:, told.seen], 0.0), told.seen
+        total = np.maximum(told.prior.total(votes), NOTHING * len(votes))
+        likely = _likely(told.prior, votes, total / len(votes))
+        return cls(told.counts.size, seen, told.counts[seen], total, len(votes), likely, left)
 
     def by_mass(self, tau: float) -> Reading:
         prior = coding.frequencies(self.counts, self.classes)
@@ -108,10 +149,10 @@ class _Evidence:
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
         return float(TEMPERATURES[drawn.argmin()]), float(drawn.min())
 
-    def freely(self) -> tuple[float, bool]:
-        """The temperature, and whether votes are read plainly."""
+    def freely(self) -> tuple[float, bool, float]:
+        """The temperature, whether votes are read plainly, and the loss."""
         by_mass, plain = (self.best(self.losses(plain), 0.1) for plain in (False, True))
-        return (plain[0], True) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False)
+        return (plain[0], True, plain[1]) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False, by_mass[1])
 
     def losses(self, plain: bool) -> Array:
         """-Σ ln p of labels whose class has another one, each from all others; a value a temperature."""
@@ -146,12 +187,12 @@ class _Evidence:
         return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 
-def _likely(field: Field, votes: Array, mean: Array) -> float:
+def _likely(prior: Prior, votes: Array, mean: Array) -> float:
     """τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
     classes = mean.size
     if classes < 2:
         return 1.0
     logs = np.log(np.maximum(votes, NOTHING)) - np.log(mean)
     logs -= coding.summed(logs) / classes
-    sigma = np.sqrt(float(field.prior.total((logs**2).sum(axis=1))) / (len(votes) * (classes - 1)))
+    sigma = np.sqrt(float(prior.total((logs**2).sum(axis=1))) / (len(votes) * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

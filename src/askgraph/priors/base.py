@@ -34,7 +34,7 @@ class Precision:
     @classmethod
     def of(cls, graph: Graph, delta: float | None = None) -> Precision:
         """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
-        delta = RIDGE * _mean_degree(graph) if delta is None else delta
+        delta = usual_delta(graph) if delta is None else delta
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
         n = graph.n_nodes
@@ -73,10 +73,10 @@ class Precision:
         return replace(self, pinned=pinned, extra=extra)
 
 
-def _mean_degree(graph: Graph) -> float:
-    """Over the nodes that have an edge, so that isolated ones change nothing; 1 where none has."""
+def usual_delta(graph: Graph) -> float:
+    """A thousandth of the mean degree, over the nodes that have an edge, so that isolated ones change nothing."""
     degrees = graph.degrees[graph.degrees > 0]
-    return float(degrees.mean()) if degrees.size else 1.0
+    return RIDGE * (float(degrees.mean()) if degrees.size else 1.0)
 
 
 class Held(NamedTuple):

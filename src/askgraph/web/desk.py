@@ -316,7 +316,7 @@ class MapMaker:
 
     def _stored(self) -> Array | None:
         try:
-            found: Array = self._project.store.array("layout").reshape(-1, 2)
+            found: Array = self._project.store.array("layout", 2 * self._project.n_items).reshape(-1, 2)
             return found
         except KeyError:
             return None

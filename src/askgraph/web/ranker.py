@@ -64,12 +64,14 @@ class Ranker:
     def __init__(self, project: Project, connection: Connection) -> None:
         self._project, self._connection = project, connection
         self._people, self._drawn = 1, -1
+        self._queue: list[int] = []  # what to ask: first the best, then what was once lined up behind another
 
     def work(self) -> None:
         """One thing after another, the most urgent first; waits when there is nothing to do."""
         self._suggest()
         while True:
-            tasks: tuple[Callable[[], bool], ...] = (self._look_ahead, self._line_up, self._draw)
+            spare = self._look_ahead if len(self._queue) > self._people else self._line_up
+            tasks: tuple[Callable[[], bool], ...] = (spare, self._look_ahead, self._line_up, self._draw)
             if not any(task() for task in tasks):
                 self._listen(None)
 
@@ -97,8 +99,9 @@ class Ranker:
         """Hear what was said since, and say what to ask next."""
         self._project.refresh()
         start = time.perf_counter()
-        self._queue = self._project.ask(1)
+        asked = self._project.ask(1)
         self._seconds = time.perf_counter() - start
+        self._queue = [*asked, *(place for place in self._queue if place not in asked and self._project.open_at(place))]
         self._follows: dict[str, int | None] = {}
         self._looked = self._lined = False
         self._send()

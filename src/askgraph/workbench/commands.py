@@ -250,7 +250,8 @@ def export(
     with Project.open(project_file(project)) as opened:
         rows = label_studio(opened) if output.suffix.casefold() == ".json" else answered(opened)
         write_rows(output, rows)
-    print(f"written to {output}")
+        standing = sum(opened.answers.people.values())
+    print(f"{standing:,} answer{'s' * (standing != 1)} in {output}")
 
 
 @app.command()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,10 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
         return _nodes_alone(source)
     with working(f"reading {Path(source.table).name}"):
         table = read_columns(source.table)
+    if odd := [name for name in table.header if not writable(name)]:
+        raise FileError(f"{source.table}: a column called {odd[0]!r}, which is no text; rename it")
+    if not table.header:
+        raise FileError(f"{source.table}: no column in its first row; give every item its fields")
     has_columns(
         source.table,
         table.header,
@@ -85,8 +90,8 @@ def _nodes_alone(source: Source) -> tuple[Items, Graph, list[str]]:
     if source.graph is None:
         raise SettingError("what are the items? give a table, or a graph with --graph")
     graph = read_graph(source.graph)
-    ids = [str(graph.name(k)) for k in range(graph.n_nodes)]
-    _distinct(source.graph, ids, lambda k: f"node {k}")
+    names = [graph.name(k) for k in range(graph.n_nodes)]
+    ids = _ids(source.graph, names, lambda k: f"node {k}")
     return Items(ids), graph, [f"items are the nodes of {Path(source.graph).name}"]
 
 
@@ -132,7 +137,7 @@ def _numeric(cells: list[Any]) -> bool:
 def _number(cell: Any) -> float | None:
     if isinstance(cell, str):
         cell = float(cell) if is_number(cell) else None
-    if isinstance(cell, bool) or not isinstance(cell, int | float) or not math.isfinite(cell):
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= sys.float_info.max:
         return None
     return float(cell)
 
@@ -140,47 +145,57 @@ def _number(cell: Any) -> float | None:
 def _items(source: Source, table: Table) -> Items:
     path = source.table or ""
     n = len(table.cells(table.header[0]))
-    ids = [str(k + 1) for k in range(n)] if source.id is None else _ids(path, table, source.id)
+    named = None if source.id is None else table.cells(source.id)
+    ids = [str(k + 1) for k in range(n)] if named is None else _ids(path, named, table.where)
     hidden = (source.id, source.image, source.label)
     shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
     fields = {name: [_plain(cell) for cell in table.cells(name)] for name in shown}
-    images = None if source.image is None else [_word(cell) for cell in table.cells(source.image)]
-    labels = None if source.label is None else [_word(cell) for cell in table.cells(source.label)]
+    images = None if source.image is None else [word(cell) for cell in table.cells(source.image)]
+    labels = None if source.label is None else [word(cell) for cell in table.cells(source.label)]
     return Items(ids, fields, images, labels)
 
 
-def _ids(path: FilePath, table: Table, name: str) -> list[str]:
-    ids = [_word(cell) for cell in table.cells(name)]
-    for k, one in enumerate(ids):
-        if one is None:
-            raise FileError(f"{path}, {table.where(k)}: column {name!r} is empty; every item needs an id")
-    named = [one for one in ids if one is not None]
-    _distinct(path, named, table.where)
-    return named
-
-
-def _distinct(path: FilePath, ids: list[str], where: Any) -> None:
+def _ids(path: FilePath, cells: Sequence[Any], where: Callable[[int], str]) -> list[str]:
+    """Ids, none of them empty or given twice."""
     seen: dict[str, int] = {}
-    for k, one in enumerate(ids):
-        if one in seen:
+    for k, cell in enumerate(cells):
+        id = word(cell)
+        if id is None:
+            raise FileError(f"{path}, {where(k)}: the id is empty; every item needs one")
+        if id in seen:
             raise FileError(
-                f"{path}, {where(k)}: the id {one!r} is on {where(seen[one])} already; give each item its own"
+                f"{path}, {where(k)}: the id {id!r} is on {where(seen[id])} already; give each item its own"
             )
-        seen[one] = k
+        seen[id] = k
+    return list(seen)
 
 
-def _word(cell: Any) -> str | None:
-    """A cell as one line of text; None for an empty one."""
-    text = " ".join(str(cell).split()) if cell is not None else ""
-    return text.encode(errors="replace").decode() or None
+def word(cell: Any) -> str | None:
+    """A cell as one line of text that can be stored and typed; None for an empty one.
+
+    >>> word("  two  words "), word(7), word(" ")
+    ('two words', '7', None)
+    """
+    line = " ".join(str(cell).split()) if cell is not None else ""
+    return line.encode(errors="replace").decode().replace("\0", "?") or None
+
+
+def writable(text: str) -> bool:
+    """Whether it is text that can be stored."""
+    try:
+        text.encode()
+        return "\0" not in text
+    except UnicodeEncodeError:
+        return False
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as it is stored: as it came, if that is text or a number."""
-    finite = not isinstance(cell, float) or math.isfinite(cell)
-    plain = isinstance(cell, str | bool | int | float | None) and finite
-    kept = cell if plain else json.dumps(cell, ensure_ascii=False, default=str)
-    return kept.encode(errors="replace").decode() if isinstance(kept, str) else kept
+    """A cell as it is stored: as it came, if that is text or a number; lists and the like as JSON, dates and the like as text."""
+    if cell is None or isinstance(cell, bool | int) or (isinstance(cell, float) and math.isfinite(cell)):
+        return cell
+    nested = isinstance(cell, list | tuple | dict)
+    kept = json.dumps(cell, ensure_ascii=False, default=str) if nested else str(cell)
+    return kept.encode(errors="replace").decode()
 
 
 def _joined(source: Source, table: Table, ids: list[str]) -> tuple[Graph, list[str]]:
@@ -210,7 +225,7 @@ def _rows(source: Source, table: Table) -> tuple[Any, str]:
         raise SettingError("--features and --text: compare items by one of them, or give the other as --graph")
     if source.text is not None:
         return words(table.cells(source.text)), f"{k} by the words of {source.text!r} (TF-IDF, cosine)"
-    numbers, filled = _numbers(table, source.features or ())
+    numbers, filled = _numbers(source.table or "", table, source.features or ())
     note = f"; {counted(filled, 'empty cell')} filled by the column's median" if filled else ""
     return numbers, f"{k} by {few(list(source.features or ()))}, scaled{note}"
 
@@ -235,7 +250,7 @@ def words(texts: Sequence[Any]) -> Any:
     return TruncatedSVD(WORD_AXES, random_state=0).fit_transform(rows)
 
 
-def _numbers(table: Table, names: Sequence[str]) -> tuple[Array, int]:
+def _numbers(path: FilePath, table: Table, names: Sequence[str]) -> tuple[Array, int]:
     """Columns scaled to mean 0 and deviation 1, gaps at the median, and how many there were."""
     columns, filled = [], 0
     for name in names:
@@ -244,13 +259,14 @@ def _numbers(table: Table, names: Sequence[str]) -> tuple[Array, int]:
         odd = [k for k, cell in enumerate(cells) if cell is not None and np.isnan(values[k])]
         if odd:
             raise FileError(
-                f"{table.where(odd[0])}, column {name!r}: {cells[odd[0]]!r} is no finite number; mend it or leave the column out"
+                f"{path}, {table.where(odd[0])}, column {name!r}: {cells[odd[0]]!r} is no finite number; mend it or leave it out"
             )
         gaps = np.isnan(values)
         if gaps.all():
-            raise FileError(f"column {name!r} is empty; leave it out of --features")
+            raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
         values[gaps] = np.median(values[~gaps])
         filled += int(gaps.sum())
+        values /= np.abs(values).max() or 1.0  # a mean or a square of what is left cannot overflow
         columns.append((values - values.mean()) / (values.std() or 1.0))
     return np.column_stack(columns), filled
 
@@ -261,7 +277,7 @@ def _given(path: FilePath, ids: list[str]) -> Graph:
     place = {one: k for k, one in enumerate(ids)}
     at = np.empty(graph.n_nodes, dtype=np.int64)
     for k in range(graph.n_nodes):
-        name = str(graph.name(k))
+        name = word(graph.name(k)) or ""
         if name not in place:
             raise LabelError(
                 f"{path}: the graph has a node {name!r} and no item has that id; which column is the id? --id"

@@ -21,7 +21,7 @@ class WriterLock:
     """Held from ``take`` to ``release``; nothing is deleted, since another may be waiting for the same file."""
 
     def __init__(self, project: str | os.PathLike[str]) -> None:
-        self.path = Path(f"{os.fspath(project)}.lock")
+        self.path = Path(f"{Path(project).resolve()}.lock")  # one lock, by whatever name the project is called
         self._file: Any = None
         self.left: dict[str, Any] = {}  # what a server had told that ended without a word
 
@@ -56,7 +56,7 @@ class WriterLock:
         """Where the server is that holds the lock, or None when nobody serves this project."""
         try:
             with open(self.path, "r+b") as file:
-                if _locked(file):
+                if _locked(file, shared=True):  # whoever looks at the same time has not got the lock either
                     return None
                 return _said(file)
         except OSError:
@@ -85,8 +85,8 @@ def _said(file: Any) -> dict[str, Any] | None:
         return None
 
 
-def _locked(file: Any) -> bool:
-    """Try to lock an open file; it stays locked until it is closed."""
+def _locked(file: Any, shared: bool = False) -> bool:
+    """Try to lock an open file, where the system can also together with others; it stays locked until it is closed."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -97,7 +97,7 @@ def _locked(file: Any) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         return True
     except OSError:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,19 +14,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askgraph import coding
-from askgraph.errors import LabelError, SettingError
-from askgraph.foreign import counted
+from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.events import declared
+from askgraph.foreign import counted, few
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.settings import Settings
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
-from askgraph.workbench.items import Source, read_items
+from askgraph.workbench.items import Source, read_items, word, writable
 from askgraph.workbench.lock import WriterLock
-from askgraph.workbench.store import Item, Store
+from askgraph.workbench.store import Item, Store, sound
 
 NAME = 200  # characters of a class or a person
 TITLE = 80
+ABOUT = {
+    **dict.fromkeys(("project", "uid"), str),
+    **dict.fromkeys(("classes", "graph"), list),
+    **dict.fromkeys(("fields", "settings"), dict),
+    **dict.fromkeys(("seed", "overlap"), int),
+}
 
 
 class Predictions(NamedTuple):
@@ -46,6 +54,8 @@ class Project:
     def __init__(self, store: Store, lock: WriterLock | None = None) -> None:
         self.store, self._lock = store, lock
         self.about = store.about
+        if odd := [name for name, kind in ABOUT.items() if not isinstance(self.about.get(name), kind)]:
+            raise FileError(f"{store.path}: what it says of {few(odd)} is damaged; restore it from a copy")
         self.answers = Answers(self.about["classes"])
         self._learner: Learner | None = None
         self._waiting: list[tuple[int, Decision, Decision]] = []  # decisions that the learner has not heard of
@@ -67,15 +77,18 @@ class Project:
             raise SettingError(f"column {source.image!r} names images: in which folder are they? give it with --images")
         if overlap < 1:
             raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
+        chosen, names = _known(settings or Settings()), declared([checked(name, "class") for name in classes])
         items, graph, notes = read_items(source)
+        for label in set(items.labels or ()) - {None}:
+            checked(str(label), "class")
         about = {
             "project": Path(path).stem,
             "uid": str(uuid.uuid4()),
-            "classes": [checked(name, "class") for name in classes],
+            "classes": names,
             "fields": items.kinds,
             "images": None if images is None else str(Path(images).absolute()),
             "graph": [*notes, *graph.notes],
-            "settings": (settings or Settings()).to_json(),
+            "settings": chosen.to_json(),
             "seed": seed,
             "overlap": overlap,
         }
@@ -86,8 +99,8 @@ class Project:
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Iterator[Project]:
         """The project of a file; to write, this is the only one that does."""
         lock = WriterLock(path) if write else None
-        if write and not Path(path).is_file():
-            Store.open(path)  # says that there is none, and leaves no lock behind
+        if write:
+            Store.open(path).close()  # says what is wrong with it, and leaves no lock beside what is no project
         if lock:
             lock.take()
         try:
@@ -124,7 +137,9 @@ class Project:
         key: str | None = None,
     ) -> list[Answer]:
         """Many answers of a person, all or none; a key seen before writes nothing and returns what was written then."""
-        who, key = checked(who, "person"), key or str(uuid.uuid4())
+        who, key = checked(who, "person"), checked(key or str(uuid.uuid4()), "key")
+        if seconds is not None and not 0 <= seconds < math.inf:
+            raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or nothing")
         new = [
             Answer(0, f"{key}:{k}" if k else key, who, "", kind, self.place(item), self._checked(kind, label), seconds)
             for k, (item, kind, label) in enumerate(said)
@@ -133,7 +148,7 @@ class Project:
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back this person's last answer that stands; returns it, or None when there is none."""
-        who, key = checked(who, "person"), key or str(uuid.uuid4())
+        who, key = checked(who, "person"), checked(key or str(uuid.uuid4()), "key")
         if (seen := self.store.logged(key)) is None:
             last = self.answers.last(who)
             if last is None:
@@ -143,7 +158,7 @@ class Project:
 
     def place(self, id: str) -> int:
         """Where an item is in the graph."""
-        found = self.store.place(id) if _writable(id) else None
+        found = self.store.place(word(id) or "")
         if found is None:
             raise LabelError(f"no item {id!r}; ids are those of the table, askgraph ask shows some")
         return found
@@ -181,7 +196,8 @@ class Project:
         return self._learner
 
     def _fresh(self) -> Learner:
-        settings, classes = Settings.from_json(self.about["settings"]), self.answers.declared
+        with sound(self.store.path):
+            settings, classes = _known(Settings.from_json(self.about["settings"])), self.answers.declared
         learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
         if self.answers.labels:
             learner.tell_all(self.answers.labels)
@@ -194,6 +210,10 @@ class Project:
         asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
+    def open_at(self, place: int) -> bool:
+        """Whether nothing counts for this item yet."""
+        return self.answers.decision(place) == OPEN
+
     @property
     def finished(self) -> str | None:
         """Why there is nothing to ask, or None."""
@@ -205,10 +225,11 @@ class Project:
 
     def predictions(self) -> Predictions:
         """What every item is, as far as we can tell; labels that were given stay as they are."""
-        learner = self.learner
-        p = learner.probabilities() if learner.classes else np.empty((self.graph.n_nodes, 0))
-        decided = coding.decide(p) if learner.classes else np.full(len(p), -1)
-        return Predictions([str(name) for name in learner.classes], p, decided, learner.field.spread.variance)
+        learner, names = self.learner, self.answers.classes  # in the order of the log: the same after a restart
+        order = [learner.classes.index(name) for name in names]
+        p = learner.probabilities()[:, order] if names else np.empty((self.graph.n_nodes, 0))
+        decided = coding.decide(p) if names else np.full(len(p), -1)
+        return Predictions(names, p, decided, learner.field.spread.variance)
 
     def _hear(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)
@@ -243,19 +264,16 @@ def _follow(learner: Learner, item: int, before: Decision, after: Decision) -> N
             learner.skip(item)
 
 
+def _known(settings: Settings) -> Settings:
+    """Refuse a sampler or a readout that there is not, before a file asks for it."""
+    _ = settings.criterion, settings.decide
+    return settings
+
+
 def checked(name: str, what: str) -> str:
-    """The name of a class or a person: one short line."""
+    """The name of a class or a person, or a key: one short line."""
     line = " ".join(str(name).split())
-    if not line or len(line) > NAME or not _writable(line):
+    if not line or len(line) > NAME or not writable(line):
         came = f"{line[:20]!r}… of {counted(len(line), 'character')}" if len(line) > 20 else repr(line)
         raise LabelError(f"a {what} called {came}: give a name of 1 to {NAME} characters")
     return line
-
-
-def _writable(text: str) -> bool:
-    """Whether it is text that can be stored."""
-    try:
-        text.encode()
-        return "\0" not in text
-    except UnicodeEncodeError:
-        return False

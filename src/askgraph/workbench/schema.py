@@ -19,6 +19,9 @@ VERSIONS = [
            BEGIN SELECT RAISE(ABORT, 'answers are never deleted'); END""",
         """CREATE TRIGGER answers_keep BEFORE UPDATE ON answers
            BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
+        """CREATE TRIGGER answers_once BEFORE INSERT ON answers  -- REPLACE would delete without a word
+           WHEN EXISTS (SELECT 1 FROM answers WHERE seq = NEW.seq OR key = NEW.key)
+           BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
     ],
     [  # how the expected error came down
         """CREATE TABLE curve (labels INTEGER PRIMARY KEY, value REAL NOT NULL, low REAL NOT NULL,
@@ -26,6 +29,7 @@ VERSIONS = [
     ],
 ]
 LATEST = len(VERSIONS)
+FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # what could compute without end when it is read
 
 
 def version(connection: Any, path: object) -> int:
@@ -39,6 +43,8 @@ def version(connection: Any, path: object) -> int:
             f"{path}: made by a newer askgraph (version {found} of the file, this program knows {LATEST}); "
             "upgrade with pip install -U askgraph; the file was left as it is"
         )
+    if connection.execute(f"SELECT name FROM sqlite_schema WHERE {FOREIGN}").fetchall():
+        raise FileError(f"{path}: holds views or virtual tables, which no project does; make one with askgraph init")
     return int(found)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +18,19 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError
 from askgraph.graph import Graph
+from askgraph.room import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer
-from askgraph.workbench.items import Items
+from askgraph.workbench.items import Items, writable
 from askgraph.workbench.schema import APPLICATION, upgrade, version
 
 PART = 2**25  # bytes of an array in one row
+SOME = 1000  # items read at a time: a reader that takes its time does not hold up the log
 TYPES = ("int32", "int64", "float32", "float64")
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes"
 FULL = ("database or disk is full", "disk I/O error")
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps in files of its own
 BUSY = ("readonly", "read-only", "locked", "unable to open")
 
 
@@ -52,13 +56,15 @@ class Store:
         if Path(path).exists():
             raise FileError(f"{path}: is there already; open it, or choose another name with -o")
         part = Path(f"{os.fspath(path)}.part")
-        part.unlink(missing_ok=True)
-        try:
-            with _named(path):
-                _fill(part, items, graph, about)
-            part.replace(path)
-        finally:
+        with _named(path):
             part.unlink(missing_ok=True)
+            try:
+                _fill(part, items, graph, about)
+                for name in BESIDE:  # of a file that is gone: SQLite would take them for this one's
+                    Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
@@ -66,9 +72,10 @@ class Store:
         if not Path(path).is_file():
             raise FileError(f"{path}: no such project; make one with askgraph init")
         with _named(path):
+            with closing(connect(path, write=False)) as db:
+                found = version(db, path)  # seen before anything is written: what is not ours stays as it is
             store = cls(path, connect(path, write))
             try:
-                found = version(store._db, path)
                 if write:
                     upgrade(store._db, found)
             except BaseException:
@@ -89,12 +96,16 @@ class Store:
     @property
     def about(self) -> dict[str, Any]:
         """The settings, and how the project was made."""
-        return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM about")}
+        with sound(self.path):
+            return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM about")}
 
     @property
     def n_items(self) -> int:
         """How many items."""
-        return int(self._rows("SELECT count(*) FROM items")[0][0])
+        ((n, first, last),) = self._rows("SELECT count(*), min(place), max(place) FROM items")
+        if n and (first, last) != (0, n - 1):
+            raise FileError(f"{self.path}: {n} items in places {first} to {last}; restore it from a copy")
+        return int(n)
 
     def append(self, answers: Sequence[Answer]) -> list[Answer]:
         """Write answers to the log, all or none; one whose key is there already is not written again. Returns them as logged."""
@@ -117,12 +128,11 @@ class Store:
 
     def items(self, places: Iterable[int]) -> list[Item]:
         """Items by their places, in the order given."""
-        wanted = [int(place) for place in places]
         query = "SELECT place, id, fields, image FROM items WHERE place IN (SELECT value FROM json_each(?))"
-        found = {
-            row[0]: Item(row[0], row[1], json.loads(row[2]), row[3]) for row in self._rows(query, json.dumps(wanted))
-        }
-        return [found[place] for place in wanted]
+        with sound(self.path):
+            wanted = [int(place) for place in places]
+            found = {row[0]: _item(*row) for row in self._rows(query, json.dumps(wanted))}
+            return [found[place] for place in wanted]
 
     def ids(self) -> list[str]:
         """All ids, by place."""
@@ -130,15 +140,16 @@ class Store:
 
     def every(self) -> Iterator[Item]:
         """All items, by place."""
-        for place, id, fields, image in self._db.execute("SELECT place, id, fields, image FROM items ORDER BY place"):
-            yield Item(place, id, json.loads(fields), image)
+        for start in range(0, n := self.n_items, SOME):
+            yield from self.items(range(start, min(start + SOME, n)))
 
     def search(self, text: str) -> list[int]:
         """The places of the items that hold this text in their id or a field."""
-        like = "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
-        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE value LIKE ?1 ESCAPE '\\')"
-        query = f"SELECT place FROM items WHERE id LIKE ?1 ESCAPE '\\' OR {inside} ORDER BY place"
-        return [place for (place,) in self._rows(query, like)]
+        if not writable(text):
+            return []
+        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE instr(lower(value), lower(?1)))"
+        query = f"SELECT place FROM items WHERE instr(lower(id), lower(?1)) OR {inside} ORDER BY place"
+        return [place for (place,) in self._rows(query, text)]
 
     def by_field(self, name: str) -> list[int]:
         """The places of all items in the order of a field."""
@@ -148,18 +159,26 @@ class Store:
     def graph(self) -> Graph:
         """The graph, by the items' places."""
         n = self.n_items
-        parts = (self.array("data"), self.array("indices"), self.array("indptr"))
+        with sound(self.path):
+            indptr = self.array("indptr", n + 1)
+            m = int(indptr[-1])
+            fits(24.0 * m, f"{self.path}: its graph", "open it on a larger machine")
+            W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
+            W.check_format(full_check=True)  # compiled code trusts the indices
         try:
-            return Graph(csr_array(parts, shape=(n, n)))
-        except (ValueError, AskgraphError) as error:
+            return Graph(W)
+        except AskgraphError as error:
             raise FileError(f"{self.path}: its graph is damaged ({error}); restore the file from a copy") from None
 
-    def array(self, name: str) -> AnyArray:
-        """A stored array."""
-        found = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
-        if not found:
+    def array(self, name: str, length: int | None = None) -> AnyArray:
+        """A stored array; one that is not of the length it should be is refused before it is unpacked."""
+        ((parts, found),) = self._rows("SELECT count(*), sum(length) FROM arrays WHERE name = ?", name)
+        if not parts:
             raise KeyError(name)
-        return np.concatenate([_unpacked(self.path, *row) for row in found])
+        if length not in (None, found):
+            raise FileError(f"{self.path}: {name} has length {found}, not {length}; restore the file from a copy")
+        rows = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
+        return np.concatenate([_unpacked(self.path, *row) for row in rows])
 
     def keep(self, name: str, array: AnyArray) -> None:
         """Store an array that can be computed again, in place of what is there."""
@@ -210,14 +229,29 @@ class Store:
 
 def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
     """A connection that syncs every commit to the disk, or one that cannot write."""
-    mode = "rw" if write else "ro"
+    mode = "rw" if write else "ro&immutable=1" if _frozen(Path(path)) else "ro"
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
-    if write:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA foreign_keys = ON")
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        if write:
+            make_durable(db)
+    except BaseException:
+        db.close()
+        raise
     return db
+
+
+def _frozen(path: Path) -> bool:
+    """Whether nobody can write here, and nothing is half-way: SQLite then needs no files of its own beside it."""
+    return not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
+
+
+def make_durable(db: Any) -> None:
+    """What is committed stays, whatever happens to the machine."""
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
 
 
 def now() -> str:
@@ -230,16 +264,33 @@ def _named(path: object) -> Iterator[None]:
     """Whatever goes wrong below, in words."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a message may quote what is damaged, and not be text itself
         said = str(error)
         if any(word in said for word in FULL):
             raise FullError(f"{path}: the disk is full or fails ({said}); make room, nothing is lost") from None
         if any(word in said for word in BUSY):
-            raise BusyError(f"{path}: cannot be written now ({said}); may the file and its folder be?") from None
+            raise BusyError(
+                f"{path}: cannot be written now ({said}); is the file or its folder read-only? copy it to where you may write"
+            ) from None
         raise FileError(f"{path}: not readable as an askgraph project ({said}); restore it from a copy") from None
     except OSError as error:
-        kind = FullError if error.errno == 28 else FileError
+        kind = FullError if error.errno in NO_ROOM else FileError
         raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+
+
+@contextmanager
+def sound(path: object) -> Iterator[None]:
+    """What cannot be made sense of is damage."""
+    try:
+        yield
+    except AskgraphError:
+        raise
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise FileError(f"{path}: damaged ({error!r}); restore it from a copy") from None
+
+
+def _item(place: int, id: str, fields: str, image: str | None) -> Item:
+    return Item(place, id, dict(json.loads(fields)), image)
 
 
 def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None:

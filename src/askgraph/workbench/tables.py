@@ -15,7 +15,7 @@ from askgraph.text import FilePath, is_number
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
 
-FORMULA = re.compile(r"^[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
+FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")  # how a cell begins that a spreadsheet would compute
 Row = dict[str, Any]
 
 
@@ -94,7 +94,7 @@ def safe(cell: Any) -> Any:
 def to_csv(rows: Iterable[Row]) -> Iterator[str]:
     """Lines of csv, formulas made harmless."""
     line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\n")
+    writer = csv.writer(line, lineterminator="\r\n")  # what the line ends in is quoted in a cell: a lone \r, too
     for k, row in enumerate(rows):
         if k == 0:
             writer.writerow(map(safe, row))
@@ -123,7 +123,7 @@ TEXTS: dict[str, Callable[[Iterable[Row]], Iterator[str]]] = {".csv": to_csv, ".
 
 
 def to_parquet(rows: Iterable[Row]) -> bytes:
-    """A parquet file; fields that are text in one row and numbers in another are text."""
+    """A parquet file; fields that are text in one row and numbers in another are text, and so are numbers it has no room for."""
     try:
         import pyarrow
         from pyarrow.parquet import write_table
@@ -139,7 +139,9 @@ def to_parquet(rows: Iterable[Row]) -> bytes:
 
 def _even(cells: list[Any]) -> list[Any]:
     kinds = {type(cell) for cell in cells if cell is not None}
-    if len(kinds) < 2 or kinds == {int, float}:
+    most = 2**53 if float in kinds else 2**63 - 1
+    exact = all(abs(cell) <= most for cell in cells if type(cell) is int)
+    if exact and (len(kinds) < 2 or kinds == {int, float}):
         return cells
     return [cell if cell is None else str(cell) for cell in cells]
 

@@ -1,0 +1,39 @@
+"""Promises 1 and 2 in their long form: a writer killed at random moments, the power gone at random moments.
+
+python benchmarks/faults.py kill [writes] [kills]       # 10,000 labels, 100 kills by default
+python benchmarks/faults.py power [labels] [points]     # 500 labels, 200 points by default, each without and with torn writes
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from faults import darkened, killed
+from projects import make
+
+
+def kill(folder, writes=10_000, kills=100):
+    found = killed(make(folder / "p.ask"), writes, kills, np.random.default_rng(0))
+    print(f"promise 1: {found}")
+    return found.lost == 0 and found.damage is None and found.slowest < 5
+
+
+def power(folder, labels=500, points=200):
+    kept = True
+    for torn in (False, True):
+        path = make(folder / f"{torn}.ask")
+        found = darkened(path, labels, points, np.random.default_rng(0), torn)
+        print(f"promise 2, unsynced writes {'torn' if torn else 'dropped'}: {found}")
+        kept &= found.lost == found.unreadable == 0
+    return kept
+
+
+if __name__ == "__main__":
+    what = {"kill": kill, "power": power}[sys.argv[1]]
+    with tempfile.TemporaryDirectory() as folder:
+        sys.exit(0 if what(Path(folder), *map(int, sys.argv[2:])) else "a promise is not kept")
