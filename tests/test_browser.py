@@ -149,7 +149,7 @@ def free_port():
 
 def test_two_people_label_everything_by_keyboard(browser, tmp_path):
     """From the first question to the export; with undo, a reload, the server killed and the network gone in between."""
-    path = make_project(tmp_path, n=30)
+    path = make_project(tmp_path, n=24)
     with serving(path, "--port", str(free_port())) as server:
         ann = Person(browser, server)
         first = ann.label()
@@ -213,14 +213,14 @@ def reload_in_the_middle(ann):
     ann.page.reload()
     ann.see(".card .fresh")
     expect(ann.page.locator(".trail .mark")).to_have_count(6)
-    expect(ann.page.locator(".sum")).to_have_text("3 of 30 items labeled")
+    expect(ann.page.locator(".sum")).to_have_text("3 of 24 items labeled")
     ann.label()
 
 
 def together(ann, bob):
     assert ann.item != bob.item
     bob.label()
-    expect(ann.page.locator(".sum")).to_have_text("5 of 30 items labeled")
+    expect(ann.page.locator(".sum")).to_have_text("5 of 24 items labeled")
     expect(ann.page.locator("#people")).to_contain_text("with bob")
     assert ann.item != bob.item
     ann.label()
@@ -378,7 +378,7 @@ def test_dropped_and_repeated_requests_store_each_label_once(browser, tmp_path):
         ann = Person(browser, server)
         ann.see(".card .fresh")
         ann.page.route(re.compile("/api/(answer|undo|question)"), meddle)
-        for _ in range(24):
+        for _ in range(18):
             ann.label()
         ann.undo()
         ann.label()

@@ -41,12 +41,10 @@ def test_the_readmes_python_runs():
 
 
 def test_the_readmes_commands_exist():
-    (shell,) = [
-        block
-        for block in re.findall(r"```shell\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-        if "askgraph" in block and "make" not in block
-    ]
-    for line in shell.strip().splitlines():
+    blocks = re.findall(r"```shell\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("askgraph")]
+    assert len(lines) > 7
+    for line in lines:
         words = shlex.split(line.partition("#")[0])
         options = {word for word in words if word.startswith("-")}
         out = subprocess.run(

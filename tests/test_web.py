@@ -15,7 +15,11 @@ import numpy as np
 import pytest
 
 from askgraph.web.demo import make_demo
+from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
+from askgraph.web.ranker import Suggestion
+from askgraph.workbench import report
+from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from serving import CENTERS, answer, ask, key, make_project, serving, truth, until
 
@@ -337,3 +341,52 @@ def test_the_demo_has_a_picture_for_every_digit(tmp_path):
         assert picture.headers["content-type"] == "image/png"
         assert picture.content[1:4] == b"PNG"
     assert make_demo(tmp_path / "demo") == path
+
+
+def test_a_page_goes_on_with_the_server_after_one_that_died(tmp_path):
+    with serving(make_project(tmp_path)) as server:
+        port, token = server.base.rsplit(":", 1)[1], server.token
+        server.kill()
+        server.start()
+        assert server.token == token
+        with server.client() as client:
+            assert client.get("/api/state?who=ann").status_code == 200  # the address is printed when it can be reached
+    with serving(server.path, "--port", port) as again:
+        assert again.token != token
+
+
+def test_of_two_opinions_the_later_counts(fresh):
+    """A label that came with the table, or from another person, can be changed."""
+    _, client = fresh
+    answer(client, "n3", "east", "import")
+    answer(client, "n3", "north", "ann")
+    assert client.get("/api/item?id=n3").json()["label"] == "north"
+
+
+def test_what_stands_for_an_item_in_a_list(tmp_path):
+    table = tmp_path / "measures.csv"
+    table.write_text("wide,long\n1.5,2\n1.25,3\n")
+    Project.create(tmp_path / "measures.ask", Source(table, features=["wide", "long"]))
+    with Project.open(tmp_path / "measures.ask") as project:
+        assert project.title(project.item(0)) == "wide 1.5, long 2"
+    with Project.open(make_demo(tmp_path / "demo")) as project:
+        glance = report.glance(project, project.item(7))
+    assert glance == {"item": "7", "title": "7", "image": "/images/7"}
+
+
+def test_nothing_is_said_of_others_while_a_question_is_computed(fresh):
+    """A queue that is short for a moment is not the end of the items."""
+    server, _ = fresh
+    with Project.open(server.path) as project:
+        desk = Desk(project, Quiet(Suggestion(0, [0], {})))
+        assert desk.ask("bob")["question"]["item"]["id"] == "n0"
+        assert desk.ask("ann")["waiting"] == "the next question is being computed"
+
+
+class Quiet:
+    """A worker that has said one thing and nothing else."""
+
+    status, picture = "ready", None
+
+    def __init__(self, suggestion):
+        self.suggestion = suggestion
