@@ -263,7 +263,7 @@ def main() -> None:
             folder.mkdir()
             path, truth = make(folder)
             with serving(path) as url:
-                label(url, truth, labels)
+                label(url, truth, 12 if wanted.cover else labels)
                 if wanted.cover:
                     cover(browser, url, wanted.cover)
                 else:

@@ -71,7 +71,10 @@ def test_the_link_opens_the_page_and_its_cookie_does_from_then_on(server):
         cookie = page.history[0].headers["set-cookie"]
         assert {"HttpOnly", "SameSite=Lax"} <= {part.strip() for part in cookie.split(";")}
         assert browser.get(f"{server.base}/api/state?who=ann").status_code == 200
-    assert httpx.get(f"{server.base}/?token=guess").status_code == 401
+    refused = httpx.get(f"{server.base}/?token=guess")
+    assert refused.status_code == 401
+    assert "open the one that askgraph printed last" in refused.text
+    assert refused.headers["content-type"] == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1", "localhost.evil.example:80"])

@@ -7,7 +7,10 @@ import hmac
 import ipaddress
 import json
 import secrets
+from base64 import b64encode
 from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,8 +19,14 @@ from starlette.datastructures import Headers, MutableHeaders
 MAX_BODY = 2**20
 SLOW = 10.0  # seconds in which the body of a request must arrive
 COOKIE = "askgraph"
+HTML = "text/html; charset=utf-8"
+STYLE = (
+    ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } main { max-width: 26rem; margin: 22vh auto; padding: 1.5rem } "
+    "input, button { font: inherit; padding: .5rem .8rem; border-radius: .6rem; border: 1px solid; margin-block: .3rem }"
+)
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    "default-src 'none'; script-src 'self'; "
+    f"style-src 'self' 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 ALWAYS = {
@@ -66,7 +75,10 @@ class Guard:
                 body = await _body(receive, headers)
                 await self._app(scope, _again(body, receive), guarded)
         except Refused as error:
-            await respond(guarded, error.status, json.dumps({"error": error.said}).encode())
+            body, kind = json.dumps({"error": error.said}), "application/json"
+            if scope["path"] == "/":
+                body, kind = plain_page(f"<p role='alert'>{escape(error.said)}</p>"), HTML
+            await respond(guarded, error.status, body.encode(), kind)
 
     def _check_host(self, headers: Headers) -> None:
         host = _host(headers.get("host", ""))
@@ -98,7 +110,7 @@ class Guard:
 
     async def _log_in(self, scope: Any, headers: Headers, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":
-            await respond(send, 200, LOGIN.encode(), content_type="text/html; charset=utf-8")
+            await respond(send, 200, LOGIN.encode(), content_type=HTML)
             return
         fields = parse_qs((await _body(receive, headers)).decode("utf-8", "replace"))
         given = fields.get("password", [""])[0]
@@ -106,20 +118,26 @@ class Guard:
             if not hmac.compare_digest(given.encode(), (self._password or "").encode()):
                 await asyncio.sleep(1)
                 said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
-                await respond(send, 401, said.encode(), content_type="text/html; charset=utf-8")
+                await respond(send, 401, said.encode(), content_type=HTML)
                 return
         session = secrets.token_urlsafe(32)
         self._sessions.add(session)
         await _enter(scope, send, session)
 
 
-LOGIN = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>askgraph</title></head>
-<body><main><h1>askgraph</h1>
+def plain_page(inside: str) -> str:
+    """A page for those who are not in."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>askgraph</title>
+<style>{STYLE}</style></head>
+<body><main><h1>askgraph</h1>{inside}</main></body></html>
+"""
+
+
+LOGIN = plain_page("""
 <form method="post" action="/login">
 <label>Password <input type="password" name="password" autofocus></label> <button>Enter</button></form>
-</main></body></html>
-"""
+""")
 
 
 async def respond(send: Any, status: int, body: bytes, content_type: str = "application/json", **headers: str) -> None:

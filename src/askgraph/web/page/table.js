@@ -14,7 +14,7 @@ import { count, percent, plural, sentence, STATUS } from "./words.js";
 const PAGE = 100;
 const PAUSE = 200;
 const AGAIN = 1_000;
-const COLUMNS = { id: "Item", title: "Text", label: "Label", probability: "Sure", status: "Status" };
+const COLUMNS = { id: "Item", title: "Content", label: "Label", probability: "Sure", status: "Status" };
 
 export function tableView(root) {
   const query = { search: "", label: "", status: "", sort: "id", order: "asc", offset: 0 };
