@@ -537,3 +537,18 @@ def test_a_link_from_another_site_opens_the_page(browser, tmp_path):
         page.get_by_text("askgraph").click()
         expect(page.locator(".card .fresh")).to_be_visible(timeout=PATIENCE)
         page.close()
+
+
+def test_a_password_opens_the_page(browser, tmp_path):
+    options = ("--host", "0.0.0.0", "--port", str(free_port()))
+    with serving(make_project(tmp_path, n=9), *options, env={"ASKGRAPH_PASSWORD": "sesame"}) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{options[-1]}/")
+        for guess in ("guess", "sesame"):
+            page.get_by_label("Password").fill(guess)
+            page.keyboard.press("Enter")
+            expect(
+                page.get_by_text("That is not the password.") if guess == "guess" else page.locator(".fresh")
+            ).to_be_visible()
+        assert server.url == f"{server.base}/"
+        page.close()

@@ -21,18 +21,20 @@ SLOW = 10.0  # seconds in which the body of a request must arrive
 COOKIE = "askgraph"
 HTML = "text/html; charset=utf-8"
 STYLE = (
-    ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } main { max-width: 26rem; margin: 22vh auto; padding: 1.5rem } "
+    ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } "
+    "main { max-width: 26rem; margin: 22vh auto; padding: 1.5rem } "
     "input, button { font: inherit; padding: .5rem .8rem; border-radius: .6rem; border: 1px solid; margin-block: .3rem }"
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; "
-    f"style-src 'self' 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    f"style-src 'self' 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; "
+    "img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 ALWAYS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -75,10 +77,11 @@ class Guard:
                 body = await _body(receive, headers)
                 await self._app(scope, _again(body, receive), guarded)
         except Refused as error:
-            body, kind = json.dumps({"error": error.said}), "application/json"
             if scope["path"] == "/":
-                body, kind = plain_page(f"<p role='alert'>{escape(error.said)}</p>"), HTML
-            await respond(guarded, error.status, body.encode(), kind)
+                said = plain_page(f"<p role='alert'>{escape(error.said[0].upper() + error.said[1:])}.</p>")
+                await respond(guarded, error.status, said.encode(), HTML)
+            else:
+                await respond(guarded, error.status, json.dumps({"error": error.said}).encode())
 
     def _check_host(self, headers: Headers) -> None:
         host = _host(headers.get("host", ""))
@@ -136,7 +139,8 @@ def plain_page(inside: str) -> str:
 
 LOGIN = plain_page("""
 <form method="post" action="/login">
-<label>Password <input type="password" name="password" autofocus></label> <button>Enter</button></form>
+<label>Password <input type="password" name="password" autocomplete="current-password" autofocus></label>
+<button>Enter</button></form>
 """)
 
 
