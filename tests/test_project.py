@@ -196,9 +196,9 @@ def walk(project, rng, steps, n):
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 @pytest.mark.parametrize("sampler", ["influence", "tv", "msd"])
 def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler):
-    chosen = ag.learner.choose_prior
+    chosen = ag.choice.choose_prior
     monkeypatch.setattr(
-        "askgraph.learner.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
+        "askgraph.choice.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
     )
     graph = ag.communities((30, 30), mean_degree=5, rng=0)[0]
     path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, utility=sampler), 0.0, 0

@@ -71,6 +71,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, wanted))
+            listening.listen()  # who comes before the server is up waits for it
             return listening
         except (OSError, OverflowError) as error:
             listening.close()
