@@ -46,6 +46,7 @@ class Desk:
             return {**asked, "question": {"item": self.shown(item), "opinions": others}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
+        self._heard()  # of one more who waits
         return {**asked, "waiting": self._waiting()}
 
     def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
