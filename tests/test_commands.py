@@ -167,7 +167,7 @@ def test_labels_that_exist_are_imported(here):
 def test_exports(project):
     run("tell", "f0", "wide")
     for name in ("answers.csv", "answers.jsonl", "answers.parquet", "tasks.json"):
-        assert run("export", "-o", name) == f"written to {name}\n"
+        assert run("export", "-o", name) == f"1 answer in {name}\n"
         assert (project / name).stat().st_size
     tasks = json.loads((project / "tasks.json").read_text())
     assert len(tasks) == 30

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import askgraph as ag
 from askgraph.workbench import report
 from askgraph.workbench.items import Items
-from askgraph.workbench.project import Project
+from askgraph.workbench.project import AT_ONCE, Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.tables import answered, label_studio, predicted, to_parquet
 from graphs import random_graph
@@ -196,9 +196,9 @@ def walk(project, rng, steps, n):
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 @pytest.mark.parametrize("sampler", ["influence", "tv", "msd"])
 def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler):
-    chosen = ag.learner.choose_prior
+    chosen = ag.choice.choose_prior
     monkeypatch.setattr(
-        "askgraph.learner.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
+        "askgraph.choice.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
     )
     graph = ag.communities((30, 30), mean_degree=5, rng=0)[0]
     path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, utility=sampler), 0.0, 0
@@ -224,6 +224,31 @@ def test_a_reader_hears_what_is_written_meanwhile(tmp_path):
         assert reader.refresh() == 0
         assert reader.answers.labels == {0: "a", 11: "b"}
         assert reader.predictions().classes == ["a", "b"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_reader_catches_up_on_much_at_once(tmp_path, seed):
+    """Labels, other ones, items set aside and taken back: told together they are what they are one after another."""
+    path = make(tmp_path / "p.ask", 60, graph=ag.communities((30, 30), mean_degree=5, rng=0)[0])
+    rng = np.random.default_rng(seed)
+    with Project.open(path, write=True) as live, Project.open(path) as reader:
+        for steps in (10, 80, 100):
+            walk(live, rng, steps, 60)
+            reader.refresh()
+            assert len(reader._waiting) > AT_ONCE or steps == 10
+            assert reader.ask(3) == live.ask(3)
+            assert np.abs(by_class(reader) - by_class(live)).max() <= 1e-10
+            assert sorted(reader.learner.labels.items()) == sorted(reader.answers.labels.items())
+
+
+def test_alternatives_are_open_and_different(tmp_path):
+    path = make(tmp_path / "p.ask", 60, graph=ag.communities((30, 30), mean_degree=5, rng=0)[0])
+    with Project.open(path, write=True) as project:
+        assert len(set(project.alternatives(10))) == 10
+        walk(project, np.random.default_rng(0), 20, 60)
+        found = project.alternatives(80)
+        assert len(found) == len(set(found)) == 60 - len(project.answers.labels) - len(project.answers.aside)
+        assert all(project.open_at(place) for place in found)
 
 
 def test_classes_come_in_the_same_order_after_a_restart(tmp_path):
@@ -324,7 +349,7 @@ def test_imported_labels_are_the_first_lines_of_the_log(tmp_path):
         assert project.predictions().classes == ["a", "b"]
         assert project.undo("ann") is None
         project.say("ann", "i0", "label", "c")
-        assert project.answers.labels[0] == "a"  # of two, the older
+        assert project.answers.labels[0] == "c"  # of two, the newer
         assert report.people(project)["agreement"] == {"items": 1, "share": 0.0}
 
 
@@ -339,4 +364,4 @@ def test_titles_are_short(tmp_path):
         titles = [project.title(project.item(k)) for k in range(3)]
     assert titles[0] == "short"
     assert len(titles[1]) == 80
-    assert titles[2] == "c"
+    assert titles[2] == "n 3"

@@ -389,6 +389,16 @@ def test_nothing_is_said_of_others_while_a_question_is_computed(fresh):
         desk = Desk(project, Quiet(Suggestion(0, [0], {})))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert desk.ask("ann")["waiting"] == "the next question is being computed"
+        assert desk.worker.times == 1
+
+
+def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
+    with Project.open(make_project(tmp_path, n=3), write=True) as project:
+        project.say_all("bob", [("n1", "label", "east"), ("n2", "cannot", None)])
+        desk = Desk(project, Quiet(Suggestion(2, [0], {})))
+        assert desk.ask("bob")["question"]["item"]["id"] == "n0"
+        assert desk.ask("ann")["waiting"].startswith("others are looking at all that is left")
+        assert desk.worker.times == 0
 
 
 class Quiet:
@@ -397,4 +407,7 @@ class Quiet:
     status, picture = "ready", None
 
     def __init__(self, suggestion):
-        self.suggestion = suggestion
+        self.suggestion, self.times = suggestion, 0
+
+    def heard(self, people):
+        self.times += 1

@@ -19,7 +19,7 @@ from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.judge import Suspect, advice, doubtful
 from askgraph.priors.base import Prior
-from askgraph.questions import candidates, finished, questions
+from askgraph.questions import alternatives, candidates, finished, questions
 from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings, checked_noise, share
@@ -148,6 +148,11 @@ class Learner:
             self._field, self._questions = self._batch(self._field, wanted, self._answered)
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
+
+    def alternatives(self, n: int) -> list[Hashable]:
+        """Up to n nodes for several people at once, by one pass: cheaper than a batch of ``ask``, and a little worse."""
+        found = alternatives(self._field, self.settings, self._aside(), n, (self.seed, self._answered))
+        return [self.graph.name(node) for node in found]
 
     def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:
         """The label of a node, asked for or not; a new label is a new class. ``noise`` is its own, if not all labels'."""

@@ -45,6 +45,15 @@ def questions(
     return known, chosen
 
 
+def alternatives(field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]) -> list[int]:
+    """Up to n nodes to ask for at the same time, by one pass over the scores as they are known."""
+    nodes = candidates(field, aside)
+    if _scored(field, settings):
+        return _local_maxima(field, settings, nodes, n)
+    drawn = np.random.default_rng(seed).permutation(nodes)[:n]
+    return [int(node) for node in drawn]
+
+
 def _scored(field: Field, settings: Settings) -> bool:
     """Whether questions are chosen by their scores."""
     return not settings.passive and bool(field.labels or settings.first == "utility")

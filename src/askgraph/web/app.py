@@ -174,7 +174,7 @@ def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:
         saved = await run(desk.answer, said.who, said.item, said.kind, said.label, said.seconds, said.key)
-        if said.holding is None and not desk.foretold(saved):
+        if said.holding is None and desk.alone and not desk.foretold(saved):
             await app.state.news.until(lambda: _knows(desk, saved), PATIENCE)
         return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
 

@@ -34,6 +34,7 @@ class Desk:
         self._map = MapMaker(project)
         self._counted: tuple[int, Plain] = (-1, {})
         self._curved = -1
+        self.alone = True  # with several people at work, suggestions lag anyhow
 
     def ask(self, who: str, holding: str | None = None, after: Answer | None = None) -> Plain:
         """The next question for a person, the one they hold if it still is one; ``after`` is what they just answered."""
@@ -46,6 +47,8 @@ class Desk:
             return {**asked, "question": {"item": self.shown(item), "opinions": others}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
+        if self._left(who):
+            self._heard()  # of one more who waits
         return {**asked, "waiting": self._waiting(who)}
 
     def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
@@ -240,7 +243,9 @@ class Desk:
         return found.seq == after.seq - 1 and found.items[:1] == [after.item] and after.label in found.follows
 
     def _heard(self) -> None:
-        self.worker.heard(max(1, len(self._leases.active())))
+        people = len(self._leases.active())
+        self.alone = people < 2
+        self.worker.heard(max(1, people))
 
     def _lag(self, known: Any) -> int:
         """Labels since then."""

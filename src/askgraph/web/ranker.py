@@ -23,8 +23,9 @@ from askgraph.workbench.report import explained, progress, suspects
 from askgraph.workbench.tables import answered, label_studio, predicted, write_rows
 
 POLL = 0.01  # seconds between looks at what was computed ahead
-SLOW = 0.5  # seconds a question may take for many of them to be computed in advance
-SPARE = 3  # questions more than there are people
+SLOW = 0.5  # seconds a question may take for many of them to be computed one after another
+FEW = 2  # people for whom that is done
+SPARE = 4  # questions more than there are people
 
 
 class Suggestion(NamedTuple):
@@ -130,7 +131,9 @@ class Ranker:
         if self._lined or self._listen(0):
             return not self._lined
         self._lined = True
-        self._queue = self._project.ask(self._people + (SPARE if self._seconds < SLOW else 1))
+        many = self._people > FEW or self._seconds > SLOW
+        more = self._project.alternatives(SPARE * self._people) if many else self._project.ask(self._people + SPARE)
+        self._queue = list(dict.fromkeys([*self._queue[:1], *more]))
         self._send()
         return True
 

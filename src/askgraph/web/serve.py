@@ -52,7 +52,6 @@ def serve(
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")
-                listening.listen()  # who comes before the server is ready waits, and is not sent away
                 lock.tell(url=url, token=token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
                 with suppress(KeyboardInterrupt):
@@ -72,6 +71,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, wanted))
+            listening.listen()  # who comes before the server is up waits for it
             return listening
         except (OSError, OverflowError) as error:
             listening.close()

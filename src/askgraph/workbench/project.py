@@ -28,6 +28,7 @@ from askgraph.workbench.store import Item, Store, sound
 
 NAME = 200  # characters of a class or a person
 TITLE = 80
+AT_ONCE = 30  # labels from which telling them together is quicker than one after another
 ABOUT = {
     **dict.fromkeys(("project", "uid"), str),
     **dict.fromkeys(("classes", "graph"), list),
@@ -190,10 +191,22 @@ class Project:
         """The learner after everything said so far."""
         if self._learner is None:
             self._learner, self._waiting = self._fresh(), []
+        if len(self._waiting) > AT_ONCE:
+            self._catch_up(self._learner)
         while self._waiting:
             _follow(self._learner, *self._waiting[0])
             self._waiting.pop(0)
         return self._learner
+
+    def _catch_up(self, learner: Learner) -> None:
+        """Many labels came at once: told together, they cost as much as a few."""
+        first = {item: before for item, before, _ in reversed(self._waiting)}
+        told = {
+            item: self.answers.labels[item] for item in first if item in self.answers.labels and not first[item].label
+        }
+        learner.tell_all(told)
+        rest = {item: before for item, before in first.items() if item not in told}
+        self._waiting = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
 
     def _fresh(self) -> Learner:
         with sound(self.store.path):
@@ -222,6 +235,10 @@ class Project:
             return None
         set_aside = f" or set aside ({len(aside)} of them)" if aside else ""
         return f"finished: every item is labeled{set_aside}"
+
+    def alternatives(self, n: int) -> list[int]:
+        """The places of up to n items for several people at once."""
+        return [place for place in self.learner.alternatives(n) if isinstance(place, int)]
 
     def predictions(self) -> Predictions:
         """What every item is, as far as we can tell; labels that were given stay as they are."""
