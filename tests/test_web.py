@@ -67,7 +67,7 @@ def test_from_the_first_question_to_every_label(fresh):
 def test_what_is_asked_over_http_is_what_the_learner_asks(fresh):
     server, client = fresh
     asked = label_some(client, 8)
-    until(client, "/api/state?who=ann", lambda state: state["lag"] == 0)
+    until(client, "/api/progress", lambda said: said.get("labels") == 8)  # drawn when more questions are lined up
     again = ask(client, "bob", seconds=30)  # nobody holds anything that bob was shown
     with Project.open(server.path) as project:
         ids = [item.id for item in project.store.items(project.ask(4))]
