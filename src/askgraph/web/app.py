@@ -268,8 +268,12 @@ def _serve_page(app: FastAPI) -> None:
     """The page's own files, and nothing else."""
     page = {file.name: file.read_bytes() for file in files("askgraph.web").joinpath("page").iterdir() if file.is_file()}
     kinds = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
-    early = "".join(f'<link rel="modulepreload" href="/page/{name}">\n' for name in sorted(page) if name.endswith(".js"))
-    whole = page["index.html"].replace(b"<script", early.encode() + b"<script", 1)  # all modules at once, not one behind another
+    early = "".join(
+        f'<link rel="modulepreload" href="/page/{name}">\n' for name in sorted(page) if name.endswith(".js")
+    )
+    whole = page["index.html"].replace(
+        b"<script", early.encode() + b"<script", 1
+    )  # all modules at once, not one behind another
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
