@@ -131,7 +131,7 @@ class Ranker:
         if self._lined or self._listen(0):
             return not self._lined
         self._lined = True
-        many = self._people > FEW or self._seconds > SLOW
+        many = self._people > FEW or self._seconds > SLOW or not self._project.answers.labels
         more = self._project.alternatives(SPARE * self._people) if many else self._project.ask(self._people + SPARE)
         self._queue = list(dict.fromkeys([*self._queue[:1], *more]))
         self._send()
