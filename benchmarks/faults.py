@@ -1,7 +1,8 @@
-"""Promises 1 and 2 in their long form: a writer killed at random moments, the power gone at random moments.
+"""Promises 1, 2 and 21 in their long form: a writer killed at random moments, the power gone, a server that runs on and on.
 
 python benchmarks/faults.py kill [writes] [kills]       # 10,000 labels, 100 kills by default
 python benchmarks/faults.py power [labels] [points]     # 500 labels, 200 points by default, each without and with torn writes
+python benchmarks/faults.py soak [rounds]               # 3,000 rounds of seven requests by default
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from faults import darkened, killed
 from projects import make
+from serving import make_project, serving, soaked
 
 
 def kill(folder, writes=10_000, kills=100):
@@ -33,7 +35,14 @@ def power(folder, labels=500, points=200):
     return kept
 
 
+def soak(folder, rounds=3000):
+    with serving(make_project(folder)) as server:
+        found = soaked(server, rounds, rounds // 10)
+    print(f"promise 21: {found}")
+    return found.megabytes[1] < 1.05 * found.megabytes[0] and found.files[1] <= found.files[0] + 2
+
+
 if __name__ == "__main__":
-    what = {"kill": kill, "power": power}[sys.argv[1]]
+    what = {"kill": kill, "power": power, "soak": soak}[sys.argv[1]]
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(0 if what(Path(folder), *map(int, sys.argv[2:])) else "a promise is not kept")

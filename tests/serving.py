@@ -11,6 +11,7 @@ import time
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import numpy as np
@@ -119,3 +120,47 @@ def until(client, path, true, seconds=30.0):
             return said
         assert time.monotonic() < end, said
         time.sleep(0.05)
+
+
+class Soaked(NamedTuple):
+    """What many requests did to a server: megabytes and open files after some of them and after all, and the largest log."""
+
+    requests: int
+    megabytes: tuple[float, float]
+    files: tuple[int, int]
+    log: int
+
+    def __str__(self):
+        before, after = self.megabytes
+        grown = f"{before:.0f} to {after:.0f} MB ({after / before - 1:+.1%})"
+        return f"{self.requests:,} requests: {grown}, open files {self.files[0]} to {self.files[1]}, log at most {self.log:,} bytes"
+
+
+def soaked(server, rounds, warm):
+    """Label, take back, look around, again and again; the first rounds are for warming up."""
+    pid, largest, requests, marks = server.process.pid, 0, 0, []
+    with server.client() as client:
+        ask(client)
+        for k in range(rounds):
+            id = f"n{k % 50}"
+            answer(client, id, truth(id))
+            client.post("/api/undo", json={"key": key(), "who": "ann"}).raise_for_status()
+            for path in (
+                "/api/state?who=ann",
+                f"/api/item?id={id}",
+                "/api/history?limit=20",
+                "/api/items?limit=20",
+                "/",
+            ):
+                client.get(path).raise_for_status()
+            requests += 7
+            largest = max(largest, Path(f"{server.path}-wal").stat().st_size)
+            if k in (warm, rounds - 1):
+                marks.append((_megabytes(pid), len(os.listdir(f"/proc/{pid}/fd"))))
+    (before, files), (after, files_after) = marks
+    return Soaked(requests, (before, after), (files, files_after), largest)
+
+
+def _megabytes(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from askgraph.web.serve import _listen
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from serving import CENTERS, answer, ask, key, make_project, serving, truth, until
+from serving import CENTERS, answer, ask, key, make_project, serving, soaked, truth, until
 
 
 @pytest.fixture(scope="module")
@@ -411,3 +412,13 @@ class Quiet:
 
     def heard(self, people):
         self.times += 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="memory and open files are read from /proc")
+def test_promise_21_nothing_grows(tmp_path):
+    with serving(make_project(tmp_path)) as server:
+        found = soaked(server, 300, 100)
+    print(f"promise 21: {found}")
+    assert found.megabytes[1] < 1.05 * found.megabytes[0]
+    assert found.files[1] <= found.files[0] + 2
+    assert found.log < 2**23

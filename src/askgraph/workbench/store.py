@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sqlite3
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,7 +21,7 @@ from askgraph.errors import AskgraphError, BusyError, FileError, FullError
 from askgraph.graph import Graph
 from askgraph.room import fits
 from askgraph.types import AnyArray
-from askgraph.workbench.answers import Answer
+from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.items import Items, writable
 from askgraph.workbench.schema import APPLICATION, upgrade, version
 
@@ -114,12 +115,12 @@ class Store:
 
     def answers(self, after: int = 0) -> list[Answer]:
         """The log from here on."""
-        return [Answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
+        return [_answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
 
     def logged(self, key: str) -> Answer | None:
         """The answer that has this key."""
         found = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", key)
-        return Answer(*found[0]) if found else None
+        return _answer(*found[0]) if found else None
 
     def place(self, id: str) -> int | None:
         """Where an item is in the graph."""
@@ -287,6 +288,12 @@ def sound(path: object) -> Iterator[None]:
         raise
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"{path}: damaged ({error!r}); restore it from a copy") from None
+
+
+def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
+    """A line of the log; words that come again and again are kept once."""
+    name = None if label is None else sys.intern(label)
+    return Answer(seq, key, sys.intern(who), at, sys.intern(kind), item, name, *rest)  # type: ignore[arg-type]  # still a Kind
 
 
 def _item(place: int, id: str, fields: str, image: str | None) -> Item:
