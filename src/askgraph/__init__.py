@@ -20,8 +20,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
     "choice": "Choice",
-    "errors": "AskgraphError ConvergenceError EngineError FileError GraphError LabelError MissingExtraError "
-    "SettingError TooLargeError",
+    "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
+    "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier",
     "features": "with_features",
     "field": "Field",
@@ -34,6 +34,7 @@ _HOMES = {
     "readers": "read_graph read_labels read_table",
     "stopping": "Error",
     "utilities": "Criterion two_step_approximation",
+    "workbench.project": "Project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = sorted(_HOME)
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.stopping import Error
     from askgraph.utilities import Criterion, two_step_approximation
+    from askgraph.workbench.project import Project
 
 
 def __getattr__(name: str) -> Any:
