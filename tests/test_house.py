@@ -22,7 +22,7 @@ priors.base priors.dense priors.elimination priors.takahashi priors.factor prior
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
-judge stopping settings events choice saved shortlist questions ahead learner simulate records draw estimator
+judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables
 workbench.client workbench.report workbench.commands
 web web.ranker web.worker web.leases web.listing web.desk web.safety web.app web.serve web.demo web.commands

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from askgraph.web import commands as page
 from askgraph.workbench import commands as project
 
 if TYPE_CHECKING:
+    from askgraph.pools import Dask
     from askgraph.simulate import Problem, Record, Run
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -104,6 +106,9 @@ def simulate(
     readout: Annotated[str, typer.Option(help="consensus, tempered, mass, map or reweighted.")] = "consensus",
     engine: Annotated[str, typer.Option(help="auto, dense, direct or iterative.")] = "auto",
     workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
+    pool: Annotated[
+        str | None, typer.Option(help="A Dask cluster to spread runs over, by its scheduler: dask://HOST:PORT.")
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Records, one JSON line a run.")] = Path("runs.jsonl"),
 ) -> None:
     """Learning curves on your own labeled graph or table; a command that was stopped goes on where it was.
@@ -113,6 +118,8 @@ def simulate(
     askgraph simulate edges.csv --labels labels.csv --samplers tv,msd,random --budget 100 --runs 10 -o runs.jsonl
 
     askgraph simulate flowers.csv --label species -o runs.jsonl
+
+    askgraph simulate flowers.csv --label species --runs 1000 --pool dask://127.0.0.1:8786
     """
     from askgraph.records import Records
     from askgraph.simulate import Run
@@ -128,8 +135,8 @@ def simulate(
     )
     print(engines)
     try:
-        with bar(len(missing), "runs") as tick:
-            records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick())
+        with _pool(pool) as spread, bar(len(missing), "runs") as tick:
+            records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick(), spread)
     except KeyboardInterrupt:
         print(f"stopped; finished runs are in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -209,6 +216,14 @@ def paper(
     if quick or 0 < runs < 10:
         print("These verdicts are those of few runs: they show that the parts work, not what holds.")
     print(f"The report is in {' and '.join(map(str, pages))}")
+
+
+def _pool(address: str | None) -> AbstractContextManager[Dask | None]:
+    if address is None:
+        return nullcontext()
+    from askgraph.pools import pool_at
+
+    return pool_at(address)
 
 
 def _digits() -> Problem:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.pools import Pool
 from askgraph.simulate import Problem, Record, Run, simulate_all
 from askgraph.types import AnyArray
 
@@ -84,10 +85,11 @@ class Records(Lines):
         runs: Sequence[Run],
         workers: int,
         tick: Callable[[Run], object],
+        pool: Pool | None = None,
     ) -> None:
         """Make the missing records, appending each as it comes."""
         with self.appending() as append:
-            for record in simulate_all(problem, self.missing(runs), workers):
+            for record in simulate_all(problem, self.missing(runs), workers, pool):
                 append(record)
                 tick(run_of(record))
 

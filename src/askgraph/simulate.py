@@ -6,6 +6,7 @@ import hashlib
 import multiprocessing
 import os
 import platform
+import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +22,7 @@ from askgraph.errors import LabelError
 from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import Learner
+from askgraph.pools import Pool
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout, decide
@@ -130,8 +132,10 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
 
 
-def simulate_all(problems: Problem | Mapping[str, Problem], runs: Sequence[Run], workers: int = 1) -> Iterator[Record]:
-    """The records of many runs, as they finish, over processes that prepare each engine once.
+def simulate_all(
+    problems: Problem | Mapping[str, Problem], runs: Sequence[Run], workers: int = 1, pool: Pool | None = None
+) -> Iterator[Record]:
+    """The records of many runs, as they finish, over processes that prepare each engine once, or a pool: anything with ``map``.
 
     Each run is on the problem that its ``data`` names, where there are several; runs that differ in their readout only
     are made together.
@@ -139,8 +143,24 @@ def simulate_all(problems: Problem | Mapping[str, Problem], runs: Sequence[Run],
     groups: dict[Run, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.questions, []).append(run)
-    for records in _spread_out(problems, list(groups.values()), workers):
+    tasks = list(groups.values())
+    done = _spread_out(problems, tasks, workers) if pool is None else pool.map(Elsewhere(problems), tasks)
+    for records in done:
         yield from records
+
+
+class Elsewhere:
+    """Makes runs in some other process, which keeps what it prepared for the next ones."""
+
+    def __init__(self, problems: Problem | Mapping[str, Problem]) -> None:
+        self._problems, self._name = problems, uuid.uuid4()
+
+    def __call__(self, runs: list[Run]) -> list[Record]:
+        """Records of runs that share their questions."""
+        if _shared.get("name") != self._name:
+            _prepare(self._problems)
+            _shared["name"] = self._name
+        return _work(runs)
 
 
 def _spread_out(
