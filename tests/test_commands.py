@@ -84,7 +84,7 @@ def test_from_a_table_to_labels(here):
     assert "10 of 30 items labeled" in out
     assert "expected error" in out
     assert "engine: dense" in out
-    assert run("predict", "-o", "labels.csv") == "30 labels in labels.csv: 10 given, 20 predicted\n"
+    assert run("predict", "-o", "labels.csv") == "30 items in labels.csv: 10 labels given, 20 predicted or set aside\n"
     with open("labels.csv", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     right = [rows[f"f{k}"]["label"] == ("tall" if k % 2 else "wide") for k in range(30) if f"f{k}" != first["id"]]

@@ -44,7 +44,7 @@ def test_numbers_are_compared_scaled(tmp_path):
     assert items.kinds == {"a": "number", "b": "number"}
     assert items.labels[:2] == ["x", "y"]
     assert items.row(3) == {"a": "3", "b": "10"}
-    assert notes == ["3 nearest neighbours of each item by 'a', 'b', scaled"]
+    assert notes == ["3 nearest neighbours of each item by 'a', 'b', scaled", "ids are those of 'id'"]
     X = np.array([[k % 5, 10 * (k % 2)] for k in range(20)], dtype=float)
     expected = ag.nearest_neighbors((X - X.mean(axis=0)) / X.std(axis=0), 3)
     np.testing.assert_allclose(graph.weights.toarray(), expected.weights.toarray(), atol=1e-9)
@@ -71,7 +71,7 @@ def test_many_words_are_brought_down_to_few_axes(monkeypatch):
 def test_a_given_graph_alone_and_together_with_text(tmp_path):
     edges = write(tmp_path, "e.csv", "source,target\np0,p1\np1,p2\n")
     _, graph, notes = read(tmp_path, "t.csv", PROSE, graph=edges)
-    assert (graph.n_edges, graph.n_nodes, notes) == (2, 10, ["edges of e.csv"])
+    assert (graph.n_edges, graph.n_nodes, notes) == (2, 10, ["edges of e.csv", "ids are those of 'id'"])
     assert graph.weights[0, 1] == 1
     both, notes = read(tmp_path, "t.csv", PROSE, graph=edges, text="about")[1:]
     assert both.n_edges > 2
@@ -94,6 +94,14 @@ def test_ids_are_one_line_of_text_and_found_again(tmp_path):
 def test_without_ids_rows_are_numbered(tmp_path):
     items, _, _ = read(tmp_path, "t.csv", "a,b\n1,2\n3,5\n4,9\n")
     assert items.ids == ["1", "2", "3"]
+
+
+def test_texts_without_words_are_joined_to_none(tmp_path):
+    silent = PROSE + "p10,\np11,\n"
+    graph = read(tmp_path, "t.csv", silent, text="about", neighbors=4)[1]
+    assert graph.degrees[-2:].tolist() == [0, 0]
+    assert (graph.degrees[:-2] > 0).all()
+    assert any("2 items without words in 'about'" in note for note in graph.notes)
 
 
 def test_gaps_are_filled_and_said(tmp_path):

@@ -52,7 +52,7 @@ def about(
 ) -> None:
     """Which item should I label next, and what are all the others?
 
-    Start with: askgraph demo
+    Start with: askgraph label --demo
     """
 
 

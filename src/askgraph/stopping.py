@@ -21,6 +21,10 @@ from askgraph.types import Array, BoolArray, IntArray
 WORTH = 0.5  # of a random label: what one that was asked for tells about the error
 PRIOR = 8.0  # random labels that the estimate is worth beside an audit
 JEFFREYS = 0.25
+AUDITED, ASKED = (
+    2,
+    3,
+)  # times the target that the range may reach up to when it is time to stop, with and without an audit
 TAILS = (0.05, 0.95)
 
 
@@ -71,9 +75,9 @@ def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
 
 def enough(error: Error, target: float) -> str | None:
     """Why it is time to stop, or None."""
-    if error.value > target or (error.audited and error.high > 2 * target):
+    if error.value > target or error.high > (AUDITED if error.audited else ASKED) * target:
         return None
-    advice = "" if error.audited else "; a few random labels would make that sure: learner.audit(20)"
+    advice = "" if error.audited else "; an audit, labels of items drawn at random, would make that sure"
     return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
 
 

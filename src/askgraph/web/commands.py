@@ -61,6 +61,11 @@ def label(
     image: Annotated[str | None, typer.Option(help="A column of image files, for a new project.")] = None,
     images: Annotated[Path | None, typer.Option(help="The folder they are in.")] = None,
     classes: Annotated[str | None, typer.Option(help="Classes, with commas, for a new project.")] = None,
+    known: Annotated[
+        str | None, typer.Option("--label", help="A column of labels that exist, for a new project.")
+    ] = None,
+    show: Annotated[str | None, typer.Option(help="Columns to show, with commas, for a new project.")] = None,
+    overlap: Annotated[int, typer.Option(help="People that should label each item, for a new project.", min=1)] = 1,
     port: PortOption = None,
     who: WhoOption = None,
     browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
@@ -85,9 +90,9 @@ def label(
     elif items.suffix.casefold() == ".ask":
         path = items
     elif not (path := items.with_suffix(".ask")).exists():
-        init(items, path, graph, features, text, id, image=image, images=images, classes=classes)
+        init(items, path, graph, features, text, id, show, image, images, known, classes, overlap=overlap)
     else:
-        print(f"going on with {path}; to begin anew, choose another name with askgraph init -o")
+        print(f"going on with {path}, as it was made; to begin anew, choose another name with askgraph init -o")
 
     def ready(url: str) -> None:
         _open(url, who or me(), browser)

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -129,11 +130,7 @@ class Desk:
     def shown(self, item: Item) -> Plain:
         """An item as the page shows it."""
         kinds = self.project.about["fields"]
-        fields = [
-            {"name": name, "value": str(item.fields[name]), "kind": kinds[name]}
-            for name in kinds
-            if name in item.fields
-        ]
+        fields = [{"name": name, "value": str(item.fields.get(name, "–")), "kind": kinds[name]} for name in kinds]
         image = report.picture(self.project, item)
         return {"id": item.id, "title": self.project.title(item), "fields": fields, "image": image}
 
@@ -267,7 +264,7 @@ class Desk:
             keys = keys_of(answers.classes)
             classes = [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes]
             counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
-            counted |= {"seq": answers.seq, "items": self.project.n_items}
+            counted |= {"seq": answers.seq, "items": self.project.n_items, "parquet": find_spec("pyarrow") is not None}
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
             self._counted = (answers.seq, counted)

@@ -155,7 +155,8 @@ class Ranker:
 
     def _export(self, path: str) -> str:
         kinds = {"label-studio.json": label_studio, "answers.csv": answered}
-        write_rows(path, kinds.get(Path(path).name, predicted)(self._project))
+        encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # by its mark spreadsheets know what it is
+        write_rows(path, kinds.get(Path(path).name, predicted)(self._project), encoding)
         return path
 
     @property

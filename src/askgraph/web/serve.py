@@ -40,10 +40,11 @@ def serve(
         )
     Store.open(path).close()
     listening = _listen(host, port)
-    lock = WriterLock(path)
+    lock, kept = WriterLock(path), dict[str, str]()
     try:
         lock.take(wait=0.5)
-        token = lock.left.get("token") or secrets.token_urlsafe(32)  # pages of a server that died go on with this one
+        token = lock.left.get("token") or secrets.token_urlsafe(32)  # pages of an earlier server go on with this one
+        kept["token"] = token
         url = f"http://{_bracketed(_reachable(host))}:{listening.getsockname()[1]}"
         with Store.open(path, write=True) as store:
             worker = Worker(path)
@@ -59,7 +60,7 @@ def serve(
             finally:
                 worker.stop()
     finally:
-        lock.release()
+        lock.release(**kept)
         listening.close()
 
 

@@ -6,10 +6,12 @@ import itertools
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
 from askgraph.errors import BusyError
@@ -67,7 +69,8 @@ class Worker:
     def _start(self) -> None:
         here, there = SPAWN.Pipe()
         self._process = SPAWN.Process(target=run, args=(self._path, there), name="askgraph-ranker", daemon=True)
-        self._process.start()
+        with _deaf():
+            self._process.start()
         there.close()
         self._connection = here
 
@@ -129,6 +132,19 @@ class Worker:
         future = self._waiting.pop(number, None)
         if future is not None:
             future.set_exception(BusyError("suggestions are being computed again; try in a moment"))
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """What is started here does not hear Ctrl-C: the server says when to stop."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def laid_out(path: str | os.PathLike[str]) -> Array:

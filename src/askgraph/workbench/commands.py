@@ -112,7 +112,7 @@ def ask(
     with Project.open(project_file(project)) as opened:
         places = opened.ask(n)
         items = opened.store.items(places)
-        rows = [{"id": item.id, **item.fields} for item in items]
+        rows = [{"id": item.id, **dict.fromkeys(opened.about["fields"]), **item.fields} for item in items]
         reason = opened.finished
     if json:
         _json({"items": rows, "finished": None if rows else reason})
@@ -225,8 +225,11 @@ def predict(
 
     with Project.open(project_file(project)) as opened:
         write_rows(output, predicted(opened))
-        labels, items = len(opened.answers.labels), opened.store.n_items
-    print(f"{items:,} labels in {output}: {labels:,} given, {items - labels:,} predicted")
+        labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
+    if classes:
+        print(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
+    else:
+        print(f"{items:,} items in {output}, none with a label: there is nothing to predict from yet")
 
 
 @app.command()

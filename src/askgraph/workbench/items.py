@@ -83,7 +83,8 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
     source = _completed(source, table)
     items = _items(source, table)
     graph, notes = _joined(source, table, items.ids)
-    return items, graph, notes
+    ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
+    return items, graph, [*notes, ids]
 
 
 def _nodes_alone(source: Source) -> tuple[Items, Graph, list[str]]:
@@ -214,8 +215,22 @@ def _compared(given: Graph | None, rows: Any, source: Source) -> Graph:
     if given is not None:
         return with_features(given, rows, source.neighbors)
     if source.text is not None:
-        return nearest_neighbors(rows, source.neighbors, metric="cosine")
+        return _alike(rows, source)
     return nearest_neighbors(rows, source.neighbors)
+
+
+def _alike(rows: Any, source: Source) -> Graph:
+    """Texts joined by their words; one without any is joined to none."""
+    n, said = rows.shape[0], np.flatnonzero(abs(rows).sum(axis=1) > 0)
+    if said.size in (0, 1, n):
+        return nearest_neighbors(rows, source.neighbors, metric="cosine")
+    found = nearest_neighbors(rows[said], source.neighbors, metric="cosine")
+    edges = found.weights.tocoo()
+    W = csr_array((edges.data, (said[edges.row], said[edges.col])), shape=(n, n))
+    silent = counted(n - said.size, "item")
+    return Graph(W).noted(
+        *found.notes, f"{silent} without words in {source.text!r}: joined to none, so nothing is predicted there"
+    )
 
 
 def _rows(source: Source, table: Table) -> tuple[Any, str]:

@@ -32,23 +32,26 @@ class WriterLock:
         while not _locked(file):
             if time.monotonic() > end:
                 file.close()
-                raise BusyError(
-                    f"{self.path.with_suffix('')}: another program is writing to it; try again when it is done"
-                )
+                raise BusyError(f"{self.path.with_suffix('')}: {self._taken()}")
             time.sleep(0.02)
         self._file = file
         self.path.chmod(0o600)  # what it will say lets its reader write
         self.left = _said(file) or {}
         self._write("")
 
+    def _taken(self) -> str:
+        if server := self.server():
+            return f"a server has it open at {server['url']}; use that, or stop it"
+        return "another program is writing to it; try again when it is done"
+
     def tell(self, **about: Any) -> None:
         """Let others know where to send what they have to write."""
         self._write(json.dumps(about))
 
-    def release(self) -> None:
-        """Let others write."""
+    def release(self, **about: Any) -> None:
+        """Let others write; what is left here is for the next one."""
         if self._file is not None:
-            self._write("")
+            self._write(json.dumps(about) if about else "")
             self._file.close()
             self._file = None
 
@@ -58,7 +61,8 @@ class WriterLock:
             with open(self.path, "r+b") as file:
                 if _locked(file, shared=True):  # whoever looks at the same time has not got the lock either
                     return None
-                return _said(file)
+                said = _said(file)
+                return said if said and "url" in said else None
         except OSError:
             return None
 

@@ -25,10 +25,11 @@ def predicted(project: Project) -> Iterator[Row]:
     columns = [f"p({name})" for name in found.classes]
     for place, id in enumerate(project.store.ids()):
         p, given = found.probabilities[place], answers.labels.get(place)
-        label = given if given is not None else found.classes[found.decided[place]] if found.classes else None
+        aside = answers.aside.get(place)
+        guess = found.classes[found.decided[place]] if found.classes and aside != "invalid" else None
+        label = guess if given is None else given
         sure = None if label is None else float(p[found.classes.index(label)])
         said = [who for who, a in answers.of(place).items() if a.label is not None] if given is not None else []
-        aside = answers.aside.get(place)
         yield {
             "id": id,
             "label": label,
@@ -146,7 +147,7 @@ def _even(cells: list[Any]) -> list[Any]:
     return [cell if cell is None else str(cell) for cell in cells]
 
 
-def write_rows(path: FilePath, rows: Iterable[Row]) -> None:
+def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8") -> None:
     """A file of the type its name says, whole or not at all."""
     kind, part = Path(path).suffix.casefold(), Path(f"{path}.part")
     if kind not in (*TEXTS, ".parquet"):
@@ -157,7 +158,7 @@ def write_rows(path: FilePath, rows: Iterable[Row]) -> None:
         if kind == ".parquet":
             part.write_bytes(to_parquet(rows))
         else:
-            with part.open("w", encoding="utf-8", newline="") as file:
+            with part.open("w", encoding=encoding, newline="") as file:
                 file.writelines(TEXTS[kind](rows))
         part.replace(path)
     except OSError as error:

@@ -6,7 +6,7 @@ import { historyView } from "./history.js";
 import { keyOf, stopHeldButtons } from "./keys.js";
 import { mapView } from "./map.js";
 import { nudge } from "./outbox.js";
-import { showPeople, whoAmI } from "./people.js";
+import { named, showPeople, whoAmI } from "./people.js";
 import { progressView } from "./progress.js";
 import { openWhy, questionView } from "./question.js";
 import { store, update, watch } from "./store.js";
@@ -83,5 +83,7 @@ addEventListener("online", nudge);
 document.addEventListener("visibilitychange", back);
 setInterval(() => document.hidden || ask(), RENEW);
 route();
-begin();
-setTimeout(beat, POLL);
+named(() => {
+  begin();
+  setTimeout(beat, POLL);
+});

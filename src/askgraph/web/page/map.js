@@ -25,7 +25,7 @@ export function mapView(root) {
   const legend = h("ul", { class: "legend", "aria-label": "Legend" });
   const wait = h("p", { class: "empty breathing" }, "One moment.");
   const tools = h("div", { class: "zoom" }, h("button", { "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"), h("button", { "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"), h("button", { "aria-label": "See all", onclick: fit }, "All"));
-  const view = h("section", { class: "map", "aria-label": "Map" }, h("h1", { class: "aloud" }, "Map"), canvas, wait, legend, tools, hint, peek);
+  const view = h("section", { class: "map drawing", "aria-label": "Map" }, h("h1", { class: "aloud" }, "Map"), canvas, wait, legend, tools, hint, peek);
   clear(root, view);
 
   const paint = painter(canvas);
@@ -59,6 +59,7 @@ export function mapView(root) {
     marks = new DataView(state);
     names = found.classes;
     wait.hidden = true;
+    view.classList.remove("drawing");
     recolour();
     drawLegend();
   }

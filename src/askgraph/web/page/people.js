@@ -22,8 +22,11 @@ export function whoAmI() {
   return look(NAME) || "me";
 }
 
+/** Someone who has no name yet is asked for it before the first question. */
+export const named = (then) => look(NAME) ? then() : askName(then);
+
 export function showPeople(openHelp) {
-  const me = h("button", { class: "plain me", title: "Change your name", onclick: askName });
+  const me = h("button", { class: "plain me", title: "Change your name", onclick: () => askName() });
   const others = h("span", { class: "others-here" });
   clear(place, others, me, h("button", { class: "plain help", "aria-label": "Keys and help", onclick: openHelp }, "?"));
   const draw = () => {
@@ -37,9 +40,9 @@ export function showPeople(openHelp) {
   draw();
 }
 
-function askName() {
+function askName(then = () => {}) {
   const input = h("input", { id: "who", value: store.who, maxlength: LONGEST, autocomplete: "name", required: true });
-  const { dialog } = openDialog("Your name", {},
+  const { dialog } = openDialog("Your name", { onclose: then },
     h("form", { class: "stacked", onsubmit: submit },
       h("label", { for: "who" }, "Your answers are saved under this name."), input, h("button", { class: "primary" }, "Use this name")));
   input.select();

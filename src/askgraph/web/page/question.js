@@ -2,7 +2,7 @@
 import { answer, hidden, shown, undo } from "./asking.js";
 import { answerButtons } from "./buttons.js";
 import { contents } from "./card.js";
-import { clear, h } from "./dom.js";
+import { clear, data, h } from "./dom.js";
 import { exportLinks } from "./exports.js";
 import { openItem } from "./item.js";
 import { swatch } from "./palette.js";
@@ -37,7 +37,7 @@ export function questionView(root) {
   function draw() {
     const { question, finished, waiting, state, sending } = store;
     drawTrail();
-    sum.textContent = state ? `${count(state.labels)} of ${plural(state.items, "item")} labeled` : "";
+    clear(sum, question && [data(question.item.id), " · "], state && `${count(state.labels)} of ${plural(state.items, "item")} labeled`);
     buttons.draw();
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
