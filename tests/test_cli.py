@@ -39,7 +39,7 @@ def files(tmp_path):
 
 
 def test_help_of_every_command_shows_an_example():
-    assert "askgraph demo" in run("--help")
+    assert "askgraph label --demo" in run("--help")
     for command in ("demo", "simulate", "plot"):
         assert f"askgraph {command}" in run(command, "--help").replace("Usage: askgraph", "")
     assert run("--version").strip() == ag.__version__

@@ -34,7 +34,7 @@ def predicted(project: Project) -> Iterator[Row]:
             "id": id,
             "label": label,
             "probability": sure,
-            "predicted": given is None,
+            "predicted": given is None and label is not None,
             "aside": aside,
             "variance": float(found.variance[place]),
             "who": ", ".join(said) or None,
