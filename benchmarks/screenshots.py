@@ -26,7 +26,7 @@ from askgraph.web.demo import make_demo
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()  # noqa: SIM905
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()  # noqa: SIM905 -- as on the command line
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},

@@ -286,7 +286,7 @@ def test_an_undo_brings_back_what_the_person_said_before(tmp_path):
 
 def everything(project):
     """All that a page or a command would want to know."""
-    report.progress(project)
+    report.progress(project, project.predictions())
     report.people(project)
     report.checkup(project)
     to_parquet(predicted(project))

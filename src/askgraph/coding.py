@@ -65,7 +65,7 @@ def plain_label(label: Any) -> Hashable:
         hash(label)
     except TypeError:
         raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
-    return label  # type: ignore[no-any-return]
+    return label  # type: ignore[no-any-return]  # item() of a numpy scalar has no type
 
 
 def label_array(classes: list[Hashable]) -> AnyArray:

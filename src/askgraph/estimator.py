@@ -23,7 +23,7 @@ from askgraph.types import AnyArray, Array, BoolArray, IntArray
 UNLABELED = -1
 
 
-class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Semi-supervised classification on a nearest-neighbour graph of the rows, or on a graph that is given.
 
     ``fit(X, y)`` takes all rows, −1 (or None) in y where the label is not known. ``query(n)`` says which rows to label next,

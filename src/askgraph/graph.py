@@ -174,8 +174,8 @@ class Graph:
         1
         """
         whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
-        if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]
-            return int(name)  # type: ignore[call-overload, no-any-return]
+        if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]  # whole says that it is a number
+            return int(name)  # type: ignore[call-overload, no-any-return]  # as above
         try:
             return self._places[name]
         except (KeyError, TypeError):
@@ -318,5 +318,5 @@ def _check_distinct(names: tuple[Hashable, ...]) -> None:
     except TypeError as error:
         raise GraphError(f"a node name is not usable ({error}): names are text, numbers or other hashables") from None
     seen: set[Hashable] = set()
-    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # None is the point: add() notes it
     raise GraphError(f"the name {twice!r} is given twice: node names must differ")

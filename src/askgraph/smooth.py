@@ -21,7 +21,7 @@ E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1 / math.factorial(k) for 
 A3, A5, A7, A9, A11, A13, A15, A17, A19, A21 = (1 / k for k in range(3, 22, 2))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def _as_bits(context: Any, x: Any) -> Any:
     def cast(_: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
@@ -29,7 +29,7 @@ def _as_bits(context: Any, x: Any) -> Any:
     return types.int64(types.float64), cast
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def _as_float(context: Any, x: Any) -> Any:
     def cast(_: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())

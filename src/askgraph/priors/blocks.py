@@ -31,7 +31,7 @@ def inlined(function: F) -> F:
     return result
 
 
-class Block(types.Type):  # type: ignore[misc]
+class Block(types.Type):  # type: ignore[misc]  # numba has no types
     """The k numbers of a row."""
 
     def __init__(self, dtype: Any, k: int) -> None:
@@ -40,7 +40,7 @@ class Block(types.Type):  # type: ignore[misc]
 
 
 @register_model(Block)
-class BlockModel(models.PrimitiveModel):  # type: ignore[misc]
+class BlockModel(models.PrimitiveModel):  # type: ignore[misc]  # numba has no types
     """A block is an LLVM vector."""
 
     def __init__(self, manager: Any, kind: Block) -> None:
@@ -68,7 +68,7 @@ def _address(context: Any, builder: Any, sig: Any, args: Any, block: Block) -> t
     return builder.bitcast(start, context.get_value_type(block).as_pointer()), context.get_abi_sizeof(scalar)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def load(_: Any, array: Any, row: Any, one: Any) -> Any:
     """array[row]; `one` is a tuple as long as a block, since the length of a tuple is part of its type."""
     block = Block(array.dtype, len(one))
@@ -80,14 +80,14 @@ def load(_: Any, array: Any, row: Any, one: Any) -> Any:
     return block(array, row, one), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def zero(_: Any, array: Any, one: Any) -> Any:
     """A block of zeros in the array's precision."""
     block = Block(array.dtype, len(one))
     return block(array, one), lambda context, *_: ir.Constant(context.get_value_type(block), None)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def store(_: Any, array: Any, row: Any, block: Any) -> Any:
     """array[row] = block, rounded to the array's precision."""
     target = Block(array.dtype, block.k)
@@ -100,7 +100,7 @@ def store(_: Any, array: Any, row: Any, block: Any) -> Any:
     return types.none(array, row, block), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def fetch(_: Any, array: Any, row: Any, one: Any) -> Any:
     """Ask the memory for array[row], which will be loaded soon."""
     block = Block(array.dtype, len(one))
@@ -120,7 +120,7 @@ def _define(symbol: Any, instruction: str) -> None:
     """x symbol y for blocks and scalars: a scalar takes the block's precision, of two blocks the wider one counts."""
 
     @infer_global(symbol)
-    class Combine(AbstractTemplate):  # type: ignore[misc]
+    class Combine(AbstractTemplate):  # type: ignore[misc]  # numba has no types
         def generic(self, args: Any, kws: Any) -> Any:
             blocks = [a for a in args if isinstance(a, Block)]
             return signature(max(blocks, key=lambda b: bool(b.dtype == types.float64)), *args) if blocks else None

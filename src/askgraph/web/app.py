@@ -259,9 +259,13 @@ async def _exported(desk: Desk, format: str) -> FileResponse:
     """A download, written by the process that has the predictions."""
     name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
     folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
-    away = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    await asyncio.wrap_future(desk.worker.request("export", str(Path(folder, name))))
-    return FileResponse(Path(folder, name), filename=name, background=away)
+    away = partial(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        await asyncio.wrap_future(desk.worker.request("export", str(Path(folder, name))))
+    except BaseException:
+        away()
+        raise
+    return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(away))
 
 
 def _serve_page(app: FastAPI) -> None:
@@ -271,9 +275,8 @@ def _serve_page(app: FastAPI) -> None:
     early = "".join(
         f'<link rel="modulepreload" href="/page/{name}">\n' for name in sorted(page) if name.endswith(".js")
     )
-    whole = page["index.html"].replace(
-        b"<script", early.encode() + b"<script", 1
-    )  # all modules at once, not one behind another
+    # all modules at once, not one behind another
+    whole = page["index.html"].replace(b"<script", early.encode() + b"<script", 1)
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:

@@ -324,4 +324,5 @@ class MapMaker:
             return None
 
     def _make(self, path: str | os.PathLike[str]) -> None:
-        self._fresh = laid_out(path)
+        with suppress(BusyError):  # the next look at the map tries again
+            self._fresh = laid_out(path)

@@ -145,7 +145,7 @@ class Ranker:
         found = self._project.predictions()
         sure = found.probabilities.max(axis=1, initial=0.0).astype(np.float32)
         decided = np.where(found.decided < 0, 65535, found.decided).astype(np.uint16)
-        picture = Picture(seq, progress(self._project), suspects(self._project), found.classes, decided, sure)
+        picture = Picture(seq, progress(self._project, found), suspects(self._project), found.classes, decided, sure)
         self._connection.send((0, "picture", picture))
         self._drawn = seq
         return True

@@ -57,7 +57,7 @@ class Guard:
     """
 
     def __init__(self, app: Any, token: str, hosts: Iterable[str] = (), password: str | None = None) -> None:
-        self._app, self._token, self._password = app, token, password
+        self._app, self._password = app, password
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
         self._sessions = {token}
         self._failed = asyncio.Lock()

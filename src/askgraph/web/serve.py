@@ -49,7 +49,7 @@ def serve(
         with Store.open(path, write=True) as store:
             worker = Worker(path)
             try:
-                desk = Desk(Project(store, lock), worker, Leases(lease))
+                desk = Desk(Project(store), worker, Leases(lease))
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")

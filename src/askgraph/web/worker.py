@@ -35,7 +35,6 @@ class Worker:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
         self._stopped = threading.Event()
-        self._people = 1
         self._sending = threading.Lock()
         self._start()
         self._thread = threading.Thread(target=self._keep, name="askgraph-worker", daemon=True)
@@ -43,7 +42,6 @@ class Worker:
 
     def heard(self, people: int) -> None:
         """Something was said; so many people are at work."""
-        self._people = people
         self._post((0, "heard", people))
 
     def request(self, name: str, what: Any) -> Future[Any]:
@@ -53,11 +51,6 @@ class Worker:
         if not self._post((number, name, what)):
             self._forget(number)
         return future
-
-    @property
-    def process(self) -> Any:
-        """The process that is at work now."""
-        return self._process
 
     def stop(self) -> None:
         """End the process."""

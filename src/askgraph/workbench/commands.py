@@ -90,7 +90,11 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
 
     path = project_file(project)
     with Project.open(path) as opened:
-        said = {"project": str(path), **progress(opened), "serving": bool(WriterLock(path).server())}
+        said = {
+            "project": str(path),
+            **progress(opened, opened.predictions()),
+            "serving": bool(WriterLock(path).server()),
+        }
     if json:
         _json(said)
         return

@@ -52,9 +52,8 @@ class Project:
     What people said is followed line by line (``refresh``); the learner is made when it is first needed, and follows too.
     """
 
-    def __init__(self, store: Store, lock: WriterLock | None = None) -> None:
-        self.store, self._lock = store, lock
-        self.about = store.about
+    def __init__(self, store: Store) -> None:
+        self.store, self.about = store, store.about
         if odd := [name for name, kind in ABOUT.items() if not isinstance(self.about.get(name), kind)]:
             raise FileError(f"{store.path}: what it says of {few(odd)} is damaged; restore it from a copy")
         self.answers = Answers(self.about["classes"])
@@ -106,7 +105,7 @@ class Project:
             lock.take()
         try:
             with Store.open(path, write) as store:
-                yield cls(store, lock)
+                yield cls(store)
         finally:
             if lock:
                 lock.release()

@@ -12,7 +12,7 @@ from askgraph.foreign import counted
 from askgraph.stopping import enough, more_labels
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
-from askgraph.workbench.project import Project
+from askgraph.workbench.project import Predictions, Project
 from askgraph.workbench.store import Item
 
 TARGET = 0.05  # the error that "enough" means
@@ -21,10 +21,9 @@ MANY = 2_000_000  # probabilities beyond which counting what an answer would cha
 SHOWN = 50  # labels that look wrong, and items that are disputed
 
 
-def progress(project: Project) -> dict[str, Any]:
-    """Labels, the expected error, what is still needed, and what to know."""
+def progress(project: Project, found: Predictions) -> dict[str, Any]:
+    """Labels, the expected error, what is still needed, and what to know, where this is predicted."""
     answers, learner = project.answers, project.learner
-    found = project.predictions()
     open_ = np.ones(len(found.decided), dtype=bool)
     open_[list(answers.labels)] = False
     predicted = np.bincount(np.maximum(found.decided[open_], 0), minlength=max(len(found.classes), 1))
