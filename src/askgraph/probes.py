@@ -131,7 +131,7 @@ class Probed:
         return replace(
             moved,
             field_samples=replace(moved.field_samples, told=turned),
-            flat_samples=None if flat is None else replace(moved.flat_samples, told=flat[0]),  # type: ignore[type-var]
+            flat_samples=None if flat is None else replace(moved.flat_samples, told=flat[0]),  # type: ignore[type-var]  # there when flat is
         )
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Probed:

@@ -65,7 +65,7 @@ class Iterative(Prior):
 
     def conditioned(self, precision: Precision) -> Self:
         """The same engine and settings on another precision."""
-        prior = type(self)(precision, self._probes, **self._settings)  # type: ignore[arg-type]
+        prior = type(self)(precision, self._probes, **self._settings)  # type: ignore[arg-type]  # a subclass may take other settings
         prior.reason = self.reason
         return prior
 

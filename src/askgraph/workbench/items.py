@@ -22,7 +22,7 @@ from askgraph.progress import working
 from askgraph.readers import TABLES, has_columns, read_graph
 from askgraph.tables import Table, text_table
 from askgraph.text import FilePath, is_number, suffix
-from askgraph.types import Array
+from askgraph.types import Array, IntArray
 
 PROSE = 25  # characters of a cell, on average, from which a column is text to read
 DENSE_WORDS = 20_000  # items from which words are first brought down to so many
@@ -225,11 +225,9 @@ def _alike(rows: Any, source: Source) -> Graph:
     if said.size in (0, 1, n):
         return nearest_neighbors(rows, source.neighbors, metric="cosine")
     found = nearest_neighbors(rows[said], source.neighbors, metric="cosine")
-    edges = found.weights.tocoo()
-    W = csr_array((edges.data, (said[edges.row], said[edges.col])), shape=(n, n))
     silent = counted(n - said.size, "item")
-    return Graph(W).noted(
-        *found.notes, f"{silent} without words in {source.text!r}: joined to none, so nothing is predicted there"
+    return _placed(found, said, n).noted(
+        f"{silent} without words in {source.text!r}: joined to none, so nothing is predicted there"
     )
 
 
@@ -298,6 +296,10 @@ def _given(path: FilePath, ids: list[str]) -> Graph:
                 f"{path}: the graph has a node {name!r} and no item has that id; which column is the id? --id"
             )
         at[k] = place[name]
+    return _placed(graph, at, len(ids))
+
+
+def _placed(graph: Graph, at: IntArray, n: int) -> Graph:
+    """The graph with its nodes at these places among n; the others are alone."""
     edges = graph.weights.tocoo()
-    W = csr_array((edges.data, (at[edges.row], at[edges.col])), shape=(len(ids), len(ids)))
-    return Graph(W).noted(*graph.notes)
+    return Graph(csr_array((edges.data, (at[edges.row], at[edges.col])), shape=(n, n))).noted(*graph.notes)

@@ -4,14 +4,13 @@ import { clear, data, h } from "./dom.js";
 import { gestures } from "./gestures.js";
 import { openItem } from "./item.js";
 import { coloursOf, shapeOf, tag } from "./palette.js";
-import { painter, unitOf } from "./paint.js";
+import { LABELED, painter, unitOf } from "./paint.js";
 import { classes, store, watch } from "./store.js";
 import { percent, sentence, STATUS } from "./words.js";
 
 const AGAIN = 700;
 const NEAR = 22;
 const NONE = 65_535;
-const LABELED = 1;
 const CLOSEST = 400;
 const STEP = 80;
 const REST = 160;

@@ -4,7 +4,7 @@
  */
 import { SHAPES } from "./palette.js";
 
-const LABELED = 1;
+export const LABELED = 1;
 const ASIDE = 2;
 const FEW = 2_500;
 const MOST = 150_000;
