@@ -163,7 +163,8 @@ def use(path):
         project.ask(3)
         for rows in (predicted, answered, label_studio):
             list(rows(project))
-        for told in (report.progress, report.people, report.checkup):
+        json.dumps(report.progress(project, project.predictions()))
+        for told in (report.people, report.checkup):
             json.dumps(told(project))
         report.history(project, 10)
         project.store.search("item")
