@@ -6,10 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 import askgraph as ag
 from askgraph.field import Field
 from askgraph.priors import Dense, Direct, Iterative
 from askgraph.priors.base import Precision, Prior
+from elsewhere import Elsewhere
+
+
+def here(x):
+    """An array of numpy's, wherever an engine keeps it."""
+    return x.get() if hasattr(x, "get") else np.asarray(x)
 
 
 @dataclass(frozen=True)
@@ -32,4 +40,6 @@ ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
+    Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
+    Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
 ]

@@ -17,7 +17,7 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 FLOW = """
 errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
-text edge_kernels edges tables jsonl parquet readers neighbors build features coding spread probes
+text edge_kernels edges tables jsonl parquet readers neighbors build features coding rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors layout field state leave_out temper

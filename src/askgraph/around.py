@@ -25,7 +25,8 @@ def neighborhood(field: Field, node: int, g: Array, pull: Array, voters: IntArra
         way = [step for step in _way_home(W, g, voter, node) if step not in chosen]
         if len(chosen) + len(way) <= MOST:
             chosen.update(dict.fromkeys(way))
-    _grow(field, chosen, np.divide(pull, d, out=g.copy(), where=(field.free == 0) & (d > 0)))
+    free = field.prior.gather(field.free)
+    _grow(W, free, chosen, np.divide(pull, d, out=g.copy(), where=(free == 0) & (d > 0)))
     return np.array(list(chosen), dtype=np.int64)
 
 
@@ -42,14 +43,13 @@ def _way_home(W: csr_array, g: Array, start: int, home: int) -> list[int]:
     return way if at == home else []
 
 
-def _grow(field: Field, chosen: dict[int, None], worth: Array) -> None:
+def _grow(W: csr_array, free: Array, chosen: dict[int, None], worth: Array) -> None:
     """Best first, up to 60: next comes the neighbour of a chosen node that is worth most; nothing is seen behind a label."""
-    W, first = field.origin.precision.graph.weights, next(iter(chosen))
-    waiting: list[tuple[float, int]] = []
+    first, waiting = next(iter(chosen)), list[tuple[float, int]]()
     fresh: Iterable[int] = list(chosen)
     while len(chosen) < MOST:
         for at in fresh:
-            if field.free[at] or at == first:
+            if free[at] or at == first:
                 near = _row(W, at)[0]
                 best = near[np.argsort(-worth[near], kind="stable")[: 2 * MOST]]
                 for j in best[worth[best] > 0].tolist():

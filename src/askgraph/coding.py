@@ -22,14 +22,25 @@ def at_least_two(votes: Array) -> Array:
     return np.pad(votes, ((0, 0), (0, missing))) if missing > 0 else votes
 
 
+def by_class(votes: Array) -> Array:
+    """Votes, each class contiguous."""
+    return votes if votes.flags.f_contiguous else votes.copy(order="F")
+
+
 def summed(rows: Array) -> Array:
     """The sum of each short row, as a column: a product is faster than ``sum`` along so short an axis."""
-    return np.asarray(rows @ np.ones((rows.shape[1], 1)))
+    return rows @ np.ones_like(rows, shape=(rows.shape[1], 1), order="C")
+
+
+def ratio(a: Array, b: Array, otherwise: Array | float = 0.0) -> Array:
+    """a / b where b is above 0, something else elsewhere."""
+    some = b > 0
+    return np.where(some, a / np.where(some, b, 1.0), otherwise)
 
 
 def means(votes: Array) -> Array:
     r"""The ±1 mean of each one-vs-rest field, :math:`\mu_c = 2 h_c - H`."""
-    return np.asarray(2 * votes - summed(votes))
+    return 2 * votes - summed(votes)
 
 
 def chances(votes: Array) -> Array:
@@ -53,7 +64,7 @@ def frequencies(counts: Array, classes: int) -> Array:
 def decide(scores: Array) -> IntArray:
     """The class with the highest score in each row; a tie (within 1e-9) goes to the class that was named first."""
     near = scores >= scores.max(axis=1, keepdims=True) - TIE
-    return np.asarray(near.argmax(axis=1))
+    return near.argmax(axis=1)
 
 
 def plain_label(label: Any) -> Hashable:
@@ -65,7 +76,7 @@ def plain_label(label: Any) -> Hashable:
         hash(label)
     except TypeError:
         raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
-    return label  # type: ignore[no-any-return]  # item() of a numpy scalar has no type
+    return label
 
 
 def label_array(classes: list[Hashable]) -> AnyArray:

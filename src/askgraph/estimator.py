@@ -197,10 +197,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         r"""A node's own probabilities, or for another row those of :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
         field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
         if (rows >= 0).all():
-            return readout(field)[rows]
-        W = csr_array(X) if self._given else self._joined(X)
-        p = readout(field, (W @ field.votes) / (W.sum(axis=1)[:, None] + field.origin.precision.delta), W)
-        p[rows >= 0] = readout(field)[rows[rows >= 0]]
+            return self.learner_.probabilities()[rows]
+        prior, W = field.origin, csr_array(X) if self._given else self._joined(X)
+        votes = prior.linked(W, field.votes) / prior.lift(W.sum(axis=1)[:, None] + prior.delta)
+        p = prior.gather(readout(field, votes, W))
+        p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
         return p
 
 

@@ -53,12 +53,12 @@ class Field:
     recent: tuple[Label, ...]  # labels in V, a column each
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "votes", np.asfortranarray(self.votes))
+        object.__setattr__(self, "votes", coding.by_class(self.votes))
 
     @classmethod
     def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
         """The field before any label; ``squares`` says whether ‖g‖₂ is followed (msd and vm read it)."""
-        return cls._fresh(prior, prior, np.zeros((prior.free.size, classes)), (), noise, squares)
+        return cls._fresh(prior, prior, prior.zeros(classes), (), noise, squares)
 
     @classmethod
     def given(
@@ -68,12 +68,10 @@ class Field:
         nodes = np.array([x.node for x in labels], dtype=np.int64)
         gamma = np.array([x.noise for x in labels])
         Y = _one_hot([x.label for x in labels], classes)
-        inner = prior.conditioned(prior.precision.folded(nodes, gamma))
-        exact = gamma == 0
-        pinned = np.zeros((prior.n_nodes, classes))
-        pinned[nodes[exact]] = Y[exact]
-        b = -(inner.precision.full @ pinned)
-        np.add.at(b, nodes[~exact], Y[~exact] * gamma[~exact, None] ** -2.0)
+        inner, exact = prior.fold(nodes, gamma), gamma == 0
+        pinned = prior.put(prior.zeros(classes), nodes[exact], Y[exact])
+        b, noisy = -inner.times(pinned), nodes[~exact]
+        b = prior.put(b, noisy, prior.pick(b, noisy) + Y[~exact] * gamma[~exact, None] ** -2.0)
         votes = inner.solve(b * inner.free[:, None]) + pinned
         return cls._fresh(prior, inner, votes, tuple(labels), noise, squares)
 
@@ -91,8 +89,8 @@ class Field:
             squares=squares,
             noise=noise,
             ample=spread.variance,
-            stack=Stack(len(votes)),
-            labeled=prior.precision.pinned | (prior.precision.extra > 0),
+            stack=Stack.like(spread.variance),
+            labeled=prior.labeled,
             free=prior.free,
             folded=folded,
             recent=(),
@@ -128,7 +126,7 @@ class Field:
         V = self.factor
         G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
         if len(self.recent):
-            G -= self.prior.pick(V, nodes) @ V.T
+            G -= self.prior.lift(self.prior.pick(V, nodes)) @ V.T
         np.maximum(G, 0.0, out=G)
         G[:, self.free == 0] = 0.0
         return G.T
@@ -141,7 +139,7 @@ class Field:
     def apply(self, x: Array) -> Array:
         """G_t x."""
         V = self.factor
-        return self.prior.solve(x) - V @ self.prior.inner(V, x)
+        return self.prior.solve(x) - V @ self.prior.lift(self.prior.inner(V, x))
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
         """The field after the label of one node; a class index beyond the known ones adds classes."""
@@ -174,7 +172,7 @@ class Field:
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
         gap = _one_hot([label], wide.n_classes)[0] - self.prior.pick(wide.votes, node)
-        votes = wide.votes + (gap[:, None] * (self.factor[:, -1] / scale)).T  # (9)
+        votes = wide.votes + (self.prior.lift(gap)[:, None] * (self.factor[:, -1] / scale)).T  # (9)
         known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
         return known._fresh_if_worn()
 
@@ -202,7 +200,7 @@ class Field:
         if at < len(self.folded):
             return self._again(_without(self.labels, at), self.n_classes)
         at -= len(self.folded)
-        V, root, turn = _without_label(self.factor, _root(self, self.recent), at)
+        V, root, turn = _without_label(self, at)
         here = self.prior.unit(node)
         shrunk = replace(
             self,
@@ -277,7 +275,8 @@ class Field:
         """h = base + V R⁻¹ (Y − base[K])."""
         nodes = np.array([x.node for x in recent], dtype=np.int64)
         gap = _one_hot([x.label for x in recent], self.n_classes) - self.prior.pick(self.base, nodes)
-        return np.asarray(self.base + self.factor @ solve_triangular(_root(self, recent), gap, lower=True))
+        told = solve_triangular(_root(self, recent), gap, lower=True)
+        return self.base + self.factor @ self.prior.lift(told)
 
     def _cancelled(self) -> bool:
         return bool(self.prior.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
@@ -296,16 +295,17 @@ def _root(field: Field, recent: tuple[Label, ...]) -> Array:
     return np.tril(rows, -1) + np.diag([x.scale for x in recent])
 
 
-def _without_label(V: Array, R: Array, at: int) -> tuple[Array, Array, Array]:
+def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:
     """V and R without one label, and the turn of V's columns that does it.
 
     Deleting a row of R leaves a Hessenberg matrix; the turn that makes it triangular again moves what this label alone told
     into V's last column, which is still there.
     """
+    V, R = field.factor, _root(field, field.recent)
     turn, triangle = np.linalg.qr(R[at + 1 :, at:].T, mode="complete")
     turn[:, : triangle.shape[1]] *= np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
     V, R = V.copy(), np.delete(R, at, axis=0)
-    V[:, at:], R[:, at:] = V[:, at:] @ turn, R[:, at:] @ turn
+    V[:, at:], R[:, at:] = V[:, at:] @ field.prior.lift(turn), R[:, at:] @ turn
     return V, R[:, :-1], turn
 
 

@@ -175,7 +175,7 @@ class Graph:
         """
         whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
         if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]  # whole says that it is a number
-            return int(name)  # type: ignore[call-overload, no-any-return]  # as above
+            return int(name)  # type: ignore[call-overload]  # as above
         try:
             return self._places[name]
         except (KeyError, TypeError):

@@ -91,7 +91,7 @@ def _rarity(counts: Array) -> str:
 def _untold(field: Field) -> str:
     part = field.origin.precision.graph.components()
     told = np.zeros(part.max(initial=-1) + 1, dtype=bool)
-    told[part[field.labeled]] = True
+    told[part[[x.node for x in field.labels]]] = True
     alone = int((~told[part]).sum())
     if not alone:
         return ""

@@ -241,7 +241,8 @@ class Learner:
             return
         self._settle()
         field, node, told = self._field, self._questions[0], self._answered + 1
-        likely = np.argsort(-field.probabilities()[node], kind="stable") if self._classes else np.arange(1)
+        votes = field.prior.pick(field.votes, np.array([node]))
+        likely = np.argsort(-coding.chances(votes)[0], kind="stable") if self._classes else np.arange(1)
         self._ahead = Ahead(node, lambda: field.awaiting(node), partial(self._follow, told), likely.tolist())
 
     @property
@@ -294,7 +295,7 @@ class Learner:
 
     def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
         """Class probabilities, a row a node in the graph's order (or the nodes given), a column a class."""
-        p = self._readout(self._field) if self._classes else self._field.votes
+        p = self._field.prior.gather(self._readout(self._field) if self._classes else self._field.votes)
         return p if nodes is None else p[self._indices(nodes)]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
@@ -306,7 +307,8 @@ class Learner:
 
     def audit(self, n: int = 10) -> list[Hashable]:
         """Up to n unlabeled nodes, drawn uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
-        nodes = candidates(self._field, self._aside())
+        prior = self._field.prior
+        nodes = prior.everyone(prior.nodes_of(candidates(self._field, self._aside())))
         drawn = np.random.default_rng([self.seed, len(self._log), AUDIT]).choice(
             nodes, min(n, nodes.size), replace=False
         )
@@ -321,7 +323,8 @@ class Learner:
 
     def expected_error(self) -> Error:
         """The expected share of wrong predictions among unlabeled nodes, with a range; audits make it sure."""
-        return expected_error(self._field, self.probabilities(), ~self._field.labeled, self._audits())
+        rest = self._field.prior.gather(~self._field.labeled)
+        return expected_error(self._field, self.probabilities(), rest, self._audits())
 
     def labels_needed(self, target: float) -> tuple[int, int]:
         """About how many labels more bring the expected error down to this target, from and to; a rule of thumb."""

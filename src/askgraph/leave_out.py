@@ -10,6 +10,7 @@ solved for: a solve a label too, and nothing is factorised but K.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,10 +44,9 @@ def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple
     G = np.hstack([prior.pick(prior.columns(part), nodes) for part in _parts(nodes)])
     inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
     Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
-    weights, beyond = inverse @ Y, inverse @ (prior.influence()[nodes] - G.sum(axis=0))
+    weights, beyond = inverse @ Y, inverse @ (prior.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]
-    told = np.zeros((prior.n_nodes, classes))
-    told[nodes] = weights
+    told = prior.put(prior.zeros(classes), nodes, weights)
     return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision)
 
 
@@ -70,10 +70,11 @@ def _folded(field: Field, held: Held) -> LeftOut:
     told = {x.node: x for x in field.folded}
     nodes, labels = _columns([told[node] for node in held.nodes.tolist()])
     here = labels != OPEN
-    Y, since = _told(field, labels), held.links @ field.factor
+    at_ends = partial(field.prior.pick, node=held.ends)
+    Y, since = _told(field, labels), held.links @ at_ends(field.factor)
     precision = held.precision + (since**2).sum(axis=1)
-    gap = (held.own[:, None] * Y - held.links @ field.votes) / precision[:, None]
-    lost = (held.links @ _shadow(field))[:, None] * gap
+    gap = (held.own[:, None] * Y - held.links @ at_ends(field.votes)) / precision[:, None]
+    lost = (held.links @ at_ends(_shadow(field)))[:, None] * gap
     return LeftOut(nodes[here], labels[here], (Y - gap)[here], lost[here], 1 / precision[here])
 
 

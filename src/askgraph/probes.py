@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import EngineError
+from askgraph.rows import Rows
 from askgraph.spread import Covariance, clipped, shifted_squares
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
@@ -52,11 +53,11 @@ class Samples:
     square: Array  # Σ of weighted squares of Y_t, a value a node
 
     @classmethod
-    def of(cls, values: Sample, weights: Array, noise: Noise) -> Samples:
+    def of(cls, rows: Rows, values: Sample, weights: Array, noise: Noise) -> Samples:
         """Before any label."""
-        narrow = weights.astype(np.float32)
-        chunks = (values[at : at + CHUNK] for at in range(0, len(values), CHUNK))
-        square = np.concatenate([np.zeros(0), *((chunk * chunk) @ narrow for chunk in chunks)])
+        narrow = rows.lift(weights.astype(np.float32))
+        chunks = (values[at : at + CHUNK] for at in range(0, max(len(values), 1), CHUNK))
+        square = np.concatenate([(chunk * chunk) @ narrow for chunk in chunks]).astype(np.float64)
         return cls(values, weights, noise, np.zeros((0, weights.size)), square)
 
     def at(self, field: Covariance, node: int, local: float) -> Array:
@@ -67,8 +68,9 @@ class Samples:
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
         """The squares of Y_t + sign · v u."""
         weighted = self.weights * u
-        Yu = self.values @ weighted.astype(np.float32) - field.factor @ (self.told @ weighted)
-        moved = self.square + v * (sign * 2 * Yu + v * (u @ weighted))
+        lift = field.prior.lift
+        Yu = self.values @ lift(weighted.astype(np.float32)) - field.factor @ lift(self.told @ weighted)
+        moved = self.square + v * (sign * 2 * Yu + v * float(u @ weighted))
         return np.maximum(moved, 0.0, out=moved)
 
 
@@ -136,17 +138,17 @@ class Probed:
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Probed:
         """Exact at these nodes, by their columns."""
-        new = nodes[~self.known[nodes]]
+        put, new = field.prior.put, nodes[~field.prior.pick(self.known, nodes)]
         if not new.size:
             return self
-        known, variance, squares = self.known.copy(), self.known_variance.copy(), self.known_squares.copy()
-        known[new] = True
+        squares = self.known_squares
         if self.flat_samples is None:
-            variance[new] = field.variances(new, SHARP)
+            variance = field.variances(new, SHARP)
         else:
             G = field.columns(new, SHARP_SQUARES)
-            variance[new], squares[new] = G[new, np.arange(new.size)], field.prior.total(G * G)
-        return replace(self, known=known, known_variance=variance, known_squares=squares)
+            variance, squares = field.prior.pick(G, new).diagonal(), put(squares, new, field.prior.total(G * G))
+        known = put(self.known, new, True)
+        return replace(self, known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares)
 
     def _shifted(
         self, field: Covariance, v: Array, u: Array, w: Array | None, sign: int, gone: BoolArray | None

@@ -13,15 +13,13 @@ from askgraph.types import Array, IntArray
 
 
 def candidates(field: Field, aside: Collection[int]) -> IntArray:
-    """The unlabeled nodes that were not set aside."""
-    waiting = ~field.labeled
-    waiting[list(aside)] = False
-    return np.flatnonzero(waiting)
+    """The rows of unlabeled nodes that were not set aside."""
+    return np.flatnonzero(field.prior.put(~field.labeled, np.array(list(aside), dtype=np.int64), False))
 
 
 def finished(field: Field, aside: Collection[int]) -> str | None:
     """Why there is nothing to ask, or None."""
-    if candidates(field, aside).size:
+    if field.prior.count(candidates(field, aside)):
         return None
     return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
 
@@ -34,7 +32,7 @@ def questions(
     The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
     """
     known, chosen = field, list[int]()
-    while len(chosen) < n and (nodes := candidates(field, aside)).size:
+    while len(chosen) < n and field.prior.count(nodes := candidates(field, aside)):
         node, sharper = _one(field, settings, nodes, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
         known = known if chosen else sharper
         chosen.append(node)
@@ -47,10 +45,10 @@ def questions(
 
 def alternatives(field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]) -> list[int]:
     """Up to n nodes to ask for at the same time, by one pass over the scores as they are known."""
-    nodes = candidates(field, aside)
+    rows, prior = candidates(field, aside), field.prior
     if _scored(field, settings):
-        return _local_maxima(field, settings, nodes, n)
-    drawn = np.random.default_rng(seed).permutation(nodes)[:n]
+        return _local_maxima(field, settings, rows, n)
+    drawn = np.random.default_rng(seed).permutation(prior.everyone(prior.nodes_of(rows)))[:n]
     return [int(node) for node in drawn]
 
 
@@ -61,16 +59,18 @@ def _scored(field: Field, settings: Settings) -> bool:
 
 def _one(field: Field, settings: Settings, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
     if rng.random() < settings.explores(field.held) or not _scored(field, settings):
-        return int(nodes[rng.integers(nodes.size)]), field  # (32)
+        return field.prior.draw(nodes, rng), field  # (32)
     if not field.prior.exact:
         field, nodes = shortlist(field, nodes, settings.score, settings.criterion, settings.ahead)
     return field.prior.best(nodes, settings.score(field, nodes), rng), field
 
 
-def _local_maxima(field: Field, settings: Settings, nodes: IntArray, n: int) -> list[int]:
+def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
     """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
-    W, scores = field.origin.precision.graph.weights, np.full(len(field.votes), -np.inf)
-    scores[nodes] = settings.score(field, nodes)
+    W, scores = field.origin.precision.graph.weights, field.prior.zeros() - np.inf
+    scores[rows] = settings.score(field, rows)
+    scores = field.prior.gather(scores)
+    nodes = np.flatnonzero(scores > -np.inf)
     peak = scores[nodes] >= _highest_neighbor(W.indptr, W.indices, scores)[nodes]
     order = np.lexsort((nodes, -scores[nodes], ~peak))
     return [int(node) for node in nodes[order[:n]]]

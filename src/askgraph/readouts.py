@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from askgraph import coding
 from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field
+from askgraph.rows import Rows
 from askgraph.temper import Reading, tempered, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray
 from askgraph.utilities.later import reweighted
@@ -58,8 +59,8 @@ class Mass:
         votes, mass = np.maximum(field.votes if votes is None else votes, 0.0), field.mass
         weights = self._prior(field.counts)
         if (mass > 0).any():  # else nothing is left to normalise over
-            weights = np.divide(weights, mass, out=np.zeros_like(mass), where=mass > 0)
-        return _blended(votes, votes * weights)
+            weights = coding.ratio(weights, mass)
+        return _blended(votes, votes * field.prior.lift(weights))
 
     def _prior(self, counts: Array) -> Array:
         if self.prior == "uniform":
@@ -101,12 +102,13 @@ class Consensus:
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Of nodes, or of rows with these votes that are linked to nodes by weights."""
-        reading = tempered_or_plain(field)
+        reading, origin = tempered_or_plain(field), field.origin
         p = _read(field, reading, None)
-        heard = _heard(p, p, field.origin.precision.graph.weights)
-        sharpness = _sharpness(p, heard, ~field.labeled)
+        heard = _heard(p, origin.neighbors(p), origin.degrees)
+        sharpness = _sharpness(origin, p, heard, ~field.labeled)
         if votes is not None and links is not None:
-            return _sharpened(_heard(_read(field, reading, votes), p, links), sharpness)
+            weight = origin.lift(np.asarray(links.sum(axis=1)).ravel())
+            return _sharpened(_heard(_read(field, reading, votes), origin.linked(links, p), weight), sharpness)
         return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
 
 
@@ -114,26 +116,24 @@ def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
     """The reading of these votes; labels are what was told."""
     mine = field.votes if votes is None else votes
     p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
-    told = field.free == 0
-    if votes is None and told.any():
-        p[told] = np.clip(field.votes[told], 0.0, 1.0)  # roundoff may leave -1e-17
-    return p
+    if votes is not None:
+        return p
+    return np.where((field.free == 0)[:, None], np.clip(field.votes, 0.0, 1.0), p)  # roundoff may leave -1e-17
 
 
-def _heard(own: Array, p: Array, links: csr_array) -> Array:
+def _heard(own: Array, around: Array, weight: Array) -> Array:
     """0.1 of one's own and 0.9 of the mean over neighbours; all of one's own without any."""
-    weight = np.asarray(links.sum(axis=1)).reshape(-1, 1)
-    mean = np.divide(links @ p, weight, out=own.copy(), where=weight > 0)
-    return np.asarray((1 - HEARD) * own + HEARD * mean)
+    return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
 
 
-def _sharpness(p: Array, heard: Array, unlabeled: BoolArray) -> float:
+def _sharpness(origin: Rows, p: Array, heard: Array, unlabeled: BoolArray) -> float:
     """The exponent with which heard probabilities are as sure as one's own were, on average over some unlabeled nodes."""
     some = np.flatnonzero(unlabeled)
-    some = some[:: max(1, some.size // SAMPLE)]
-    if not some.size:
+    some = some[:: max(1, origin.count(some) // SAMPLE)]
+    aims, part = origin.everyone(p[some].max(axis=1)), origin.everyone(heard[some])
+    if not aims.size:
         return 1.0
-    aim, part = p[some].max(axis=1).mean(), heard[some]
+    aim = aims.mean()
     logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
     low, high = np.log(SHARPNESS)
     for _ in range(20):
@@ -145,14 +145,13 @@ def _sharpness(p: Array, heard: Array, unlabeled: BoolArray) -> float:
 
 def _sharpened(p: Array, power: float) -> Array:
     scores = (p / p.max(axis=1, keepdims=True)) ** power
-    return np.asarray(scores / coding.summed(scores))
+    return scores / coding.summed(scores)
 
 
 def _blended(votes: Array, scores: Array) -> Array:
     """H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
     classes, reach, total = votes.shape[1], np.clip(coding.summed(votes), 0.0, 1.0), coding.summed(scores)
-    shares = np.divide(scores, total, out=np.full_like(scores, 1 / classes), where=total > 0)
-    return np.asarray(reach * shares + (1 - reach) / classes)
+    return reach * coding.ratio(scores, total, 1 / classes) + (1 - reach) / classes
 
 
 @dataclass(frozen=True)

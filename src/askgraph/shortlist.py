@@ -20,35 +20,29 @@ SPREAD = 1.5
 FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
 
 
-def shortlist(field: Field, nodes: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
-    """The field sharpened at the most promising of these nodes, and the nodes whose scores are exact."""
+def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
+    """The field sharpened at the most promising of these rows, and the rows whose scores are exact."""
+    prior = field.prior
     if not criterion.summaries:
-        return field, nodes
+        return field, rows
     if criterion.columns:
-        return _for_look_ahead(field, nodes, ahead)
-    if nodes.size <= EXACT_UP_TO:
-        return field.sharpen(nodes), nodes
-    scores, known = score(field, nodes), _probed(field).known[nodes]
-    best, slack = scores[known].max(initial=-np.inf), _slack(field, nodes[known], scores[known], score)
-    promising = np.flatnonzero(~known & (scores + slack * np.abs(scores) > best))
-    promising = promising[_top(scores[promising], MORE if criterion.squares else COLUMNS)]
-    known[promising] = True
-    return field.sharpen(np.sort(nodes[promising])), nodes[known]
+        return _for_look_ahead(field, rows, ahead)
+    if prior.count(rows) <= EXACT_UP_TO:
+        return field.sharpen(prior.everyone(prior.nodes_of(rows))), rows
+    scores, known = score(field, rows), _probed(field).known[rows]
+    best, slack = prior.highest(scores[known]), _slack(field, rows[known], scores[known], score)
+    promising = ~known & (scores + slack * abs(scores) > best)
+    top = prior.top(rows[promising], scores[promising], MORE if criterion.squares else COLUMNS)
+    sharper = field.sharpen(np.sort(top))
+    return sharper, rows[_probed(sharper).known[rows]]
 
 
-def _top(scores: Array, count: int) -> IntArray:
-    """The places of the highest scores, best first, ties in order."""
-    some = np.arange(scores.size) if scores.size <= count else np.argpartition(-scores, count)[:count]
-    some.sort()
-    return np.asarray(some[np.argsort(-scores[some], kind="stable")])
-
-
-def _for_look_ahead(field: Field, nodes: IntArray, ahead: int) -> tuple[Field, IntArray]:
+def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, IntArray]:
     """The top candidates by total variation, which needs no columns."""
-    scores = CRITERIA["tv"].score(field, nodes, 0.0, "printed", "mean")
-    top = np.sort(nodes[_top(scores, ahead)])
-    log.info("look-ahead on the %s engine scores the top %d of %d nodes by tv", field.prior.name, top.size, nodes.size)
-    return field.sharpen(top), top
+    prior, scores = field.prior, CRITERIA["tv"].score(field, rows, 0.0, "printed", "mean")
+    top = np.sort(prior.top(rows, scores, ahead))
+    log.info("look-ahead on the %s engine scores the top %d of %d nodes by tv", prior.name, top.size, prior.count(rows))
+    return field.sharpen(top), np.flatnonzero(prior.put(prior.zeros(dtype=bool), top, True))
 
 
 def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
@@ -56,10 +50,10 @@ def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
 
     Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
     """
-    if known.size < COLUMNS:
+    if field.prior.count(known) < COLUMNS:
         return FIRST_GUESS
     guess = score(replace(field, spread=_probed(field).estimated()), known)
-    off = (exact - guess) / np.maximum(np.abs(guess), np.finfo(float).tiny)
+    off = field.prior.everyone((exact - guess) / np.maximum(abs(guess), np.finfo(float).tiny))
     return float(SPREAD * off.std())
 
 

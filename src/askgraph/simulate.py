@@ -116,9 +116,9 @@ def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None
 
 def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
-    if not rest.any():
-        return 1.0
-    return round(float((decide(field, readout) == codes)[rest].mean()), 6)
+    count = int(field.prior.total(rest))
+    right = (decide(field, readout) == field.prior.lift(codes)) & rest
+    return round(float(field.prior.total(right)) / count, 6) if count else 1.0
 
 
 def versions() -> dict[str, str]:

@@ -8,23 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from askgraph.errors import EngineError
-from askgraph.types import AnyArray, Array, BoolArray, IntArray
-
-
-class Rows(Protocol):
-    """What looks across the rows of vectors, wherever they live."""
-
-    def total(self, x: AnyArray) -> AnyArray:
-        """Sum over all nodes."""
-        ...
-
-    def pick(self, x: AnyArray, node: int | IntArray) -> AnyArray:
-        """Rows of x at a node."""
-        ...
-
-    def unit(self, node: int) -> BoolArray:
-        """True at this node."""
-        ...
+from askgraph.rows import Rows
+from askgraph.types import Array, BoolArray, IntArray
 
 
 class Covariance(Protocol):

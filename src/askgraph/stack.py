@@ -18,28 +18,34 @@ class Stack:
     branch copies. So a loop of t appends costs O(n t), not O(n t²), and a value stays a value.
     """
 
-    def __init__(self, rows: int, buffer: _Buffer | None = None, length: int = 0) -> None:
-        self._buffer = buffer or _Buffer(np.empty((0, rows)), 0)
+    def __init__(self, buffer: _Buffer, length: int) -> None:
+        self._buffer = buffer
         self._length = length
+
+    @classmethod
+    def like(cls, column: Array) -> Stack:
+        """Without columns yet; they will be as long as this one, and live where it does."""
+        return cls(_Buffer(np.empty_like(column, shape=(0, column.size)), 0), 0)
 
     @property
     def array(self) -> Array:
         """The columns, (rows, length), as a view."""
         view = self._buffer.data[: self._length].T
-        view.flags.writeable = False
+        if isinstance(view, np.ndarray):
+            view.flags.writeable = False
         return view
 
     def push(self, column: Array) -> Stack:
         """The same columns and one more."""
         buffer = self._buffer.claimed(self._length)
         buffer.data[self._length] = column
-        return Stack(column.size, buffer, self._length + 1)
+        return Stack(buffer, self._length + 1)
 
     @classmethod
     def of(cls, columns: Array) -> Stack:
         """A stack that holds a copy of these columns."""
-        rows, length = columns.shape
-        return cls(rows, _Buffer(np.ascontiguousarray(columns.T), length), length)
+        length = columns.shape[1]
+        return cls(_Buffer(columns.T.copy(order="C"), length), length)
 
 
 class _Buffer:
@@ -58,6 +64,6 @@ class _Buffer:
         return copy
 
     def copy(self, length: int) -> _Buffer:
-        data = np.empty((max(8, length + length // 2), self.data.shape[1]))
+        data = np.empty_like(self.data, shape=(max(8, length + length // 2), self.data.shape[1]))
         data[:length] = self.data[:length]
         return _Buffer(data, length)

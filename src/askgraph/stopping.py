@@ -52,7 +52,7 @@ def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[In
     loo = _left_out_error(field)
     guess = 0.5 * float(1 - p[unlabeled].max(axis=1).mean())
     guess += 0.5 * (1 - 1 / max(field.n_classes, 2)) * rest / (rest + labels) * loo
-    guess = max(guess, _swayed(field, unlabeled))
+    guess = max(guess, _swayed(field))
     nodes, told = audit
     if not nodes.size:
         low, high = _range(WORTH * labels * guess, WORTH * labels * (1 - guess), rest)
@@ -86,13 +86,14 @@ def _left_out_error(field: Field) -> float:
     return float((p.argmax(axis=1) != left.labels).mean())
 
 
-def _swayed(field: Field, unlabeled: BoolArray) -> float:
-    """The share of nodes that decide otherwise once they hear their neighbours."""
+def _swayed(field: Field) -> float:
+    """The share of unlabeled nodes that decide otherwise once they hear their neighbours."""
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0
     before, after = alone(field.votes).argmax(axis=1), Consensus()(field).argmax(axis=1)
-    return float((before != after)[unlabeled].mean())
+    total, rest = field.prior.total, ~field.labeled
+    return float(total((before != after) & rest) / total(rest))
 
 
 def _range(bad: float, good: float, rest: int) -> tuple[float, float]:

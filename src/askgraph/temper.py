@@ -32,11 +32,11 @@ class Reading:
 
     def __call__(self, votes: Array) -> Array:
         """The shares of all classes, 0 for one without labels; rows add up to 1."""
-        logits = self.tau * np.log(np.maximum(votes[:, self.seen], 0.0) / self.mean + FAINT) + np.log(self.prior)
+        logits = np.full_like(votes, -np.inf)
+        for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
+            logits[:, c] = self.tau * np.log(np.maximum(votes[:, c], 0.0) / mean + FAINT) + np.log(prior)
         scores = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares = np.zeros_like(votes)
-        shares[:, self.seen] = scores / coding.summed(scores)
-        return shares
+        return scores / coding.summed(scores)
 
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
@@ -80,8 +80,7 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
     votes, left = left_out_alone(prior, labels, classes)
-    labeled = np.zeros(prior.n_nodes, dtype=bool)
-    labeled[left.nodes] = True
+    labeled = prior.put(prior.zeros(dtype=bool), left.nodes, True)
     told, counted = _Votes(prior, votes, labeled, counts), int((counts[codes] > 1).sum())
     return (_Evidence.read(told, left).freely()[2] if told.tell else counted * np.log(classes)), counted
 
@@ -129,10 +128,11 @@ class _Evidence:
 
     @classmethod
     def read(cls, told: _Votes, left: LeftOut) -> _Evidence:
-        votes, seen = np.maximum(told.votes[told.reached][:, told.seen], 0.0), told.seen
-        total = np.maximum(told.prior.total(votes), NOTHING * len(votes))
-        likely = _likely(told.prior, votes, total / len(votes))
-        return cls(told.counts.size, seen, told.counts[seen], total, len(votes), likely, left)
+        votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
+        reached = int(told.prior.total(told.reached))
+        total = np.maximum(told.prior.total(votes), NOTHING * reached)
+        likely = _likely(told.prior, votes, total / reached, reached)
+        return cls(told.counts.size, seen, told.counts[seen], total, reached, likely, left)
 
     def by_mass(self, tau: float) -> Reading:
         prior = coding.frequencies(self.counts, self.classes)
@@ -187,12 +187,12 @@ class _Evidence:
         return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 
-def _likely(prior: Prior, votes: Array, mean: Array) -> float:
+def _likely(prior: Prior, votes: Array, mean: Array, reached: int) -> float:
     """τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
     classes = mean.size
     if classes < 2:
         return 1.0
-    logs = np.log(np.maximum(votes, NOTHING)) - np.log(mean)
+    logs = np.log(np.maximum(votes, NOTHING)) - prior.lift(np.log(mean))
     logs -= coding.summed(logs) / classes
-    sigma = np.sqrt(float(prior.total((logs**2).sum(axis=1))) / (len(votes) * (classes - 1)))
+    sigma = np.sqrt(float(prior.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

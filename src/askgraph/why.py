@@ -49,7 +49,7 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
         raise LabelError(f"no node with index {node}: indices run from 0 to {n - 1}")
     labeled = bool(field.prior.pick(field.labeled, node))
     after = None if labeled else after or field.awaiting(node)
-    g = without_own(field, node) if after is None else after.factor[:, -1] * after.recent[-1].scale
+    g = without_own(field, node) if after is None else field.prior.gather(after.factor[:, -1]) * after.recent[-1].scale
     pull = field.origin.precision.graph.weights @ g
     voters, weights = _votes(field, node, g, pull)
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
@@ -76,12 +76,12 @@ def without_own(field: Field, node: int) -> Array:
     """
     here = np.array([node])
     if field.prior.pick(field.free, node):
-        g = field.columns(here)[:, 0]
+        g = field.prior.gather(field.columns(here)[:, 0])
         told = sum(x.noise**-2.0 for x in field.labels if x.node == node)
-        return np.asarray(g / (1 - told * float(field.prior.pick(g, node))))
+        return np.asarray(g / (1 - told * g[node]))
     Q = field.origin.precision
     row = Q.graph.weights[here].toarray()[0]
-    x = field.apply(row * field.free) * field.free
+    x = field.prior.gather(field.apply(field.prior.lift(row) * field.free) * field.free)
     x[node] = 1.0
     return np.asarray(x / (Q.graph.degrees[node] + Q.delta - row @ x))
 
@@ -104,7 +104,7 @@ def expected_changes(field: Field, readout: Readout, node: int, after: Field | N
         return 0.0
     after = after or field.awaiting(node)
     p = readout(field)
-    now, own = coding.decide(p), p[node]
+    now, own = coding.decide(p), field.prior.pick(p, node)
     answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
     if after.worn:
         after = field.rebase().awaiting(node)  # once, rather than with every answer
@@ -119,8 +119,7 @@ def _likeliest(p: Array) -> IntArray:
 
 def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
     differs = coding.decide(readout(field)) != before
-    differs[node] = False
-    return int(field.prior.total(differs))
+    return int(field.prior.total(differs & ~field.prior.unit(node)))
 
 
 def weighty(weights: Array) -> int:

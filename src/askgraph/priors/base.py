@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -13,8 +14,9 @@ from scipy.sparse import csr_array, diags_array
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.graph import Graph
 from askgraph.progress import bar
+from askgraph.rows import Rows
 from askgraph.spread import Spread
-from askgraph.types import AnyArray, Array, BoolArray, IntArray
+from askgraph.types import Array, BoolArray, IntArray
 
 RESIDUAL = 1e-8
 RIDGE = 0.001  # δ over the mean degree
@@ -86,37 +88,57 @@ class Held(NamedTuple):
     """
 
     nodes: IntArray
-    links: csr_array
+    ends: IntArray  # the nodes they hang on
+    links: csr_array  # by these weights, a row a label, a column an end
     own: Array  # d + δ, or 1/γ²
     precision: Array  # own − links G₀ linksᵀ
 
 
-class Prior(ABC):
-    """N(0, Q⁻¹), an engine: how to solve with Q, and the space its vectors live in.
-
-    Arrays hold this process's rows. What looks across rows goes through ``total``, ``inner``, ``pick``, ``unit`` and
-    ``best``, so the same field runs wherever an engine keeps its rows.
-    """
+class Prior(Rows, ABC):
+    """N(0, Q⁻¹), an engine: how to solve with Q, and where the rows of its vectors live."""
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
-    tie: ClassVar[float] = 1e-9  # scores this close to the best, relatively, are tied
+    look_ahead: ClassVar[Callable[..., Array] | None] = None  # an engine's own way to score by columns of G
     reason: str = ""
 
     def __init__(self, precision: Precision) -> None:
         self.precision = precision
 
     @property
-    def n_nodes(self) -> int:
+    def n_nodes(self) -> int:  # type: ignore[override]  # it is only read
         """How many nodes the field has."""
         return self.precision.graph.n_nodes
 
     @property
+    def delta(self) -> float:
+        """The ridge δ."""
+        return self.precision.delta
+
+    @property
+    def degrees(self) -> Array:
+        """The sum of each node's weights."""
+        return self.lift(self.precision.graph.degrees)
+
+    @property
     def free(self) -> Array:
         """1.0 where a node is in the solve, 0.0 where an exact label was folded in."""
-        return (~self.precision.pinned).astype(float)
+        return self.lift((~self.precision.pinned).astype(float))
 
-    def prepare(self) -> None:  # noqa: B027 -- the dense engine has nothing to prepare
+    @property
+    def labeled(self) -> BoolArray:
+        """Where a label was folded in."""
+        return self.lift(self.precision.pinned | (self.precision.extra > 0))
+
+    def neighbors(self, x: Array) -> Array:
+        """W x."""
+        return np.asarray(self.precision.graph.weights @ x)
+
+    def times(self, x: Array) -> Array:
+        """(L + δI) x and what noisy labels add; rows of exact ones included."""
+        return np.asarray(self.precision.full @ x)
+
+    def prepare(self) -> None:
         """Do now what the first solve would do: factorise, order, coarsen."""
 
     @abstractmethod
@@ -129,16 +151,18 @@ class Prior(ABC):
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[:, nodes]; an engine that iterates may stop at the relative residual ``rough``."""
-        b = np.zeros((self.n_nodes, len(nodes)))
-        b[nodes, np.arange(len(nodes))] = 1.0
-        return self.solve(b)
+        return self.solve(self.put(self.zeros(len(nodes)), nodes, np.eye(len(nodes))))
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[i, i] at these nodes; an engine that iterates may stop at the relative residual ``rough``."""
-        return np.asarray(self.columns(nodes)[nodes, np.arange(len(nodes))])
+        return np.asarray(self.pick(self.columns(nodes), nodes).diagonal())
+
+    def fold(self, nodes: IntArray, noise: Array) -> Self:
+        """The same engine with labels at these nodes, γ = noise, folded into its precision."""
+        return self.conditioned(self.precision.folded(nodes, noise))
 
     def conditioned(self, precision: Precision) -> Self:
-        """The same engine on a precision into which labels were folded."""
+        """The same engine on another precision."""
         prior = type(self)(precision)
         prior.reason = self.reason
         return prior
@@ -156,48 +180,32 @@ class Prior(ABC):
 
     def hold(self, nodes: IntArray) -> Held:
         """Of these nodes, whose labels were folded in: a solve each."""
-        pinned, extra = self.precision.pinned, self.precision.extra
-        links = csr_array(
-            (diags_array(pinned.astype(float)) @ self.precision.graph.weights + diags_array(extra))[nodes]
-        )
-        own = np.where(pinned, self.precision.full.diagonal(), extra)[nodes]
+        links, own = self.ties(nodes)
+        ends, place = np.unique(links.indices, return_inverse=True)
+        links = csr_array((links.data, place, links.indptr), shape=(nodes.size, ends.size))
         known, long = [np.zeros(0)], self.n_nodes * nodes.size > LONG
         with bar(nodes.size if long else 0, f"leaving out {nodes.size} labels") as tick:
             for at in range(0, nodes.size, AT_ONCE):
                 part = links[at : at + AT_ONCE].toarray()
-                known.append(np.einsum("ij,ji->i", part, self.solve(part.T)))
+                solved = self.pick(self.solve(self.put(self.zeros(len(part)), ends, part.T)), ends)
+                known.append(np.einsum("ij,ji->i", part, solved))
                 tick(len(part))
-        return Held(nodes, links, own, own - np.concatenate(known))
+        return Held(nodes, ends, links, own, own - np.concatenate(known))
+
+    def ties(self, nodes: IntArray) -> tuple[csr_array, Array]:
+        """How labels at these nodes hang on the field, a row each over all nodes, and their own d + δ or 1/γ²."""
+        pinned, extra = self.precision.pinned[nodes], self.precision.extra[nodes]
+        weights, own = self.precision.graph.weights[nodes], self.precision.graph.degrees[nodes] + self.precision.delta
+        noisy = csr_array((extra, nodes, np.arange(nodes.size + 1)), shape=weights.shape)
+        links = csr_array(diags_array(pinned.astype(float)) @ weights + noisy)
+        links.eliminate_zeros()
+        return links, np.where(pinned, own, extra)
 
     def influence(self) -> Array:
         """G₀1: 1/δ when no label is folded in, one solve otherwise."""
         if self.precision.plain:
-            return np.full(self.n_nodes, 1 / self.precision.delta)
+            return self.zeros() + 1 / self.precision.delta
         return self.solve(self.free)
-
-    def total(self, x: AnyArray) -> AnyArray:
-        """Sum over all nodes."""
-        return np.asarray(x.sum(axis=0))
-
-    def inner(self, a: Array, b: Array) -> Array:
-        """Aᵀ B, summed over all nodes."""
-        return np.asarray(a.T @ b)
-
-    def pick(self, x: AnyArray, node: int | IntArray) -> AnyArray:
-        """Row(s) of x at a node, wherever it lives."""
-        return np.asarray(x[node])
-
-    def unit(self, node: int) -> BoolArray:
-        """True at this node."""
-        mask = np.zeros(self.n_nodes, dtype=bool)
-        mask[node] = True
-        return mask
-
-    def best(self, nodes: IntArray, scores: Array, rng: np.random.Generator) -> int:
-        """The node with the highest score; among ties, sorted by index, the generator draws one."""
-        scale = np.abs(scores).max()
-        tied = np.sort(nodes[scores >= scores.max() - self.tie * scale])
-        return int(tied[rng.integers(tied.size)])
 
 
 def checked(residual: float, what: str) -> None:

@@ -98,7 +98,7 @@ class Iterative(Prior):
         noise = Field(self.precision)
         certain = local + share * (influence - local) ** 2
         values = self._field_probes(noise, certain)
-        field_samples = Samples.of(values, _shares(values.shape[1]), noise)
+        field_samples = Samples.of(self, values, _shares(values.shape[1]), noise)
         return Probed(
             local=local,
             share=share,
@@ -129,7 +129,7 @@ class Iterative(Prior):
         fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence, which do not need them")
         if group is None:
             flat = Flat(component, free)
-            return Samples.of(self._solved([(flat.block, count)]), _shares(count), flat)
+            return Samples.of(self, self._solved([(flat.block, count)]), _shares(count), flat)
         home = np.empty(component.max() + 1, dtype=group.dtype)
         for some in (~free, free):  # a pinned node has no neighbors in Q: it joins a group of its own component
             home[component[some]] = group[some]
@@ -138,7 +138,9 @@ class Iterative(Prior):
             log.info("so many nodes: msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
         steps, flat = Steps(group, component, free), Flat(group, free)
         values = self._solved([(steps.block, steps.count), (flat.block, count)])
-        return Samples.of(values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat))
+        return Samples.of(
+            self, values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat)
+        )
 
     def _solved(self, noise: list[tuple[Callable[[slice], Sample], int]], before: Sample | None = None) -> Sample:
         """P G of these kinds of noise, so many columns of each, after the columns that were solved before."""

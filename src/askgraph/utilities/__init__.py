@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Criterion:
         p = self.marginals(field, nodes)
         linear = self.exact or self.utility
         if expect == "min":
-            return np.asarray(np.minimum.reduce([linear(field, nodes, q) for q in _certain(p)]))  # (33)
+            return reduce(np.minimum, (linear(field, nodes, q) for q in _certain(p)))  # (33)
         if form == "derived":
             return linear(field, nodes, coding.soften(p, alpha))  # (34)
         if self.calm is None:
@@ -59,9 +59,12 @@ class Criterion:
 MOST = 0.9  # the share of nodes from which all are scored, to look at some
 
 
-def _certain(p: Array) -> list[Array]:
+def _certain(p: Array) -> Iterator[Array]:
     """One distribution an answer: that answer for sure."""
-    return [np.broadcast_to(row, p.shape) for row in np.eye(p.shape[1])]
+    for c in range(p.shape[1]):
+        sure = np.zeros_like(p)
+        sure[:, c] = 1.0
+        yield sure
 
 
 def two_step_approximation(beta: float = 1.0) -> Criterion:

@@ -50,14 +50,14 @@ def uncertain_influence(field: Field, nodes: IntArray, p: Array) -> Array:
     votes = coding.at_least_two(field.votes)[nodes]
     shares = votes + (1 - coding.summed(votes)) / votes.shape[1]
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
-    return np.asarray(open_**2 * sigma_optimality(field, nodes, p))
+    return open_**2 * sigma_optimality(field, nodes, p)
 
 
 def margin(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""Minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
     votes = coding.at_least_two(field.votes)[nodes]
     second, first = np.partition(votes, -2, axis=1)[:, -2:].T
-    return np.asarray(-2 * (first - second))  # μ_c − μ_d = 2 (h_c − h_d)
+    return -2 * (first - second)  # μ_c − μ_d = 2 (h_c − h_d)
 
 
 def innovation(field: Field, nodes: IntArray) -> Array:
@@ -73,7 +73,7 @@ def surprise(field: Field, nodes: IntArray, p: Array, power: int, form: Form) ->
     """
     classes = p.shape[1]
     if form == "printed" and classes > 2:
-        return np.asarray(classes - np.einsum("ic,ic->i", p, p))
+        return classes - np.einsum("ic,ic->i", p, p)
     mu = coding.means(coding.at_least_two(field.votes)[nodes])
     gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
     return coding.summed(gaps)[:, 0] / (2 if classes == 2 else 1)

@@ -1,4 +1,6 @@
-"""The look-ahead utilities, compiled: for each candidate row of G, a sum over all other unlabeled nodes.
+"""The look-ahead utilities, compiled: for each candidate row of G, a sum over all other unlabeled nodes that live here.
+
+A candidate's own row is ``rows[i]``, -1 where it lives elsewhere; ``mine[i]`` are its votes.
 
 The same arithmetic as ``lookahead``'s array form, a pair at a time; the tests hold the two equal.
 """
@@ -19,7 +21,8 @@ FLOOR = 1e-12
 def risk(
     G: Array,
     scale: Array,
-    nodes: IntArray,
+    rows: IntArray,
+    mine: Array,
     p: Array,
     votes: Array,
     now: Array,
@@ -29,13 +32,13 @@ def risk(
 ) -> Array:
     """Expected risk after the answer; classes outside, nodes inside, so that the loops over nodes use vector registers."""
     n, C = votes.shape
-    out = np.zeros(len(nodes))
+    out = np.zeros(len(rows))
     reach = votes.sum(axis=1)
     columns = np.ascontiguousarray(votes.T)
     R, best, top = np.empty(n), np.empty(n), np.empty(n)
-    for i in range(len(nodes)):
-        own = votes[nodes[i]]
-        rest = 1 - reach[nodes[i]]
+    for i in range(len(rows)):
+        own = mine[i]
+        rest = 1 - own.sum()
         share = 1 / scale[i]
         for j in range(n):
             R[j] = G[i, j] * share
@@ -55,9 +58,11 @@ def risk(
         for j in range(n):
             H = reach[j] + rest * R[j]
             total += counted[j] * (1 - (2 * top[j] + 1 - H) / (C + (2 - C) * H))
-        k = nodes[i]
-        H = reach[k] + rest * R[k]
-        out[i] = total - counted[k] * (1 - (2 * top[k] + 1 - H) / (C + (2 - C) * H))
+        out[i] = total
+        k = rows[i]
+        if k >= 0:
+            H = reach[k] + rest * R[k]
+            out[i] -= counted[k] * (1 - (2 * top[k] + 1 - H) / (C + (2 - C) * H))
     return out
 
 
@@ -65,7 +70,8 @@ def risk(
 def flips(
     G: Array,
     scale: Array,
-    nodes: IntArray,
+    rows: IntArray,
+    mine: Array,
     p: Array,
     votes: Array,
     now: Array,
@@ -75,12 +81,12 @@ def flips(
 ) -> Array:
     """Expected number of predictions that change."""
     n, C = votes.shape
-    out = np.zeros(len(nodes))
+    out = np.zeros(len(rows))
     base = np.empty(C)
-    for i in range(len(nodes)):
-        own = votes[nodes[i]]
+    for i in range(len(rows)):
+        own = mine[i]
         for j in range(n):
-            if counted[j] == 0 or j == nodes[i]:
+            if counted[j] == 0 or j == rows[i]:
                 continue
             R = G[i, j] / scale[i]
             best = -np.inf
@@ -104,7 +110,8 @@ def flips(
 def divergence(
     G: Array,
     scale: Array,
-    nodes: IntArray,
+    rows: IntArray,
+    mine: Array,
     p: Array,
     votes: Array,
     now: Array,
@@ -114,14 +121,14 @@ def divergence(
 ) -> Array:
     """Expected KL divergence of the labels; loops as in ``risk``."""
     n, C = votes.shape
-    out = np.zeros(len(nodes))
+    out = np.zeros(len(rows))
     reach = votes.sum(axis=1)
     columns = np.ascontiguousarray(votes.T)
     logs = np.log(np.ascontiguousarray(now.T))
     R, share, half, sums = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    for i in range(len(nodes)):
-        own = votes[nodes[i]]
-        rest = 1 - reach[nodes[i]]
+    for i in range(len(rows)):
+        own = mine[i]
+        rest = 1 - own.sum()
         certain = p[i].sum()
         inverse = 1 / scale[i]
         for j in range(n):
@@ -141,7 +148,7 @@ def divergence(
         total = 0.0
         for j in range(n):
             total += counted[j] * sums[j]
-        out[i] = total - counted[nodes[i]] * sums[nodes[i]]
+        out[i] = total - (counted[rows[i]] * sums[rows[i]] if rows[i] >= 0 else 0.0)
     return out
 
 
@@ -149,7 +156,8 @@ def divergence(
 def two_step_risk(
     G: Array,
     scale: Array,
-    nodes: IntArray,
+    rows: IntArray,
+    mine: Array,
     p: Array,
     votes: Array,
     now: Array,
@@ -164,15 +172,15 @@ def two_step_risk(
     overflows then has odds of 0.
     """
     n, C = votes.shape
-    out = np.zeros(len(nodes))
+    out = np.zeros(len(rows))
     reach = votes.sum(axis=1)
     columns = np.ascontiguousarray(votes.T)
     R, H, gain, best, low = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     one, whole, total, sums = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     less, weight = np.empty((C, n)), np.empty((C, n))
-    for i in range(len(nodes)):
-        own = votes[nodes[i]]
-        rest = 1 - reach[nodes[i]]
+    for i in range(len(rows)):
+        own = mine[i]
+        rest = 1 - own.sum()
         inverse = 1 / scale[i]
         for j in range(n):
             R[j] = G[i, j] * inverse
@@ -205,5 +213,5 @@ def two_step_risk(
         risk = 0.0
         for j in range(n):
             risk += counted[j] * sums[j]
-        out[i] = risk - counted[nodes[i]] * sums[nodes[i]]
+        out[i] = risk - (counted[rows[i]] * sums[rows[i]] if rows[i] >= 0 else 0.0)
     return out

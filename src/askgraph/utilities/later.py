@@ -32,9 +32,9 @@ def model_change(field: Field, nodes: IntArray, p: Array) -> Array:
     of msd with ``expect="min"``.
     """
     votes = coding.at_least_two(field.votes)[nodes]
-    nearest = np.eye(votes.shape[1])[votes.argmax(axis=1)]
-    gap = np.linalg.norm(nearest - votes, axis=1)
-    return np.asarray(gap * field.spread.influence_l2[nodes] / closed.innovation(field, nodes))
+    nearest = votes.argmax(axis=1)
+    gap = np.sqrt(sum((votes[:, c] - (nearest == c)) ** 2 for c in range(votes.shape[1])))
+    return gap * field.spread.influence_l2[nodes] / closed.innovation(field, nodes)
 
 
 def mcvopt(field: Field, nodes: IntArray, p: Array) -> Array:
@@ -52,19 +52,20 @@ def dirichlet(field: Field, nodes: IntArray, p: Array, prior: float = 1.0) -> Ar
     :math:`P_l` with :math:`(L + \delta I) P_l = e_l - 1/n`, shifted to the minimum 0, scaled to 1 at l. It takes a solve a label.
     """
     known, Y = _known(field)
-    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * len(field.votes)))
-    alpha = np.full((len(field.votes), lent.shape[1]), prior)
+    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.prior.n_rows))
+    alpha = field.origin.zeros(lent.shape[1]) + prior
     for start in range(0, known.size, width):
         chunk = slice(start, start + width)
-        alpha += _propagated(field.origin, known[chunk]) @ lent[chunk]
+        alpha += _propagated(field.origin, known[chunk]) @ field.origin.lift(lent[chunk])
     alpha = alpha[nodes]
     total = coding.summed(alpha)[:, 0]
-    return np.asarray((1 - np.einsum("ic,ic->i", alpha, alpha) / total**2) / (1 + total))
+    return (1 - np.einsum("ic,ic->i", alpha, alpha) / total**2) / (1 + total)
 
 
 def minimum_norm(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""How little labels reach a node in the reweighted graph, :math:`1 - \|u_i\|_2` (PWLL-τ, Miller & Calder 2023)."""
-    return np.asarray(1 - np.linalg.norm(reweighted(field)[nodes], axis=1))
+    u = reweighted(field)[nodes]
+    return 1 - np.sqrt((u * u).sum(axis=1))
 
 
 def reweighted(field: Field) -> Array:
@@ -76,12 +77,12 @@ def reweighted(field: Field) -> Array:
     """
     known, Y = _known(field)
     origin, tau = field.origin.precision, _ridge(known.size, field.n_classes)
-    engine = Iterative if field.origin.name == "iterative" else Direct
+    engine = Direct if field.origin.exact else Iterative
     graph = _between(origin.graph, _poisson(engine, origin, known))
     prior = engine(Precision.of(graph, tau).folded(known, np.zeros(known.size)))
-    u = np.zeros_like(field.votes)
+    u = np.zeros((graph.n_nodes, field.n_classes))
     u[known] = Y
-    return u + prior.solve(graph.weights @ u)
+    return field.prior.lift(u + prior.solve(graph.weights @ u))
 
 
 def _known(field: Field) -> tuple[IntArray, Array]:
@@ -93,8 +94,8 @@ def _known(field: Field) -> tuple[IntArray, Array]:
 def _propagated(origin: Prior, nodes: IntArray) -> Array:
     """P_l, a column a node: (L + δI)⁻¹1 = 1/δ on any graph, so the 1/n only shifts G₀[:, l], and the minimum takes it away."""
     P = origin.columns(nodes)
-    P = P - P.min(axis=0)
-    return np.asarray(P / P[nodes, np.arange(nodes.size)])
+    P = P + origin.lift(origin.highest(-P))
+    return P / origin.lift(origin.pick(P, nodes).diagonal())
 
 
 def _poisson(engine: type[Prior], origin: Precision, nodes: IntArray) -> Array:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
-from os import cpu_count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_expit, softmax
+from scipy.special import log_expit
 
 from askgraph import coding
 from askgraph.field import Field
@@ -32,16 +31,34 @@ BAR_FROM = 100_000_000  # and above which a question may take seconds
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
-class Pairs:
-    """One chunk of candidates i (rows) against all nodes j (columns)."""
+class Asked(NamedTuple):
+    """Candidates, a row each, wherever their nodes live."""
 
-    def __init__(self, field: Field, nodes: IntArray, p: Array) -> None:
-        self.nodes = nodes
-        self.p = p
-        self.votes = np.ascontiguousarray(coding.at_least_two(field.votes))
-        self.own = self.votes[nodes]
-        self.G = np.ascontiguousarray(field.columns(nodes, rough=1e-3).T)
-        self.scale = innovation(field, nodes)
+    nodes: IntArray
+    own: Array  # votes
+    p: Array
+    scale: Array  # g_ii + γ²
+
+    @classmethod
+    def of(cls, field: Field, rows: IntArray, p: Array, votes: Array) -> Asked:
+        """The candidates of all processes."""
+        every = field.prior.everyone
+        nodes = every(field.prior.nodes_of(rows))
+        return cls(nodes, every(votes[rows]), every(p), every(innovation(field, rows)))
+
+    def part(self, some: slice) -> Asked:
+        """Some of them."""
+        return Asked(self.nodes[some], self.own[some], self.p[some], self.scale[some])
+
+
+class Pairs:
+    """One chunk of candidates i (rows) against all nodes j that live here (columns)."""
+
+    def __init__(self, field: Field, asked: Asked, votes: Array) -> None:
+        self.nodes, self.own, self.p, self.scale = asked
+        self.rows = field.prior.rows_of(self.nodes)
+        self.votes = votes
+        self.G = np.ascontiguousarray(field.columns(self.nodes, rough=1e-3).T)
         self.variance = field.spread.variance
         self.counted = np.where(field.labeled, 0.0, 1.0)
 
@@ -57,12 +74,12 @@ class Pairs:
     def reach(self, R: Array) -> Array:
         """H after any answer."""
         H = self.votes.sum(axis=1)
-        return np.asarray(H + (1 - H[self.nodes])[:, None] * R)
+        return np.asarray(H + (1 - self.own.sum(axis=1))[:, None] * R)
 
     def summed(self, contributions: Array) -> Array:
         """Σ over unlabeled j ≠ i."""
-        rows = np.arange(len(self.nodes))
-        contributions[rows, self.nodes] = 0.0
+        here = np.flatnonzero(self.rows >= 0)
+        contributions[here, self.rows[here]] = 0.0
         return np.asarray(contributions @ self.counted)
 
 
@@ -90,8 +107,10 @@ def two_step_marginals(field: Field, nodes: IntArray, beta: float = 1.0) -> Arra
     r"""Class probabilities that count variance, :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`."""
     mu = coding.means(coding.at_least_two(field.votes)[nodes])
     variance = np.maximum(field.spread.variance[nodes], np.finfo(float).tiny)
-    logs = log_expit(2 * beta * mu / variance[:, None])
-    return np.asarray(softmax(logs, axis=1))  # in logarithms: every σ underflows where the variance is small
+    x = 2 * beta * mu / variance[:, None]
+    logs = np.minimum(x, 0.0) - np.log1p(np.exp(-abs(x)))  # ln σ: every σ underflows where the variance is small
+    odds = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return odds / coding.summed(odds)
 
 
 def _risk(pairs: Pairs) -> Array:
@@ -157,27 +176,32 @@ def _left(variance: Array, G: Array, R: Array) -> Array:
 
 
 def _over_chunks(
-    field: Field, nodes: IntArray, p: Array, plain: Callable[[Pairs], Array], name: str, *settings: float
+    field: Field, rows: IntArray, p: Array, plain: Callable[[Pairs], Array], name: str, *settings: float
 ) -> Array:
-    n, workers = len(field.votes), cpu_count() or 1
-    heavy = len(nodes) * n * p.shape[1] >= COMPILE_FROM
-    size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-len(nodes) // workers)))
+    prior, votes = field.prior, coding.at_least_two(field.votes)
+    if prior.look_ahead is not None:
+        return prior.look_ahead(name, field, votes, rows, p, *settings)
+    votes = np.ascontiguousarray(votes)
+    asked = Asked.of(field, rows, p, votes)
+    count, n, workers = len(asked.nodes), max(prior.n_rows, 1), prior.threads
+    work = count * prior.n_nodes * p.shape[1]
+    heavy = work >= COMPILE_FROM
+    size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-count // workers)))
 
     def score(start: int) -> Array:
-        rows = slice(start, start + size)
-        pairs = Pairs(field, nodes[rows], p[rows])
+        pairs = Pairs(field, asked.part(slice(start, start + size)), votes)
         return _compiled(name, pairs, *settings) if heavy else pairs.summed(plain(pairs))
 
-    starts = range(0, len(nodes), size)
-    if not heavy:
-        return np.concatenate([score(start) for start in starts]) if starts else np.empty(0)
-    slow = len(nodes) * n * p.shape[1] >= BAR_FROM
+    starts = range(0, count, size)
+    parts = _in_threads(score, starts, workers, name, work >= BAR_FROM) if heavy else map(score, starts)
+    return prior.mine(prior.summed(np.concatenate([np.empty(0), *parts])), rows)
+
+
+def _in_threads(score: Callable[[int], Array], starts: range, workers: int, name: str, slow: bool) -> Iterator[Array]:
     with _bar(len(starts)) if slow else _note(name) as tick, _one_thread_each(), ThreadPoolExecutor(workers) as pool:
-        parts = []
         for part in pool.map(score, starts):
-            parts.append(part)
+            yield part
             tick()
-        return np.concatenate(parts)
 
 
 def _bar(steps: int) -> AbstractContextManager[Tick]:
@@ -196,7 +220,8 @@ def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
     fixed = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
     kernel: Callable[..., Array] = getattr(kernels, name)
-    return kernel(pairs.G, pairs.scale, pairs.nodes, np.ascontiguousarray(pairs.p), *fixed, *settings)
+    mine = np.ascontiguousarray(pairs.own), np.ascontiguousarray(pairs.p)
+    return kernel(pairs.G, pairs.scale, pairs.rows, *mine, *fixed, *settings)
 
 
 def _one_thread_each() -> AbstractContextManager[Any]:

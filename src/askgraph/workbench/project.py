@@ -245,7 +245,8 @@ class Project:
         order = [learner.classes.index(name) for name in names]
         p = learner.probabilities()[:, order] if names else np.empty((self.graph.n_nodes, 0))
         decided = coding.decide(p) if names else np.full(len(p), -1)
-        return Predictions(names, p, decided, learner.field.spread.variance)
+        field = learner.field
+        return Predictions(names, p, decided, field.prior.gather(field.spread.variance))
 
     def _hear(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)
