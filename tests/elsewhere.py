@@ -63,7 +63,20 @@ class Far(np.lib.mixins.NDArrayOperatorsMixin):
             return getattr(self.held, name)
         if name in ("T",):
             return Far(self.held.T)
-        if name in ("sum", "max", "min", "mean", "any", "all", "argmax", "astype", "copy", "reshape", "ravel", "diagonal"):
+        if name in (
+            "sum",
+            "max",
+            "min",
+            "mean",
+            "any",
+            "all",
+            "argmax",
+            "astype",
+            "copy",
+            "reshape",
+            "ravel",
+            "diagonal",
+        ):
             return lambda *args, **options: _outside(getattr(self.held, name)(*args, **options))
         raise AttributeError(name)
 
@@ -168,7 +181,9 @@ def _sent(summaries):
         return Exact(**{name: None if x is None else Far(x) for name, x in parts.items()})
     names = "local", "share", "influence_l1", "known", "known_variance", "known_squares"
     samples = {
-        name: None if (x := getattr(summaries, name)) is None else replace(x, values=Far(x.values), square=Far(x.square))
+        name: None
+        if (x := getattr(summaries, name)) is None
+        else replace(x, values=Far(x.values), square=Far(x.square))
         for name in ("field_samples", "flat_samples")
     }
     return replace(summaries, **{name: Far(getattr(summaries, name)) for name in names}, **samples)

@@ -25,6 +25,7 @@ class Engine:
     name: str
     make: Callable[[Precision], Prior]
     tolerance: float
+    abroad: bool = False  # whether its rows are not numpy's
 
     def prior(self, graph: ag.Graph, delta: float) -> Prior:
         return self.make(Precision.of(graph, delta))
@@ -40,6 +41,6 @@ ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
-    Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
-    Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
+    Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9, True),
+    Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6, True),
 ]
