@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 
 import askgraph as ag
 from askgraph.field import Field
-from askgraph.priors import Dense, Direct, Iterative
+from askgraph.priors import Dense, Direct, Iterative, Petsc
 from askgraph.priors.base import Precision, Prior
 from elsewhere import Elsewhere
 
@@ -42,5 +43,6 @@ ENGINES = [
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
     Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9, True),
+    *([Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6)] if find_spec("petsc4py") else []),
     Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6, True),
 ]

@@ -16,11 +16,11 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
-text edge_kernels edges tables jsonl parquet readers neighbors build features coding rows spread probes
+errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph ranks sharded
+text edge_kernels edges tables jsonl parquet readers partition shards neighbors build features coding rows rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
-priors.iterative priors layout field state leave_out temper
+priors.iterative priors.ksp priors.shard_noise priors.petsc priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables

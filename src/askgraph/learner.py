@@ -236,7 +236,10 @@ class Learner:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
 
         The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without.
+        Where processes work together, nothing is computed ahead.
         """
+        if not self._field.prior.alone:
+            return
         if self.ask() is None or (self._ahead and self._ahead.node == self._questions[0]):
             return
         self._settle()
@@ -308,7 +311,7 @@ class Learner:
     def audit(self, n: int = 10) -> list[Hashable]:
         """Up to n unlabeled nodes, drawn uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
         prior = self._field.prior
-        nodes = prior.everyone(prior.nodes_of(candidates(self._field, self._aside())))
+        nodes = np.sort(prior.everyone(prior.nodes_of(candidates(self._field, self._aside()))))
         drawn = np.random.default_rng([self.seed, len(self._log), AUDIT]).choice(
             nodes, min(n, nodes.size), replace=False
         )

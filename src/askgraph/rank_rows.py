@@ -70,7 +70,7 @@ class RankRows(Rows):
         rows = self.rows_of(np.atleast_1d(node))
         here, out = rows >= 0, np.zeros((rows.size, *x.shape[1:]), np.int8 if x.dtype == bool else x.dtype)
         out[here] = x[rows[here]]
-        return self.ranks.total(out).astype(x.dtype, copy=False).reshape(*np.shape(node), *x.shape[1:])
+        return self.ranks.total(out).astype(x.dtype, copy=False).reshape((*np.shape(node), *x.shape[1:]))
 
     def put(self, x: AnyArray, nodes: IntArray, values: Any) -> AnyArray:
         """x with other values at these nodes."""

@@ -85,7 +85,7 @@ class Ranks:
     def _reduced(self, x: AnyArray, how: str) -> AnyArray:
         from mpi4py import MPI
 
-        x = np.ascontiguousarray(x)
+        x = np.array(x, order="C")
         out = np.empty_like(x)
         self.comm.Allreduce(x, out, getattr(MPI, how))
         return out
@@ -152,6 +152,6 @@ def _one_thread_each() -> None:
 
 
 def shared_out(items: Sequence[Made], ranks: Ranks) -> Sequence[Made]:
-    """This rank's run of these, in order."""
+    """The run of these that is this rank's, in order."""
     first = ranks.blocks(len(items))
     return items[first[ranks.rank] : first[ranks.rank + 1]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,11 +11,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from askgraph.clean import Symmetrize
 from askgraph.errors import EngineError, LabelError
 from askgraph.foreign import counted, few
 from askgraph.graph import Graph
-from askgraph.ranks import Ranks, world
+from askgraph.ranks import Ranks
 from askgraph.types import AnyArray, Array, IntArray
 
 
@@ -85,7 +84,7 @@ class ShardedGraph:
     """A graph of which each process of an MPI job holds some rows, for ``Learner(graph, engine="petsc")``.
 
     All processes call its methods together. Nodes are numbered and named as in an ordinary :class:`Graph`; ``nodes`` are
-    those that live here, a row each. Make one with :meth:`read` or :meth:`of`.
+    those that live here, a row each. :func:`read_shards` makes one.
     """
 
     ranks: Ranks
@@ -97,30 +96,6 @@ class ShardedGraph:
     halo: Halo
     own_names: tuple[Hashable, ...] | None  # of the rows here
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def read(
-        cls,
-        shards: str | Sequence[str],
-        nodes: int | None = None,
-        symmetrize: Symmetrize | None = None,
-        ranks: Ranks | None = None,
-    ) -> ShardedGraph:
-        """From edge lists (csv, tsv, txt, jsonl, parquet, npz), a folder or a pattern of them: each process reads some.
-
-        Together they mean what one list of all their lines would mean to :func:`read_graph`; ``nodes`` is how many there
-        are, where some have no edge.
-        """
-        from askgraph.shards import read_shards
-
-        return read_shards(ranks or world(), shards, nodes, symmetrize)
-
-    @classmethod
-    def of(cls, graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
-        """Of an ordinary graph that every process has, or the first one alone, the others giving None."""
-        from askgraph.shards import shared
-
-        return shared(ranks or world(), graph)
 
     @property
     def n_rows(self) -> int:

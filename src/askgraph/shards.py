@@ -23,7 +23,7 @@ from askgraph.errors import FileError, GraphError
 from askgraph.foreign import Raw, edge_arrays, gaps
 from askgraph.graph import Graph
 from askgraph.partition import partition
-from askgraph.ranks import Ranks, shared_out
+from askgraph.ranks import Ranks, shared_out, world
 from askgraph.readers import EDGES
 from askgraph.sharded import Halo, ShardedGraph
 from askgraph.text import TEXT, about, suffix
@@ -49,9 +49,18 @@ class Block(NamedTuple):
 
 
 def read_shards(
-    ranks: Ranks, shards: str | Sequence[str], nodes: int | None, symmetrize: Symmetrize | None
+    shards: str | Sequence[str],
+    nodes: int | None = None,
+    symmetrize: Symmetrize | None = None,
+    *,
+    ranks: Ranks | None = None,
 ) -> ShardedGraph:
-    """See :meth:`ShardedGraph.read`."""
+    """A graph from edge lists (csv, tsv, txt, jsonl, parquet, npz), a folder or a pattern of them: each process reads some.
+
+    Together they mean what one list of all their lines would mean to :func:`read_graph`; ``nodes`` is how many there are,
+    where some have no edge. All processes that mpiexec started call it together.
+    """
+    ranks = ranks or world()
     paths = ranks.comm.bcast(ranks.agreed(lambda: found(shards)))
     listed = ranks.agreed(lambda: _joined([_shard(path) for path in shared_out(paths, ranks)]))
     integers = ranks.comm.allgather(listed.a.dtype != object)
@@ -65,8 +74,9 @@ def read_shards(
     return settled(ranks, Block(rows, names if names is None else _shifted(ranks, names, n)), (*said, *notes, *more))
 
 
-def shared(ranks: Ranks, graph: Graph | None) -> ShardedGraph:
-    """See :meth:`ShardedGraph.of`."""
+def sharded(graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
+    """Of an ordinary graph that every process has, or the first one alone, the others giving None."""
+    ranks = ranks or world()
     sizes = [n for n in ranks.comm.allgather(graph.n_nodes if graph is not None else None) if n is not None]
     if not sizes:
         raise GraphError("no process gave a graph: give it in all of them, or in the first one")
@@ -151,14 +161,19 @@ def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     n = int(ranks.total(np.array([known[0].size]))[0])
     if low == 0 and high == n - 1:
         return edges.a, edges.b, None, ()
-    m, note = edges.a.size, f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes"
+    m, note = (
+        edges.a.size,
+        f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes",
+    )
     return numbers[place[:m]], numbers[place[m:]], _objects(known[0].tolist()), (note,) if high - low >= n else ()
 
 
 def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     """Ids that are text: names, numbered as they first appear, shard after shard."""
     if nodes is not None:
-        raise GraphError(f"nodes={nodes} goes with ids that are integers; these are names such as {edges.a[:1].tolist()}")
+        raise GraphError(
+            f"nodes={nodes} goes with ids that are integers; these are names such as {edges.a[:1].tolist()}"
+        )
     both = np.empty(2 * edges.a.size, dtype=object)
     both[::2], both[1::2] = edges.a, edges.b
     here = list(dict.fromkeys(both.tolist()))
@@ -203,7 +218,9 @@ def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
     home = partition(ranks, block.rows)
     counts = np.diff(block.rows.indptr).astype(np.int64)
     nodes, counts = ranks.sent(home, first + np.arange(block.rows.shape[0]), counts)
-    columns, data = ranks.sent(np.repeat(home, np.diff(block.rows.indptr)), block.rows.indices.astype(np.int64), block.rows.data)
+    columns, data = ranks.sent(
+        np.repeat(home, np.diff(block.rows.indptr)), block.rows.indices.astype(np.int64), block.rows.data
+    )
     names = None if block.names is None else ranks.sent(home, block.names)[0]
     indptr = np.r_[0, np.cumsum(counts)]
     others, columns = _columns(nodes, columns)

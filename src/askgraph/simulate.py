@@ -117,7 +117,7 @@ def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None
 def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
     count = int(field.prior.total(rest))
-    right = (decide(field, readout) == field.prior.lift(codes)) & rest
+    right = (decide(field, readout) == field.prior.scatter(codes)) & rest
     return round(float(field.prior.total(right)) / count, 6) if count else 1.0
 
 

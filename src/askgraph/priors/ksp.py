@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from askgraph.errors import ConvergenceError, MissingExtraError
+from askgraph.errors import ConvergenceError, EngineError, MissingExtraError
 from askgraph.priors.noise import signs
 from askgraph.ranks import INSTALL
 from askgraph.sharded import ShardedGraph
@@ -28,6 +28,8 @@ def petsc() -> Any:
         from petsc4py import PETSc
     except ImportError:
         raise MissingExtraError(f"the petsc engine needs petsc4py: {INSTALL}") from None
+    except ValueError as error:  # Debian 12's is built for numpy 1
+        raise EngineError(f'petsc4py does not fit this numpy ({error}): pip install "numpy<2" where it was built so') from None
     return PETSc
 
 
@@ -49,7 +51,7 @@ class Ksp:
 
     @property
     def preconditioner(self) -> str:
-        """"jacobi", "gamg" or "gamg, plain aggregates"."""
+        """ "jacobi", "gamg" or "gamg, plain aggregates"."""
         return self._chosen[1]
 
     def _solve(self, rtol: float) -> float:
@@ -65,7 +67,7 @@ class Ksp:
         if not left <= max(aim, self._rounding()):
             raise ConvergenceError(
                 f"conjugate gradients stopped at a relative residual of {left * rtol / aim:.1e} after {steps} steps, {rtol:g} "
-                f"was asked for ({self.preconditioner}): raise delta, narrow the range of the weights, or use engine=\"direct\""
+                f'was asked for ({self.preconditioner}): raise delta, narrow the range of the weights, or use engine="direct"'
             )
         return float(self._x.dot(self._r))
 
@@ -130,7 +132,9 @@ class Ksp:
         if quick:
             return ksp, "jacobi"
         ksp.destroy()
-        return (self._made("gamg"), "gamg") if self._even() else (self._made("gamg", plain=True), "gamg, plain aggregates")
+        return (
+            (self._made("gamg"), "gamg") if self._even() else (self._made("gamg", plain=True), "gamg, plain aggregates")
+        )
 
     def _even(self) -> bool:
         """Whether no hubs join so many nodes that smoothed aggregates would all overlap."""

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from askgraph.graph import Graph
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Precision, Prior, highest
 from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, WANTED
 from askgraph.priors.ksp import Ksp, petsc
 from askgraph.priors.noise import Sample
@@ -20,6 +20,7 @@ from askgraph.probes import Probed, Samples
 from askgraph.progress import bar
 from askgraph.rank_rows import RankRows
 from askgraph.sharded import ShardedGraph
+from askgraph.shards import sharded
 from askgraph.types import Array, IntArray
 
 WIDTH = 8  # probes that are solved for before their neighbours are heard
@@ -81,6 +82,11 @@ class Petsc(RankRows, Prior):
         """W x."""
         return self.graph.neighbors(x)
 
+    def highest_neighbor(self, x: Array) -> Array:
+        """The highest x among each node's neighbours, -inf without any."""
+        every = np.concatenate([x, self.graph.halo.fetched(x)])
+        return highest(self.graph.local.indptr, every[self.graph.local.indices])
+
     def times(self, x: Array) -> Array:
         """(L + δI) x and what noisy labels add; rows of exact ones included."""
         diagonal = self._diagonal
@@ -123,7 +129,10 @@ class Petsc(RankRows, Prior):
         ends = np.concatenate([self.graph.nodes, self.graph.beyond])[W.indices]
         exact = np.repeat(pinned, np.diff(W.indptr))
         extra, noisy = self.precision.extra[rows[at]], ~pinned
-        i, j, w = (self.everyone(np.concatenate(x)) for x in ((label[exact], at[noisy]), (ends[exact], nodes[at[noisy]]), (W.data[exact], extra[noisy])))
+        i, j, w = (
+            self.everyone(np.concatenate(x))
+            for x in ((label[exact], at[noisy]), (ends[exact], nodes[at[noisy]]), (W.data[exact], extra[noisy]))
+        )
         links = coo_array((w, (i, j)), shape=(nodes.size, self.n_nodes)).tocsr()
         own = np.where(self.precision.pinned, self._diagonal - self.precision.extra, self.precision.extra)
         return links, self.pick(own, nodes)
@@ -178,7 +187,7 @@ def _sharded(precision: Precision) -> Precision:
     """The same over the rows that live here, of a graph that every process has."""
     if not isinstance(precision.graph, Graph):
         return precision
-    graph = ShardedGraph.of(precision.graph)
+    graph = sharded(precision.graph)
     return replace(precision, graph=graph, pinned=precision.pinned[graph.nodes], extra=precision.extra[graph.nodes])  # type: ignore[arg-type]  # what of a graph is read there, this has
 
 
