@@ -9,10 +9,9 @@ import askgraph as ag
 from askgraph.priors import Dense
 from askgraph.priors.base import Precision
 from askgraph.why import why
-from engines import ENGINES
+from engines import ABROAD
 from test_laws import close
 
-ABROAD = [engine for engine in ENGINES if engine.abroad]
 over_abroad = pytest.mark.parametrize("engine", ABROAD, ids=str)
 SAMPLERS = ["tv", "msd", "influence", "unc", "eer", "tsa", "kl", "fl", "mc", "mcvopt", "dial", "pwll", "random"]
 
@@ -78,7 +77,7 @@ def test_the_same_judgements(engine):
 
 @over_abroad
 def test_the_same_undo_retract_relabel_and_prefetch(engine):
-    graph, truth = community_graph()
+    graph, _ = community_graph()
     pair = learners(engine, graph)
     for learner in pair:
         learner.tell(0, "a")

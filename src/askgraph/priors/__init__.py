@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.priors import dense
@@ -40,15 +42,34 @@ def prior(graph: Graph, delta: float | None = None, engine: str = "auto", column
     return chosen
 
 
+def named(engine: str) -> type[Prior]:
+    """An engine by its name; those on a GPU load CuPy."""
+    if engine.startswith("gpu-"):
+        found = {made.name: made for made in (_gpu().GpuDense, _gpu().GpuSparse)}.get(engine)
+    else:
+        found = ENGINES.get(engine)
+    if found is None:
+        raise SettingError(
+            f"no engine called {engine!r}: choose auto, {', '.join(ENGINES)}, gpu, gpu-dense, gpu-sparse"
+        )
+    return found
+
+
+def _gpu() -> Any:
+    from askgraph.priors import gpu
+
+    return gpu
+
+
 def choice(graph: Graph, delta: float | None, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
     """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere.
 
     A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
     """
+    if engine == "gpu":
+        return _gpu().gpu(graph, columns)
     if engine != "auto":
-        if engine not in ENGINES:
-            raise SettingError(f"no engine called {engine!r}: choose auto, {', '.join(ENGINES)}")
-        return ENGINES[engine], f"{engine}: asked for"
+        return named(engine), f"{engine}: asked for"
     n = graph.n_nodes
     if n <= DENSE_UP_TO:
         return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"
