@@ -8,7 +8,6 @@ import pytest
 import askgraph as ag
 from askgraph.priors import Dense
 from askgraph.priors.base import Precision
-from askgraph.why import why
 from engines import ABROAD
 from test_laws import close
 
@@ -97,6 +96,9 @@ def test_the_same_undo_retract_relabel_and_prefetch(engine):
 
 @over_abroad
 def test_the_same_reasons(engine):
+    pytest.importorskip("threadpoolctl")
+    from askgraph.why import why
+
     graph, truth = community_graph()
     found = []
     for learner in learners(engine, graph):

@@ -259,6 +259,7 @@ class Solver:
     """Solves with Q = L + diag(ridge), the rows and columns of pinned nodes left out; X is 0 there."""
 
     width = WIDTHS[-1]  # columns that are solved together
+    steps = 0  # of the last block
 
     def __init__(self, pattern: Pattern, ridge: Array, pinned: AnyArray) -> None:
         cp, self._at = cupy(), pattern
@@ -325,6 +326,7 @@ class Solver:
                 f"conjugate gradients on the GPU stopped at a relative residual of {worst:.1e} after {steps} steps, {rtol:g} was "
                 'asked for: raise delta, narrow the range of the weights, or use engine="direct"'
             )
+        self.steps = steps
         return x
 
     def _balanced(self, b: Any, x: Any) -> Any:
