@@ -12,8 +12,8 @@ import numpy as np
 from askgraph import coding
 from askgraph.priors.base import Prior
 from askgraph.spread import Exact
-from askgraph.utilities import kernels, lookahead
 from askgraph.utilities.closed import innovation
+from askgraph.utilities.lookahead import FLOOR
 
 SMALL = (bool, int, float, np.generic, np.dtype, type(None), str, slice, type)
 
@@ -125,9 +125,11 @@ class Elsewhere(Prior):
         return Elsewhere(self.here.conditioned(precision))
 
     def look_ahead(self, name, field, votes, rows, p, *settings):
+        from askgraph.utilities import kernels
+
         here = {"votes": votes.held.copy(), "labeled": field.labeled.held, "variance": field.spread.variance.held}
         nodes, G = rows.held, np.ascontiguousarray(field.columns(rows.held).held.T)
-        now, counted = np.maximum(coding.chances(here["votes"]), lookahead.FLOOR), np.where(here["labeled"], 0.0, 1.0)
+        now, counted = np.maximum(coding.chances(here["votes"]), FLOOR), np.where(here["labeled"], 0.0, 1.0)
         scale, own = innovation(field, rows).held, here["votes"][nodes]
         fixed = here["votes"], now, coding.decide(here["votes"]), here["variance"], counted
         arrays = (np.ascontiguousarray(x) for x in (G, scale, nodes, own, p.held, *fixed))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
+import pytest
 
 import askgraph as ag
 from askgraph.field import Field
@@ -26,7 +28,6 @@ class Engine:
     name: str
     make: Callable[[Precision], Prior]
     tolerance: float
-    abroad: bool = False  # whether its rows are not numpy's
 
     def prior(self, graph: ag.Graph, delta: float) -> Prior:
         return self.make(Precision.of(graph, delta))
@@ -38,11 +39,33 @@ class Engine:
         return self.name
 
 
+def _on_gpu():
+    """The engines of a GPU, where there is one."""
+    from askgraph.priors.device import cupy
+
+    try:
+        cupy()
+    except (ag.EngineError, ag.MissingExtraError) as error:
+        if os.environ.get("ASKGRAPH_GPU") == "required":
+            raise
+        skip = pytest.mark.skip(reason=f"no GPU here: {str(error)[:60]}")
+        return [pytest.param(Engine(name, None, 0.0), marks=skip) for name in ("gpu-dense", "gpu-sparse")]
+    from askgraph.priors.gpu import GpuDense, GpuSparse
+
+    return [
+        Engine("gpu-dense", GpuDense, 1e-9),
+        Engine("gpu-sparse", partial(GpuSparse, sharp=1e-10), 1e-6),
+    ]
+
+
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
-    Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9, True),
     *([Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6)] if find_spec("petsc4py") else []),
-    Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6, True),
+]
+ABROAD = [  # rows are not numpy's
+    Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
+    Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
+    *_on_gpu(),
 ]

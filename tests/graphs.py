@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import strategies as st
 
 import askgraph as ag
+from draws import st
 
 TOYS = {
     "grid": lambda: ag.grid(4, 4),

@@ -20,7 +20,8 @@ errors types room progress compiled smooth stack stress packing layout_kernels a
 text edge_kernels edges tables jsonl parquet readers partition shards neighbors build features coding rows rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
-priors.iterative priors.ksp priors.shard_noise priors.petsc priors layout field state leave_out temper
+priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise priors.gpu priors.ksp priors.shard_noise
+priors.petsc priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables

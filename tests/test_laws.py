@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 import askgraph as ag
 from askgraph.utilities import CRITERIA, lookahead
-from engines import ENGINES, here
+from draws import given, settings
+from engines import ABROAD, ENGINES, here
 from graphs import TOYS, problems, random_graph, random_labels
 from reference import UTILITIES, Reference, score
 
-over_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
+over_engines = pytest.mark.parametrize("engine", [*ENGINES, *ABROAD], ids=str)
 few = settings(max_examples=25, deadline=None)
 
 

@@ -126,7 +126,7 @@ class Field:
         V = self.factor
         G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
         if len(self.recent):
-            G -= self.prior.lift(self.prior.pick(V, nodes)) @ V.T
+            G -= self.prior.take(V, nodes) @ V.T
         np.maximum(G, 0.0, out=G)
         G[:, self.free == 0] = 0.0
         return G.T

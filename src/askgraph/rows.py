@@ -74,6 +74,10 @@ class Rows:
         """Row(s) of x at a node, wherever it lives."""
         return np.asarray(x[node])
 
+    def take(self, x: AnyArray, node: int | IntArray) -> AnyArray:
+        """The same where rows live."""
+        return self.lift(self.pick(x, node))
+
     def put(self, x: AnyArray, nodes: IntArray, values: Any) -> AnyArray:
         """x with other values at these nodes."""
         x = x.copy()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.foreign import counted
 from askgraph.graph import Graph
@@ -45,6 +47,25 @@ def prior(
     return chosen
 
 
+def named(engine: str) -> type[Prior]:
+    """An engine by its name; those on a GPU load CuPy."""
+    if engine.startswith("gpu-"):
+        found = {made.name: made for made in (_gpu().GpuDense, _gpu().GpuSparse)}.get(engine)
+    else:
+        found = ENGINES.get(engine)
+    if found is None:
+        raise SettingError(
+            f"no engine called {engine!r}: choose auto, {', '.join(ENGINES)}, gpu, gpu-dense, gpu-sparse"
+        )
+    return found
+
+
+def _gpu() -> Any:
+    from askgraph.priors import gpu
+
+    return gpu
+
+
 def choice(
     graph: Graph | ShardedGraph, delta: float | None, engine: str = "auto", columns: bool = False
 ) -> tuple[type[Prior], str]:
@@ -52,12 +73,12 @@ def choice(
 
     A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
     """
+    if engine == "gpu" and isinstance(graph, Graph):
+        return _gpu().gpu(graph, columns)
     if engine != "auto":
-        if engine not in ENGINES:
-            raise SettingError(f"no engine called {engine!r}: choose auto, {', '.join(ENGINES)}")
         if isinstance(graph, ShardedGraph) and engine != Petsc.name:
             raise SettingError(f"engine={engine!r}: a graph in shards is for petsc; for others take graph.gathered()")
-        return ENGINES[engine], f"{engine}: asked for"
+        return named(engine), f"{engine}: asked for"
     if isinstance(graph, ShardedGraph):
         return Petsc, f"petsc: the graph lives in {counted(graph.ranks.size, 'rank')}"
     n = graph.n_nodes

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
 from askgraph.priors.levels import Groups, Hierarchy, Level, norms
-from askgraph.priors.system import STEPS, Sides, System, shares
+from askgraph.priors.system import STEPS, WIDTH, Sides, System, shares
 from askgraph.types import AnyArray, Array, IntArray
 
 SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
@@ -109,6 +109,7 @@ class Solver:
     [2.0, 1.0]
     """
 
+    width = WIDTH  # columns that are solved together
     preconditioner: str
     _system: System | Small
 

@@ -45,14 +45,19 @@ class Iterative(Prior):
         probing: float = 1e-3,
     ) -> None:
         super().__init__(precision)
+        self._make_room(MOST if probes is None else probes)
+        self._probes = probes
+        self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
+
+    def _make_room(self, probes: int) -> None:
+        """Refuse what would not fit."""
+        graph = self.precision.graph
         fits(
-            needed_bytes(precision.graph, MOST if probes is None else probes),
-            f"the iterative engine on {self.n_nodes:,} nodes and {precision.graph.n_edges:,} edges",
+            needed_bytes(graph, probes),
+            f"the iterative engine on {self.n_nodes:,} nodes and {graph.n_edges:,} edges",
             "close other programs, take a larger machine or a sparser graph, or fewer probes with "
             "engine=Iterative(Precision.of(graph, delta), probes=64) from askgraph.priors",
         )
-        self._probes = probes
-        self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
 
     @cached_property
     def _solver(self) -> Solver:
@@ -91,11 +96,10 @@ class Iterative(Prior):
 
     def spread(self, squares: bool) -> Probed:
         """Probes of the field and, when asked for, of ‖g‖₂."""
-        local = 1 / self.precision.full.diagonal()
-        component = self.precision.graph.components()
-        n, delta = self.n_nodes, self.precision.delta
-        share, influence = delta / np.bincount(component)[component], self.influence()
-        noise = Field(self.precision)
+        component, delta = self.precision.graph.components(), self.precision.delta
+        local = self.lift(1 / self.precision.full.diagonal())
+        share, influence = self.lift(delta / np.bincount(component)[component]), self.influence()
+        noise = self._noise()
         certain = local + share * (influence - local) ** 2
         values = self._field_probes(noise, certain)
         field_samples = Samples.of(self, values, _shares(values.shape[1]), noise)
@@ -106,9 +110,9 @@ class Iterative(Prior):
             field_samples=field_samples,
             flat_samples=self._flat_probes(component) if squares else None,
             influence_l1=influence,
-            known=self.precision.pinned.copy(),
-            known_variance=np.zeros(n),
-            known_squares=np.zeros(n),
+            known=self.free == 0,
+            known_variance=self.zeros(),
+            known_squares=self.zeros(),
         )
 
     def _field_probes(self, noise: Field, certain: Array) -> Sample:
@@ -117,7 +121,8 @@ class Iterative(Prior):
             return self._solved([(noise.block, self._probes)])
         pilot = self._solved([(noise.block, FEWEST)])
         square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
-        share = np.mean((square / (square + certain))[~self.precision.pinned] ** 2, dtype=np.float64)
+        free = self.free > 0
+        share = float(self.total((square / (square + certain)) ** 2 * free) / max(self.total(free), 1))
         count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
         return self._solved([(lambda cols: noise.block(_later(cols)), count - FEWEST)], pilot)
 
@@ -145,15 +150,23 @@ class Iterative(Prior):
     def _solved(self, noise: list[tuple[Callable[[slice], Sample], int]], before: Sample | None = None) -> Sample:
         """P G of these kinds of noise, so many columns of each, after the columns that were solved before."""
         done = 0 if before is None else before.shape[1]
-        values = np.empty((self.n_nodes, done + sum(count for _, count in noise)), np.float32)
+        values = self._room_for(done + sum(count for _, count in noise))
         if before is not None:
             values[:, :done] = before
         with bar(values.shape[1] - done, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
             for block, count in noise:
                 part = values[:, done : done + count]
-                self._solver.rough(block, self._settings["probing"], count, True, partial(tick, WIDTH), part)
+                self._solver.rough(
+                    block, self._settings["probing"], count, True, partial(tick, self._solver.width), part
+                )
                 done += count
         return values
+
+    def _noise(self) -> Field:
+        return Field(self.precision)
+
+    def _room_for(self, count: int) -> Sample:
+        return np.empty((self.n_nodes, count), np.float32)
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

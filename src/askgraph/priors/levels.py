@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse import block_diag, csr_array
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
-from threadpoolctl import threadpool_limits
 
 from askgraph.errors import EngineError
 from askgraph.types import AnyArray, Array, IntArray
@@ -109,6 +108,8 @@ class Level:
         E = _positive(_sums(part, e, part.max(initial=-1) + 1))
         s, same = _sums(part, d, E.size) / E, part[:, None] == part
         A = np.diag(d) - self.weights.toarray() + same * np.outer(e, e * (s / E)[part])
+        from threadpoolctl import threadpool_limits
+
         with threadpool_limits(1, user_api="blas"):  # its threads spin where a core is busy: 11 ms became 1.4 s
             factor, failed = lapack.dpotrf(A, lower=True) if e.size else (A, True)
             half = np.tril(lapack.dpotri(factor, lower=True)[0]) if not failed else np.diag(1 / d)
