@@ -28,6 +28,7 @@ class Engine:
     name: str
     make: Callable[[Precision], Prior]
     tolerance: float
+    whole: bool = True  # all of the graph is at hand
 
     def prior(self, graph: ag.Graph, delta: float) -> Prior:
         return self.make(Precision.of(graph, delta))
@@ -58,14 +59,21 @@ def _on_gpu():
     ]
 
 
+def _over_ranks():
+    """The engine of PETSc, where it is installed; other numbers of ranks than one are for tests/test_petsc.py."""
+    if find_spec("petsc4py") or os.environ.get("ASKGRAPH_PETSC") == "required":
+        return Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6, whole=False)
+    return pytest.param(Engine("petsc", None, 0.0), marks=pytest.mark.skip(reason="no petsc4py here: make test-petsc"))
+
+
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
-    *([Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6)] if find_spec("petsc4py") else []),
 ]
-ABROAD = [  # rows are not numpy's
+ABROAD = [  # rows are not numpy's, or not all of them
     Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
     Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
     *_on_gpu(),
+    _over_ranks(),
 ]

@@ -29,7 +29,7 @@ LONG = 10_000_000  # nodes times solves: some seconds
 class Precision:
     """Q = L + δI, with labels that were folded in: exact ones leave the solve, noisy ones add 1/γ² to their diagonal entry."""
 
-    graph: Graph | ShardedGraph
+    graph: Graph  # or some rows of it: a ShardedGraph has what is read of it there
     delta: float
     pinned: BoolArray
     extra: Array
@@ -41,7 +41,7 @@ class Precision:
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
         n = graph.degrees.size
-        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))
+        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # as above
 
     @property
     def plain(self) -> bool:
@@ -142,6 +142,12 @@ class Prior(Rows, ABC):
     def times(self, x: Array) -> Array:
         """(L + δI) x and what noisy labels add; rows of exact ones included."""
         return np.asarray(self.precision.full @ x)
+
+    @property
+    def components(self) -> IntArray:
+        """The smallest node of the component that each node is in."""
+        part = self.precision.graph.components()
+        return self.lift(np.unique(part, return_index=True)[1][part])
 
     def prepare(self) -> None:
         """Do now what the first solve would do: factorise, order, coarsen."""

@@ -29,7 +29,9 @@ def petsc() -> Any:
     except ImportError:
         raise MissingExtraError(f"the petsc engine needs petsc4py: {INSTALL}") from None
     except ValueError as error:  # Debian 12's is built for numpy 1
-        raise EngineError(f'petsc4py does not fit this numpy ({error}): pip install "numpy<2" where it was built so') from None
+        raise EngineError(
+            f'petsc4py does not fit this numpy ({error}): pip install "numpy<2" where it was built so'
+        ) from None
     return PETSc
 
 
@@ -51,7 +53,7 @@ class Ksp:
 
     @property
     def preconditioner(self) -> str:
-        """ "jacobi", "gamg" or "gamg, plain aggregates"."""
+        """What was chosen: jacobi, gamg, or gamg with plain aggregates."""
         return self._chosen[1]
 
     def _solve(self, rtol: float) -> float:
@@ -128,7 +130,8 @@ class Ksp:
         ksp.setTolerances(rtol=TRIAL, atol=0.0, max_it=QUICK)
         ksp.solve(b, x)
         quick = ksp.getConvergedReason() > 0
-        b.destroy(), x.destroy()
+        b.destroy()
+        x.destroy()
         if quick:
             return ksp, "jacobi"
         ksp.destroy()

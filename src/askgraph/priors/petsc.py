@@ -60,6 +60,11 @@ class Petsc(RankRows, Prior):
     def _diagonal(self) -> Array:
         return self.graph.degrees + self.precision.delta + self.precision.extra
 
+    @property
+    def components(self) -> IntArray:
+        """The smallest node of the component that each node is in."""
+        return self.graph.parts.label[self.graph.parts.of]
+
     def prepare(self) -> None:
         """Lay out the matrix and set up the preconditioner."""
         _ = self._ksp.preconditioner
