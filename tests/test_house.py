@@ -17,7 +17,8 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 FLOW = """
 errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph ranks sharded
-text edge_kernels edges tables jsonl parquet readers partition shards neighbors build features coding rows rank_rows spread probes
+text edge_kernels edges tables jsonl parquet readers partition shards neighbors build features coding rows shard_labels
+rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise priors.gpu priors.ksp priors.shard_noise

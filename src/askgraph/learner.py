@@ -23,6 +23,7 @@ from askgraph.questions import alternatives, candidates, finished, questions
 from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings, checked_noise, share
+from askgraph.sharded import ShardedGraph
 from askgraph.stopping import Error, enough, expected_error, more_labels
 from askgraph.types import AnyArray, Array, IntArray
 from askgraph.utilities import Criterion, Utility
@@ -59,7 +60,7 @@ class Learner:
 
     def __init__(
         self,
-        graph: Graph | Mapping[str, Graph],
+        graph: Graph | ShardedGraph | Mapping[str, Graph],
         utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",

@@ -124,24 +124,27 @@ def launched() -> int:
     return max((int(os.environ[name]) for name in LAUNCHERS if os.environ.get(name, "").isdigit()), default=1)
 
 
-def speaks() -> bool:
-    """Whether this process prints and writes: the first of a job, or the only one."""
-    return launched() == 1 or world().first
+def silent_but_first() -> None:
+    """From now on only the first process prints."""
+    if not world().first:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- it stays open as long as the process
 
 
 def end_all(message: str, code: int = 1) -> NoReturn:
     """One message, and every process of the job is gone: a rank that only left would be waited for without end."""
-    ranks = world()
-    time.sleep(0.0 if ranks.first else PATIENCE)  # what fails on all ranks is said by the first, which ends the others
+    ranks = world() if "mpi4py.MPI" in sys.modules else None
+    if ranks is not None and not ranks.first:
+        time.sleep(PATIENCE)  # what fails on all ranks is said by the first, which ends the others
     print(message, file=sys.stderr, flush=True)
-    ranks.comm.Abort(code)
-    raise SystemExit(code)
+    if ranks is not None and ranks.size > 1:
+        ranks.comm.Abort(code)
+    sys.exit(code)
 
 
 def _ended(ranks: Ranks, kind: type[BaseException], error: BaseException, trace: Any) -> None:
     if not issubclass(kind, AskgraphError):
         sys.__excepthook__(kind, error, trace)
-    end_all(f"askgraph: rank {ranks.rank} of {ranks.size}: {error or kind.__name__}")
+    end_all(f"askgraph: rank {ranks.rank} of {ranks.size} failed: {error or kind.__name__}")
 
 
 def _one_thread_each() -> None:

@@ -83,7 +83,7 @@ def sharded(graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
     n, notes = sizes[0], ranks.comm.bcast(graph.notes if graph is not None else ())
     low, high = ranks.blocks(n)[ranks.rank : ranks.rank + 2]
     if len(sizes) == ranks.size and graph is not None:
-        names = None if graph.names is None else _objects(graph.names[low:high])
+        names = None if graph.names is None else objects(graph.names[low:high])
         return settled(ranks, Block(graph.weights[low:high], names), notes)
     return settled(ranks, _dealt(ranks, graph if ranks.first else None, n), notes)
 
@@ -97,22 +97,32 @@ def _dealt(ranks: Ranks, graph: Graph | None, n: int) -> Block:
     rows = csr_array((data, columns, np.r_[0, np.cumsum(counts)]), shape=(counts.size, n))
     if not ranks.comm.bcast(graph is not None and graph.names is not None):
         return Block(rows, None)
-    return Block(rows, ranks.sent(home, _objects(() if graph is None else graph.names or ()))[0])
+    return Block(rows, ranks.sent(home, objects(() if graph is None else graph.names or ()))[0])
 
 
-def found(shards: str | Sequence[str]) -> list[str]:
+KINDS = (*TEXT, *EDGES, ".npz")
+
+
+def found(shards: str | Sequence[str], kinds: Sequence[str] = KINDS) -> list[str]:
     """The files of a folder, of a pattern, or as they are listed."""
     if not isinstance(shards, str | Path):
         return [str(path) for path in shards]
-    kinds = (*TEXT, *EDGES, ".npz")
     files = sorted(glob.glob(f"{shards}/*" if Path(shards).is_dir() else str(shards)))
     if not (files := [path for path in files if Path(path).suffix.casefold() in kinds]):
-        raise FileError(f"{shards}: no shards there; give a folder or a pattern of files ({', '.join(kinds)})")
+        raise FileError(f"{shards}: nothing there; give a file, a folder or a pattern of files ({', '.join(kinds)})")
     return files
 
 
+def is_shards(path: str | Path) -> bool:
+    """Whether this is a folder or a pattern of shards, or a single list of edges, rather than a matrix or another graph."""
+    if not Path(path).is_file():
+        return True
+    kind = Path(path).suffix.casefold()
+    return kind in KINDS and (kind != ".npz" or "format" not in load_arrays(path))
+
+
 def _shard(path: str) -> Edges:
-    kind = suffix(path, (".npz", *TEXT, *EDGES))
+    kind = suffix(path, KINDS)
     with about(path):
         raw = edge_arrays(load_arrays(path)) if kind == ".npz" else EDGES.get(kind, text_edges)(path)
         return _ends(raw, list(raw.names or ()))
@@ -121,7 +131,7 @@ def _shard(path: str) -> Edges:
 def _ends(raw: Raw, names: Sequence[Hashable]) -> Edges:
     check_values(W := raw.weights, names)
     whole = all(type(name) is int for name in names)
-    ids = np.array(names, dtype=np.int64) if whole else _objects(names)
+    ids = np.array(names, dtype=np.int64) if whole else objects(names)
     own = gaps(names) if whole else ()  # of the ids in this shard, which says nothing of all
     return Edges(ids[W.row], ids[W.col], W.data, tuple(note for note in raw.notes if note not in own))
 
@@ -165,7 +175,7 @@ def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
         edges.a.size,
         f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes",
     )
-    return numbers[place[:m]], numbers[place[m:]], _objects(known[0].tolist()), (note,) if high - low >= n else ()
+    return numbers[place[:m]], numbers[place[m:]], objects(known[0].tolist()), (note,) if high - low >= n else ()
 
 
 def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
@@ -177,7 +187,7 @@ def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     both = np.empty(2 * edges.a.size, dtype=object)
     both[::2], both[1::2] = edges.a, edges.b
     here = list(dict.fromkeys(both.tolist()))
-    names, place = _objects(here), {name: at for at, name in enumerate(here)}
+    names, place = objects(here), {name: at for at, name in enumerate(here)}
     home = np.array([zlib.crc32(repr(name).encode()) % ranks.size for name in here], dtype=np.int64)
     first: dict[Hashable, int] = {}
     rank = np.full(names.size, ranks.rank)
@@ -277,10 +287,11 @@ def _last(ranks: Ranks, i: IntArray, j: IntArray) -> int:
 
 
 def _texts(ids: AnyArray) -> AnyArray:
-    return ids if ids.dtype == object else _objects([str(x) for x in ids.tolist()])
+    return ids if ids.dtype == object else objects([str(x) for x in ids.tolist()])
 
 
-def _objects(items: Sequence[Hashable]) -> AnyArray:
+def objects(items: Sequence[Hashable]) -> AnyArray:
+    """An array of any Python values."""
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
