@@ -39,7 +39,7 @@ class Petsc(RankRows, Prior):
         probes: int | None = None,
         flat_probes: int = 64,
         sharp: float = 1.0,
-        probing: float = 1e-3,
+        probing: float = 1e-4,
         folded: IntArray | None = None,
     ) -> None:
         petsc()
