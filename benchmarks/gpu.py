@@ -128,8 +128,8 @@ def question(args, nodes: int | None = None, labels: int = 20) -> None:
             asks.append(time.perf_counter() - start)
         both, pool = np.array(asks) + tells, cp.get_default_memory_pool()
         print(
-            f"{sampler:9} at {nodes:,} nodes, {graph.n_edges:,} edges: first question {first:.2f} s, then update {1e3 * np.median(tells):.1f} "
-            f"+ question {1e3 * np.median(asks):.1f} = {1e3 * np.median(both):.1f} ms (most {1e3 * both.max():.1f}), "
+            f"{sampler:9} at {nodes:,} nodes, {graph.n_edges:,} edges: first question {first:.2f} s, then update "
+            f"{1e3 * np.median(tells):.1f} + question {1e3 * np.median(asks):.1f} = {1e3 * np.median(both):.1f} ms (most {1e3 * both.max():.1f}), "
             f"{pool.total_bytes() / 1e9:.1f} GB on the card ({sparse_bytes(graph, 256) / 1e9:.1f} foreseen)",
             flush=True,
         )
@@ -176,7 +176,6 @@ def look_ahead(args, n: int = 10_000, classes: int = 7) -> None:
             )
             line += f"; plain arrays {plain:.1f} ms, {plain / ours:.1f} x, off by {float(abs(gap).max()):.1e}"
         print(line)
-    del G, field
     for n in (20_000, 50_000):
         graph = nearest_neighbors(n)
         start = time.perf_counter()
