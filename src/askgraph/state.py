@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.errors import FileError
+from askgraph.errors import EngineError, FileError
 from askgraph.field import Field, Label
 from askgraph.priors.base import Prior
 from askgraph.priors.direct import Direct
@@ -23,6 +23,8 @@ Arrays = dict[str, AnyArray]
 
 def to_arrays(field: Field) -> Arrays:
     """Everything but the graph and the settings."""
+    if not isinstance(field.votes, np.ndarray) or field.prior.n_rows < field.prior.n_nodes:
+        raise EngineError(f"the {field.prior.name} engine's state stays with it: save without state")
     labels = [(x.node, x.label, x.noise, x.scale) for x in field.labels]
     return {
         "votes": field.votes,

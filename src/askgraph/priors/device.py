@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -10,6 +12,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import EngineError, MissingExtraError, TooLargeError
 from askgraph.priors.base import Prior
+from askgraph.progress import compiling
 from askgraph.types import Array, IntArray
 
 SPARE = 0.95  # of the free memory of a device that may be taken
@@ -57,10 +60,26 @@ def fits(size: float, what: str, advice: str) -> None:
         )
 
 
+@contextmanager
+def guarded(what: str, advice: str) -> Iterator[None]:
+    """Say what did not fit when the device runs out of memory all the same."""
+    try:
+        yield
+    except cupy().cuda.memory.OutOfMemoryError as error:
+        cupy().get_default_memory_pool().free_all_blocks()
+        free = free_bytes() / 1e9
+        raise TooLargeError(
+            f"the GPU ran out of memory at {what}; {free:,.1f} GB are free now: {advice} ({error})"
+        ) from error
+
+
 @cache
-def compiled(source: str, name: str, options: tuple[str, ...] = ()) -> Any:
-    """A kernel, compiled once for this device."""
-    return cupy().RawKernel(source, name, options=("--std=c++17", *options))
+def compiled(source: str, name: str, options: tuple[str, ...] = (), what: str = "the GPU engine") -> Any:
+    """A kernel, compiled for this device and kept on disk by CuPy."""
+    kernel = cupy().RawKernel(source, name, options=("--std=c++17", *options))
+    with compiling(what):
+        kernel.compile()
+    return kernel
 
 
 PRODUCT = r"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,11 @@ from askgraph import coding
 from askgraph.graph import Graph
 from askgraph.priors import gpu_ahead
 from askgraph.priors.base import Precision, checked
-from askgraph.priors.device import OnDevice, Weights, cupy, fits, free_bytes
+from askgraph.priors.device import OnDevice, Weights, cupy, fits, free_bytes, guarded
 from askgraph.priors.gpu_cg import Pattern, Solver
 from askgraph.priors.gpu_noise import DeviceNoise, FlatNoise
 from askgraph.priors.iterative import ACCURATE, MOST, Iterative
-from askgraph.probes import Samples
+from askgraph.probes import Probed, Samples
 from askgraph.spread import Exact
 from askgraph.types import Array, IntArray
 
@@ -41,10 +42,9 @@ class Gpu(OnDevice):
         size = max(1, int(min(CHUNK_BYTES, free_bytes() / 4) // (8 * self.n_nodes)))
         for at in range(0, rows.size, size):
             some = slice(at, at + size)
-            G = self.columns_of(field, rows[some])
-            every.append(
-                gpu_ahead.scored(name, G, scale[some], rows[some], votes[rows[some]], p[some], fixed, *settings)
-            )
+            with guarded("looking ahead", "take a sampler that reads summaries, such as tv"):
+                G, own = self.columns_of(field, rows[some]), votes[rows[some]]
+                every.append(gpu_ahead.scored(name, G, scale[some], rows[some], own, p[some], fixed, *settings))
         return cp.concatenate(every) if every else self.lift(np.empty(0))
 
     def columns_of(self, field: Field, rows: IntArray) -> Array:
@@ -71,7 +71,8 @@ class GpuDense(Gpu):
         n = self.n_nodes
         fits(dense_bytes(n), f"the inverse of {n:,} nodes", f"{dense_limit():,} nodes would fit; ask for 'gpu-sparse'")
         self.weights = Weights(precision.graph.weights)
-        self._inverse = _inverted(self._dense())
+        with guarded(f"the inverse of {n:,} nodes", "ask for 'gpu-sparse'"):
+            self._inverse = _inverted(self._dense())
         self._check()
         pinned = self.lift(precision.pinned)
         self._inverse[pinned] = 0.0
@@ -156,12 +157,22 @@ class GpuSparse(Gpu, Iterative):
 
     def solve(self, b: Array) -> Array:
         """G₀ b, to a relative residual of 3e-9."""
-        return self._solver.solve(b, ACCURATE)
+        with self._guarded():
+            return self._solver.solve(b, ACCURATE)
+
+    def spread(self, squares: bool) -> Probed:
+        """Probes of the field and, when asked for, of ‖g‖₂."""
+        with self._guarded():
+            return super().spread(squares)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        return guarded(f"{self.n_nodes:,} nodes", "take fewer probes, a sparser graph, or a larger device")
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[:, nodes]."""
         residual = min(rough, self._settings["sharp"]) or ACCURATE
-        return self._solver.solve(self.put(self.zeros(len(nodes)), nodes, np.eye(len(nodes))), residual)
+        with self._guarded():
+            return self._solver.solve(self.put(self.zeros(len(nodes)), nodes, np.eye(len(nodes))), residual)
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[i, i] at these nodes: their error is of the order of the residual squared."""
@@ -194,8 +205,8 @@ def dense_limit() -> int:
 
 
 def sparse_bytes(graph: Graph, probes: int) -> float:
-    """Peak memory of the sparse engine: the matrix in two orders, the probes, and a block of columns at work."""
-    return 2 * graph.n_edges * 28.0 + graph.n_nodes * (4.0 * probes + 32 * (8.0 * 8 + 4.0 * 4) + 300)
+    """Peak memory of the sparse engine: the matrix in two orders and precisions, the probes, blocks of columns at work."""
+    return 2 * graph.n_edges * 40.0 + graph.n_nodes * (4.0 * probes + 6_500)
 
 
 def _inverted(Q: Any) -> Any:

@@ -146,5 +146,6 @@ def scored(
     splits = min(SPLITS, -(-n // TILE))
     out = cp.empty((splits, m))
     arrays = (cp.ascontiguousarray(x) for x in (G, scale, rows, own, p, *field))
-    compiled(SOURCE, "ahead", options)((-(-m // THREADS), splits), (THREADS,), (np.int32(n), np.int32(m), *arrays, out))
+    kernel = compiled(SOURCE, "ahead", options, "looking ahead on the GPU")
+    kernel((-(-m // THREADS), splits), (THREADS,), (np.int32(n), np.int32(m), *arrays, out))
     return out.sum(axis=0)

@@ -20,17 +20,34 @@ from askgraph.errors import ConvergenceError
 from askgraph.priors.device import compiled, cupy
 from askgraph.types import AnyArray, Array, IntArray
 
-THREADS = 512
-LONG = 512  # neighbors from which a whole thread block works on a row
+THREADS, BLOCKS = 512, 2  # of a thread block, and how many of them a multiprocessor should hold
+LONG = 256  # neighbors from which a whole thread block works on a row
 STEPS, ROUNDS = 5_000, 12
+WINDOW = 1_024  # rows among which those of about as many neighbors are put side by side
 PART = 4_096  # rows that a thread block sums
 NARROW = 2e-5  # the least residual that a round in float32 aims at, relative to its start
-WIDTHS = (1, 4, 8, 16, 32)
+WIDTHS = (1, 8, 32)  # columns of a block; 64 would be 7 % faster, and take twice the memory
 EPS = float(np.finfo(np.float64).eps)
 
 SOURCE = r"""
-#define SHARE (THREADS / K)
+#define LANES (K / VEC)  // threads of a row, VEC columns each
 typedef REAL real;
+struct __align__(sizeof(real) * VEC) pack { real v[VEC]; };
+
+// vectors are gone through by so many numbers at once: columns of a row, or rows of the only column
+#define WIDE (16 / sizeof(real))
+struct __align__(16) quad { real v[WIDE]; };
+#if K == 1
+#define QUADS ((n + WIDE - 1) / WIDE)
+#define INVERSE(e) const quad inverted = ((const quad*)inverse)[e]
+#define INVERTED(v) inverted.v[v]
+#define COLUMN(v) 0
+#else
+#define QUADS (n * LANES)
+#define INVERSE(e) const real inverted = inverse[(e) / LANES]
+#define INVERTED(v) inverted
+#define COLUMN(v) ((threadIdx.x % LANES) * VEC + (v))
+#endif
 
 __device__ __forceinline__ void meet(unsigned* gate) {  // all thread blocks wait for each other
   __syncthreads();
@@ -44,27 +61,53 @@ __device__ __forceinline__ void meet(unsigned* gate) {  // all thread blocks wai
   __syncthreads();
 }
 
-__device__ __forceinline__ double column_sum(double mine, double* buffer) {  // over threads of the same column
-  buffer[threadIdx.x] = mine;
+struct Room {  // of a thread block
+  double each[THREADS / 32][K];
+  double sums[THREADS];
+  double level[K], rest[K], bend[K], goal[K];
+  real alpha[K], beta[K];
+};
+
+// this block's sums over its threads, a column each
+__device__ __forceinline__ void leave(double (&mine)[VEC], Room& room, double* partial);
+
+__device__ __forceinline__ void leave_wide(double (&mine)[WIDE], Room& room, double* partial) {
+#if K == 1
+  double sum[1] = {0.0};
+  for (int v = 0; v < WIDE; ++v) sum[0] += mine[v];
+  leave(sum, room, partial);
+#else
+  leave(mine, room, partial);
+#endif
+}
+
+__device__ __forceinline__ void leave(double (&mine)[VEC], Room& room, double* partial) {
+  #pragma unroll
+  for (int v = 0; v < VEC; ++v)
+    for (int s = 16; s >= LANES; s /= 2) mine[v] += __shfl_xor_sync(0xffffffffu, mine[v], s);
+  if (threadIdx.x % 32 < LANES)
+    for (int v = 0; v < VEC; ++v) room.each[threadIdx.x / 32][(threadIdx.x % LANES) * VEC + v] = mine[v];
+  __syncthreads();
+  if (threadIdx.x < K) {
+    double sum = 0.0;
+    for (int w = 0; w < THREADS / 32; ++w) sum += room.each[w][threadIdx.x];
+    partial[blockIdx.x * K + threadIdx.x] = sum;
+  }
+  __syncthreads();
+}
+
+// the sums of all blocks, in the same order every time
+__device__ __forceinline__ void collect(const double* partial, Room& room, double (&into)[K]) {
+  double sum = 0.0;
+  for (int b = threadIdx.x / K; b < gridDim.x; b += THREADS / K) sum += __ldcg(partial + b * K + threadIdx.x % K);
+  room.sums[threadIdx.x] = sum;
   __syncthreads();
   for (int s = THREADS / 2; s >= K; s /= 2) {
-    if (threadIdx.x < s) buffer[threadIdx.x] += buffer[threadIdx.x + s];
+    if (threadIdx.x < s) room.sums[threadIdx.x] += room.sums[threadIdx.x + s];
     __syncthreads();
   }
-  const double sum = buffer[threadIdx.x % K];
+  if (threadIdx.x < K) into[threadIdx.x] = room.sums[threadIdx.x];
   __syncthreads();
-  return sum;
-}
-
-__device__ __forceinline__ void leave(double mine, double* buffer, double* partial) {
-  const double sum = column_sum(mine, buffer);
-  if (threadIdx.x < K) partial[blockIdx.x * K + threadIdx.x] = sum;
-}
-
-__device__ __forceinline__ double collected(const double* partial, double* buffer) {
-  double sum = 0.0;
-  for (int b = threadIdx.x / K; b < gridDim.x; b += SHARE) sum += __ldcg(partial + b * K + threadIdx.x % K);
-  return column_sum(sum, buffer);
 }
 
 struct Matrix {
@@ -75,132 +118,217 @@ struct Matrix {
   const int* node;
   const real* weight;
   const real* ridge;
-  const real* inverse;
+  const real* inverse;  // of the diagonal, 0 where a label was folded in
+  const int* slot;  // one column only: rows by slots, 32 to a slice, and their entries slice by slice
+  const long long* slice;
+  const int* slice_node;
+  const real* slice_weight;
 };
 
-#if K == 1
-#define LANES 8
-#else
-#define LANES K
-#endif
-
-// (Q x)_i for the column of this thread; with one column its neighbors are shared among lanes
-__device__ __forceinline__ real row_times(const Matrix& Q, long long i, const real* x, int lane) {
-#if K == 1
-  const real own = x[i];
-  real sum = 0;
-  for (long long t = Q.first[i] + lane; t < Q.first[i + 1]; t += LANES) sum += Q.weight[t] * (own - x[Q.node[t]]);
-  for (int s = LANES / 2; s > 0; s /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, s);
-#else
-  const real own = x[i * K + lane];
-  real sum = 0;
+__device__ __forceinline__ pack row_times(const Matrix& Q, long long i, const pack* x, const pack& own) {
+  const int lane = threadIdx.x % LANES;
+  pack sum;
+  #pragma unroll
+  for (int v = 0; v < VEC; ++v) sum.v[v] = Q.ridge[i] * own.v[v];
   long long t = Q.first[i];
   const long long end = Q.first[i + 1];
   for (; t + 4 <= end; t += 4) {
-    const int a = Q.node[t], b = Q.node[t + 1], c = Q.node[t + 2], d = Q.node[t + 3];
-    const real xa = x[a * (long long)K + lane], xb = x[b * (long long)K + lane];
-    const real xc = x[c * (long long)K + lane], xd = x[d * (long long)K + lane];
-    sum += Q.weight[t] * (own - xa) + Q.weight[t + 1] * (own - xb);
-    sum += Q.weight[t + 2] * (own - xc) + Q.weight[t + 3] * (own - xd);
+    pack other[4];
+    real w[4];
+    #pragma unroll
+    for (int u = 0; u < 4; ++u) { w[u] = Q.weight[t + u]; other[u] = x[Q.node[t + u] * (long long)LANES + lane]; }
+    #pragma unroll
+    for (int u = 0; u < 4; ++u)
+      for (int v = 0; v < VEC; ++v) sum.v[v] += w[u] * (own.v[v] - other[u].v[v]);
   }
-  for (; t < end; ++t) sum += Q.weight[t] * (own - x[Q.node[t] * (long long)K + lane]);
-#endif
-  return sum + Q.ridge[i] * own;
+  for (; t < end; ++t) {
+    const real w = Q.weight[t];
+    const pack other = x[Q.node[t] * (long long)LANES + lane];
+    for (int v = 0; v < VEC; ++v) sum.v[v] += w * (own.v[v] - other.v[v]);
+  }
+  return sum;
 }
 
-// y = Q x on free rows, 0 elsewhere; returns this thread's part of xᵀQx
-__device__ double times(const Matrix& Q, const real* x, real* y, double* buffer) {
-  double dot = 0.0;
-  const int lane = threadIdx.x % LANES;
-  const long long groups = (long long)gridDim.x * (THREADS / LANES);
-  const long long rounds = (Q.n + groups - 1) / groups;
-  const long long mine = blockIdx.x * (long long)(THREADS / LANES) + threadIdx.x / LANES;
-  for (long long k = 0; k < rounds; ++k) {  // as many for every thread, since lanes speak with each other
-    const long long i = k * groups + mine;
-    const bool here = i < Q.n && Q.first[i + 1] - Q.first[i] < LONG && Q.inverse[i] != 0;
-#if K == 1
-    if (!__any_sync(0xffffffffu, here)) { if (i < Q.n && lane == 0 && Q.inverse[i] == 0) y[i] = 0; continue; }
-    const real value = row_times(Q, here ? i : 0, x, here ? lane : (1 << 28));
-    if (here && lane == 0) { y[i] = value; dot += (double)x[i] * value; }
-    if (i < Q.n && lane == 0 && Q.inverse[i] == 0) y[i] = 0;
-#else
-    if (here) {
-      const real value = row_times(Q, i, x, lane);
-      y[i * K + lane] = value;
-      dot += (double)x[i * K + lane] * value;
-    } else if (i < Q.n && Q.inverse[i] == 0) y[i * K + lane] = 0;
-#endif
+// y = Q x on free rows, 0 elsewhere; dot is this thread's part of xᵀQx
+__device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dot)[VEC], Room& room) {
+  for (int v = 0; v < VEC; ++v) dot[v] = 0.0;
+  const long long stride = (long long)gridDim.x * THREADS;
+#if SLICED
+  const real* from = (const real*)x;
+  for (long long s = blockIdx.x * (long long)THREADS + threadIdx.x; s < (Q.n + 31) / 32 * 32; s += stride) {
+    const int i = Q.slot[s];
+    const long long begin = Q.slice[s / 32], end = Q.slice[s / 32 + 1];
+    const bool some = i >= 0;
+    const real own = some ? from[i] : 0, ridge = some ? Q.ridge[i] : 0, inverse = some ? Q.inverse[i] : 0;
+    real sum = 0;
+    long long t = begin + threadIdx.x % 32;
+    for (; t + 96 < end; t += 128) {
+      real w[4], other[4];
+      int j[4];
+      #pragma unroll
+      for (int u = 0; u < 4; ++u) { j[u] = Q.slice_node[t + 32 * u]; w[u] = Q.slice_weight[t + 32 * u]; }
+      #pragma unroll
+      for (int u = 0; u < 4; ++u) other[u] = from[j[u]];
+      #pragma unroll
+      for (int u = 0; u < 4; ++u) sum += w[u] * (own - other[u]);
+    }
+    for (; t < end; t += 32) sum += Q.slice_weight[t] * (own - from[Q.slice_node[t]]);
+    if (!some || Q.first[i + 1] - Q.first[i] >= LONG) continue;
+    const real value = inverse != 0 ? sum + ridge * own : 0;
+    ((real*)y)[i] = value;
+    dot[0] += (double)own * value;
   }
+#else
+  for (long long e = blockIdx.x * (long long)THREADS + threadIdx.x; e < Q.n * LANES; e += stride) {
+    const long long i = e / LANES;
+    if (Q.first[i + 1] - Q.first[i] >= LONG) continue;
+    pack value = {};
+    if (Q.inverse[i] != 0) {
+      const pack own = x[e];
+      value = row_times(Q, i, x, own);
+      for (int v = 0; v < VEC; ++v) dot[v] += (double)own.v[v] * value.v[v];
+    }
+    y[e] = value;
+  }
+#endif
   for (int h = blockIdx.x; h < Q.longs; h += gridDim.x) {  // rows with many neighbors, a thread block each
     const long long i = Q.longest[h];
-    const int c = threadIdx.x % K;
-    if (Q.inverse[i] == 0) continue;
-    const real own = x[i * K + c];
-    double sum = 0.0;
-    for (long long t = Q.first[i] + threadIdx.x / K; t < Q.first[i + 1]; t += SHARE)
-      sum += (double)(Q.weight[t] * (own - x[Q.node[t] * (long long)K + c]));
-    const real value = (real)(column_sum(sum, buffer) + (double)(Q.ridge[i] * own));
-    if (threadIdx.x < K) { y[i * K + c] = value; dot += (double)own * value; }
+    const int lane = threadIdx.x % LANES;
+    const pack own = x[i * LANES + lane];
+    double sum[VEC];
+    for (int v = 0; v < VEC; ++v) sum[v] = 0.0;
+    if (Q.inverse[i] != 0)
+      for (long long t = Q.first[i] + threadIdx.x / LANES; t < Q.first[i + 1]; t += THREADS / LANES) {
+        const pack other = x[Q.node[t] * (long long)LANES + lane];
+        for (int v = 0; v < VEC; ++v) sum[v] += (double)(Q.weight[t] * (own.v[v] - other.v[v]));
+      }
+    for (int v = 0; v < VEC; ++v)
+      for (int s = 16; s >= LANES; s /= 2) sum[v] += __shfl_xor_sync(0xffffffffu, sum[v], s);
+    if (threadIdx.x % 32 < LANES)
+      for (int v = 0; v < VEC; ++v) room.each[threadIdx.x / 32][lane * VEC + v] = sum[v];
+    __syncthreads();
+    if (threadIdx.x < LANES) {
+      pack value = {};
+      for (int v = 0; v < VEC; ++v) {
+        double total = Q.inverse[i] != 0 ? (double)(Q.ridge[i] * own.v[v]) : 0.0;
+        for (int w = 0; w < THREADS / 32; ++w) total += room.each[w][lane * VEC + v];
+        value.v[v] = (real)total;
+        dot[v] += (double)own.v[v] * value.v[v];
+      }
+      y[i * LANES + lane] = value;
+    }
+    __syncthreads();
   }
-  return dot;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) multiplied(
-    const long long n, const int longs, const int* longest, const long long* first, const int* node, const real* weight,
-    const real* ridge, const real* inverse, const real* x, real* y) {
-  __shared__ double buffer[THREADS];
-  const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse};
-  times(Q, x, y, buffer);
-}
+#define MATRIX                                                                                                        \
+  const long long n, const int longs, const int* __restrict__ longest, const long long* __restrict__ first,           \
+      const int* __restrict__ node, const real* __restrict__ weight, const real* __restrict__ ridge,                  \
+      const real* __restrict__ inverse, const int* __restrict__ slot, const long long* __restrict__ slice,            \
+      const int* __restrict__ slice_node, const real* __restrict__ slice_weight
 
-extern "C" __global__ void __launch_bounds__(THREADS) iterate(
-    const long long n, const int longs, const int* longest, const long long* first, const int* node, const real* weight,
-    const real* ridge, const real* inverse, const double* goals, const int limit, real* x, real* r, real* p, real* q,
-    double* partial, unsigned* gate, int* taken) {
-  __shared__ double buffer[THREADS];
-  const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse};
-  const int c = threadIdx.x % K;
-  const long long size = n * K, stride = (long long)gridDim.x * THREADS;
+#if !ITERATE
+extern "C" __global__ void __launch_bounds__(THREADS) multiplied(MATRIX, const pack* x, pack* y) {
+  __shared__ Room room;
+  const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse, slot, slice, slice_node, slice_weight};
+  double dot[VEC];
+  times(Q, x, y, dot, room);
+}
+#else
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) iterate(
+    MATRIX, const double* goals, const int limit, quad* __restrict__ x, quad* __restrict__ r, quad* __restrict__ p,
+    quad* __restrict__ q, double* partial, unsigned* gate, int* taken) {
+  __shared__ Room room;
+  const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse, slot, slice, slice_node, slice_weight};
+  const long long size = QUADS, stride = (long long)gridDim.x * THREADS;
   const long long start = blockIdx.x * (long long)THREADS + threadIdx.x;
   double *bend = partial, *level = partial + gridDim.x * K, *square = partial + 2 * gridDim.x * K;
-  double goal = goals[c], a = 0.0, b = 0.0;
+  double a[WIDE] = {}, b[WIDE] = {};
   for (long long e = start; e < size; e += stride) {
-    const real left = r[e], z = Q.inverse[e / K] * left;
+    INVERSE(e);
+    const quad left = r[e];
+    quad z;
+    for (int v = 0; v < WIDE; ++v) {
+      z.v[v] = INVERTED(v) * left.v[v];
+      a[v] += (double)(left.v[v] * z.v[v]);
+      b[v] += (double)(left.v[v] * left.v[v]);
+    }
     p[e] = z;
-    a += (double)left * z;
-    b += (double)left * left;
   }
-  leave(a, buffer, level);
-  leave(b, buffer, square);
+  if (threadIdx.x < K) room.goal[threadIdx.x] = goals[threadIdx.x];
+  leave_wide(a, room, level);
+  leave_wide(b, room, square);
   meet(gate);
-  double rho = collected(level, buffer), rest = collected(square, buffer);
+  collect(level, room, room.level);
+  collect(square, room, room.rest);
   int step = 0;
   for (; step < limit; ++step) {
-    if (!__syncthreads_or(rest > goal)) break;  // the same in every thread block
-    leave(times(Q, p, q, buffer), buffer, bend);
+    if (!__syncthreads_or(threadIdx.x < K && room.rest[threadIdx.x % K] > room.goal[threadIdx.x % K])) break;
+    double dot[VEC];
+    times(Q, (const pack*)p, (pack*)q, dot, room);
+    leave(dot, room, bend);
     meet(gate);
-    const double pq = collected(bend, buffer);
-    if (!(pq > 0.0)) goal = 1e300;  // rounding is all that is left of this column
-    const real alpha = rest > goal ? (real)(rho / pq) : (real)0;
-    a = b = 0.0;
-    for (long long e = start; e < size; e += stride) {
-      const real left = r[e] - alpha * q[e];
-      x[e] += alpha * p[e];
-      r[e] = left;
-      a += (double)left * (Q.inverse[e / K] * left);
-      b += (double)left * left;
+    collect(bend, room, room.bend);
+    if (threadIdx.x < K) {
+      const int c = threadIdx.x;
+      if (!(room.bend[c] > 0.0)) room.goal[c] = 1e300;  // rounding is all that is left of this column
+      room.alpha[c] = room.rest[c] > room.goal[c] ? (real)(room.level[c] / room.bend[c]) : (real)0;
     }
-    leave(a, buffer, level);
-    leave(b, buffer, square);
+    __syncthreads();
+    real alpha[WIDE], beta[WIDE];
+    for (int v = 0; v < WIDE; ++v) { alpha[v] = room.alpha[COLUMN(v)]; a[v] = b[v] = 0.0; }
+    #pragma unroll 2
+    for (long long e = start; e < size; e += stride) {
+      INVERSE(e);
+      quad left = r[e], found = x[e];
+      const quad along = p[e], moved = q[e];
+      for (int v = 0; v < WIDE; ++v) {
+        left.v[v] -= alpha[v] * moved.v[v];
+        found.v[v] += alpha[v] * along.v[v];
+        a[v] += (double)(left.v[v] * left.v[v] * INVERTED(v));
+        b[v] += (double)(left.v[v] * left.v[v]);
+      }
+      r[e] = left;
+      x[e] = found;
+    }
+    leave_wide(a, room, level);
+    leave_wide(b, room, square);
     meet(gate);
-    const double now = collected(level, buffer);
-    rest = collected(square, buffer);
-    const real beta = rho > 0.0 ? (real)(now / rho) : (real)0;
-    rho = now;
-    for (long long e = start; e < size; e += stride) p[e] = Q.inverse[e / K] * r[e] + beta * p[e];
+    const double before = threadIdx.x < K ? room.level[threadIdx.x] : 0.0;
+    collect(level, room, room.level);
+    collect(square, room, room.rest);
+    if (threadIdx.x < K) room.beta[threadIdx.x] = before > 0.0 ? (real)(room.level[threadIdx.x] / before) : (real)0;
+    __syncthreads();
+    for (int v = 0; v < WIDE; ++v) beta[v] = room.beta[COLUMN(v)];
+    #pragma unroll 2
+    for (long long e = start; e < size; e += stride) {
+      INVERSE(e);
+      const quad left = r[e];
+      quad along = p[e];
+      for (int v = 0; v < WIDE; ++v) along.v[v] = INVERTED(v) * left.v[v] + beta[v] * along.v[v];
+      p[e] = along;
+    }
     meet(gate);
   }
   if (start == 0) *taken = step;
+}
+#endif
+"""
+
+SLICES = r"""
+extern "C" __global__ void fill(
+    const long long size, const int* slot, const long long* slice, const long long* first, const int* node,
+    const float* weight, int* slice_node, float* slice_weight) {
+  const long long s = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (s >= size) return;
+  const int i = slot[s];
+  const long long length = i >= 0 && first[i + 1] - first[i] < LONG ? first[i + 1] - first[i] : 0;
+  const long long width = (slice[s / 32 + 1] - slice[s / 32]) / 32;
+  for (long long t = 0; t < width; ++t) {
+    const long long at = slice[s / 32] + 32 * t + s % 32;
+    slice_node[at] = t < length ? node[first[i] + t] : 0;
+    slice_weight[at] = t < length ? weight[first[i] + t] : 0.0f;
+  }
 }
 """
 
@@ -248,6 +376,22 @@ class Pattern:
     def narrow(self) -> Any:
         """The weights in float32."""
         return self.wide.astype(np.float32)
+
+    @cached_property
+    def slices(self) -> tuple[Any, Any, Any, Any]:
+        """Entries for one column in float32: 32 rows of about as many neighbors side by side, a thread a row."""
+        cp, n, size = cupy(), self.n, -(-self.n // 32) * 32
+        length = cp.diff(self.first)
+        length = cp.where(length < LONG, length, 0)
+        slot = cp.full(size, -1, np.int32)
+        slot[:n] = cp.lexsort(cp.stack([-length, cp.arange(n) // WINDOW])).astype(np.int32)
+        slice_ = cp.zeros(size // 32 + 1, np.int64)
+        widest = cp.where(slot >= 0, length[slot], 0).reshape(-1, 32).max(axis=1)
+        slice_[1:] = cp.cumsum(32 * widest)
+        node, weight = (cp.empty(max(int(slice_[-1]), 1), kind) for kind in (np.int32, np.float32))
+        arrays = np.int64(size), slot, slice_, self.first, self.node, self.narrow, node, weight
+        compiled(SLICES, "fill", (f"-DLONG={LONG}",))((-(-size // THREADS),), (THREADS,), arrays)
+        return slot, slice_, node, weight
 
     @property
     def nbytes(self) -> int:
@@ -362,38 +506,50 @@ class Solver:
             wide[:, :k] = x
         out = cp.empty_like(wide)
         kernel, blocks = _kernel("multiplied", "double", width)
-        kernel((blocks,), (THREADS,), (*self._matrix(np.float64), wide, out))
+        kernel((blocks,), (THREADS,), (*self._matrix(np.float64, width), wide, out))
         return out[:, :k]
 
     def _iterated(self, r: Any, goal: Any) -> tuple[Any, int]:
         """Q d ≈ r, and the steps that took."""
         cp, k, kind = cupy(), r.shape[1], r.dtype
         width = _width(k)
-        block, goals = cp.zeros((self._at.n, width), kind), cp.full(width, np.inf)
-        block[:, :k], goals[:k] = r, goal**2
+        block, goals = cp.zeros((self._at.n + 3, width), kind), cp.full(width, np.inf)  # four rows are read at once
+        block[:-3, :k], goals[:k] = r, goal**2
         x, p, q = (cp.zeros_like(block) for _ in range(3))
-        kernel, blocks = _kernel("iterate", "float" if kind == np.float32 else "double", width)
+        kernel, blocks = _kernel("iterate", "float", width)
         partial, gate, taken = cp.empty(3 * blocks * width), cp.zeros(1, np.uint32), cp.zeros(1, np.int32)
         arrays = goals, np.int32(STEPS), x, block, p, q, partial, gate, taken
-        kernel((blocks,), (THREADS,), (*self._matrix(kind), *arrays))
-        return x[:, :k], int(taken[0])
+        kernel((blocks,), (THREADS,), (*self._matrix(kind, width), *arrays))
+        return x[:-3, :k], int(taken[0])
 
-    def _matrix(self, kind: Any) -> tuple[Any, ...]:
+    def _matrix(self, kind: Any, width: int) -> tuple[Any, ...]:
         at, wide = self._at, kind == np.float64
         ridge, inverse = (self._ridge, self._inverse) if wide else self._narrowed
+        slices = at.slices if width == 1 and not wide else (at.longest, at.first, at.node, at.wide)  # not looked at
         weight = at.wide if wide else at.narrow
-        return np.int64(at.n), np.int32(at.longest.size), at.longest, at.first, at.node, weight, ridge, inverse
+        rows = np.int64(at.n), np.int32(at.longest.size), at.longest, at.first, at.node, weight, ridge, inverse
+        return *rows, *slices
 
     @cached_property
     def _narrowed(self) -> tuple[Any, Any]:
-        return self._ridge.astype(np.float32), self._inverse.astype(np.float32)
+        return self._ridge.astype(np.float32), cupy().pad(self._inverse.astype(np.float32), (0, 3))
 
 
 def _kernel(name: str, real: str, width: int) -> tuple[Any, int]:
     """A kernel and how many of its thread blocks the device runs at once."""
     cp = cupy()
-    options = f"-DREAL={real}", f"-DK={width}", f"-DTHREADS={THREADS}", f"-DLONG={LONG}"
-    kernel = compiled(SOURCE, name, options)
+    vector, sliced = 1 if width == 1 else 16 // (4 if real == "float" else 8), width == 1 and real == "float"
+    sizes = {
+        "K": width,
+        "VEC": vector,
+        "SLICED": int(sliced),
+        "THREADS": THREADS,
+        "LONG": LONG,
+        "BLOCKS": BLOCKS,
+        "ITERATE": int(name == "iterate"),
+    }
+    options = f"-DREAL={real}", *(f"-D{key}={size}" for key, size in sizes.items())
+    kernel = compiled(SOURCE, name, options, "conjugate gradients on the GPU")
     each = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, THREADS, 0)
     return kernel, each * cp.cuda.Device().attributes["MultiProcessorCount"]
 
