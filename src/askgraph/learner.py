@@ -360,7 +360,9 @@ class Learner:
         engine = self._tuner.engine if self.settings.tune else self._field.prior.name
         log, names = tuple(tuple(event) for event in self._log), tuple(self._declared)
         told = Saved(dict(self._tuner.graphs), self.settings, self.seed, engine, names, log)
-        write(path, told._replace(orders=orders, field=self._field, choice=self.choice) if state else told)
+        whole = told._replace(orders=orders, field=self._field, choice=self.choice) if state else told
+        write(path, whole, self._field.prior.writes)
+        self._field.prior.meet()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:

@@ -25,6 +25,15 @@ class RankRows(Rows):
         return self.graph.ranks
 
     @property
+    def writes(self) -> bool:
+        """Whether this process is the one that writes files."""
+        return self.ranks.first
+
+    def meet(self) -> None:
+        """Wait for all processes."""
+        self.ranks.comm.Barrier()
+
+    @property
     def n_rows(self) -> int:
         """How many rows are here."""
         return self.graph.n_rows

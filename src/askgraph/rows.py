@@ -24,6 +24,14 @@ class Rows:
     alone: ClassVar[bool] = True  # whether this process may go on without others
 
     @property
+    def writes(self) -> bool:
+        """Whether this process is the one that writes files."""
+        return True
+
+    def meet(self) -> None:
+        """Wait for all processes."""
+
+    @property
     def n_rows(self) -> int:
         """How many rows are here."""
         return self.n_nodes

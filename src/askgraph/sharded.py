@@ -195,6 +195,10 @@ class ShardedGraph:
             names = sorted(named, key=named.__getitem__)
         return Graph(csr_array((w, (i, j)), shape=(self.n_nodes, self.n_nodes)), names).noted(*self.notes)
 
+    def arrays(self) -> dict[str, Any]:
+        """What `Graph.arrays` gives, all of it in every process."""
+        return self.gathered().arrays()
+
     @property
     def weights(self) -> csr_array:
         """No process has them all."""

@@ -40,6 +40,7 @@ class Ksp:
 
     def __init__(self, graph: ShardedGraph, diagonal: Array, pinned: BoolArray) -> None:
         self._graph, self._diagonal, self._pinned = graph, diagonal, pinned
+        petsc().garbage_cleanup(graph.ranks.comm)  # what Python let go of on all ranks is freed only here
         self._b, self._x, self._r = (self._matrix.createVecLeft() for _ in range(3))
 
     def solve(self, B: AnyArray, rtol: float) -> tuple[Array, Array]:
