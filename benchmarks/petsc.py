@@ -2,6 +2,7 @@
 
     python benchmarks/petsc.py                    # all of it: some twenty minutes on two cores, which must be idle
     python benchmarks/petsc.py solve strong       # parts: solve strong weak traffic project
+    python benchmarks/petsc.py project --json measured.json   # the projection again, from what --json kept
 
 Run it with a Python that has petsc4py, such as the one that `make test-petsc` makes: .venv-petsc/bin/python.
 Graphs: uniform points in the unit cube, each joined to its 10 nearest, unit weights, in 8 shards; δ is the usual one.
@@ -168,9 +169,63 @@ def traffic_table(rows: list[dict]) -> None:
         print(f"| {size} | {t['messages']:.0f} | {t['bytes']:,.0f} | {t['reductions']:.1f} |")
 
 
+CORES, BANDWIDTH, LATENCY = (
+    32,
+    3.1e9,
+    10e-6,
+)  # a machine: ranks, bytes/s and seconds a message of its network (25 Gbit/s)
+NODES, EDGES, PROBES, STEPS = (
+    10**8,
+    10**9,
+    256,
+    14,
+)  # the graph; probes and steps of a solve to 3e-9 as measured at 10^6
+ROUGH, SHORT = 4, 8  # steps of a rough solve, and how many of them a question takes
+
+
+def project(every: list[dict]) -> None:
+    """Seconds and memory for 10^8 nodes and 10^9 edges, from what was measured in this run."""
+    big = max((row for row in every if "ask" in row), key=lambda row: (row["nodes"], row["ranks"]))
+    entry = big["gamg"] / big["gamg_steps"] / big["matrix_entries"]
+    bare, full = (min(rows, key=lambda row: row["ranks"]) for rows in _by_question(every, big["nodes"]))
+    small = min((row for row in every if row["nodes"] == big["nodes"]), key=lambda row: row["nodes"] / row["ranks"])
+    matrix = (bare["resident"] - small["resident"]) / (big["nodes"] - big["nodes"] / small["ranks"]) * 1e6
+    state = (full["resident"] - bare["resident"]) / big["nodes"] * 1e6 - 4 * 16
+    sent = max((row for row in every if row["ranks"] >= 8), key=lambda row: row["nodes"] / row["ranks"])
+    surface = sent["traffic"]["bytes"] / (sent["nodes"] / sent["ranks"]) ** (2 / 3)
+    most = max(every, key=lambda row: row["ranks"])["traffic"]
+    density = 2 * EDGES / NODES / (2 * big["edges"] / big["nodes"])
+    node = matrix * density + state + 4 * PROBES
+    print(
+        f"\n{entry * 1e9:.1f} ns an entry and step; {matrix:.0f} bytes a node for graph and multigrid (at {density:.2f} times as"
+    )
+    print(f"many entries a node: {matrix * density:.0f}), {state:.0f} for the field, {4 * PROBES} for {PROBES} probes;")
+    print(
+        f"{surface:.0f} bytes sent a step times rows^(2/3); {most['messages']:.0f} messages, {most['reductions']:.1f} reductions a step\n"
+    )
+    print(
+        "| machines | memory a machine | a step | of it network | a solve to 3e-9 | a question and its answer | probes, once |"
+    )
+    print("|" + "---:|" * 7)
+    for machines in (16, 32, 64, 128, 256):
+        ranks, rows = machines * CORES, NODES / machines
+        work = entry * 2 * EDGES / ranks
+        net = surface * rows ** (2 / 3) * density / BANDWIDTH
+        net += LATENCY * (most["messages"] + most["reductions"] * np.log2(ranks))
+        step, memory = work + net, node * rows / 1e9 + CORES * 0.11
+        question = step * (STEPS + SHORT * ROUGH)
+        cells = f"{memory:.0f} GB | {1e3 * step:.0f} ms | {net / step:.0%} | {step * STEPS:.2f} s | {question:.1f} s"
+        print(f"| {machines} | {cells} | {step * PROBES * 7 / 60:.1f} min |")
+
+
+def _by_question(every: list[dict], n: int) -> tuple[list[dict], list[dict]]:
+    same = [row for row in every if row["nodes"] == n]
+    return [row for row in same if "ask" not in row], [row for row in same if "ask" in row]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["solve", "strong", "weak", "traffic"])
+    parser.add_argument("parts", nargs="*", default=["solve", "strong", "weak", "traffic", "project"])
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--json", type=Path, help="where to keep all that was measured")
@@ -227,8 +282,10 @@ def main() -> None:
         if "traffic" in chosen.parts:
             sizes = [(n, ranks) for n in (100_000, 200_000, 400_000) for ranks in (2, 4, 8, 16)]
             traffic_table([measured(n, ranks) for n, ranks in sizes])
-    if chosen.json:
+    if chosen.json and every:
         chosen.json.write_text(json.dumps(every, indent=1))
+    if "project" in chosen.parts:
+        project(every or json.loads(chosen.json.read_text()))
 
 
 if __name__ == "__main__":

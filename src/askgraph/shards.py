@@ -125,14 +125,18 @@ def _shard(path: str) -> Edges:
     kind = suffix(path, KINDS)
     with about(path):
         raw = edge_arrays(load_arrays(path)) if kind == ".npz" else EDGES.get(kind, text_edges)(path)
-        return _ends(raw, list(raw.names or ()))
+        return _ends(raw, raw.names if isinstance(raw.names, range) else list(raw.names or ()))
 
 
 def _ends(raw: Raw, names: Sequence[Hashable]) -> Edges:
     check_values(W := raw.weights, names)
-    whole = all(type(name) is int for name in names)
-    ids = np.array(names, dtype=np.int64) if whole else objects(names)
-    own = gaps(names) if whole else ()  # of the ids in this shard, which says nothing of all
+    if not isinstance(names[0], int):
+        return Edges(objects(names)[W.row], objects(names)[W.col], W.data, raw.notes)
+    try:
+        ids = np.array(names, dtype=np.int64)
+    except OverflowError:
+        raise GraphError("ids beyond 2**63: number them otherwise, or write them as text such as n123") from None
+    own = gaps(names)  # of the ids in this shard, which says nothing of all
     return Edges(ids[W.row], ids[W.col], W.data, tuple(note for note in raw.notes if note not in own))
 
 
@@ -150,7 +154,7 @@ Numbered = tuple[IntArray, IntArray, "AnyArray | None", tuple[str, ...]]
 
 def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     """Integer ids: they are the nodes if they fill 0 … n − 1, or n is given; else names, sorted."""
-    ids, place = np.unique(np.concatenate([edges.a, edges.b]), return_inverse=True)
+    ids = np.unique(np.concatenate([edges.a, edges.b]))
     low, high = _range(ranks, ids)
     if high < low and nodes is None:
         raise GraphError("the shards list no edges: give at least one")
@@ -171,11 +175,9 @@ def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     n = int(ranks.total(np.array([known[0].size]))[0])
     if low == 0 and high == n - 1:
         return edges.a, edges.b, None, ()
-    m, note = (
-        edges.a.size,
-        f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes",
-    )
-    return numbers[place[:m]], numbers[place[m:]], objects(known[0].tolist()), (note,) if high - low >= n else ()
+    note = f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes"
+    i, j = (numbers[np.searchsorted(ids, side)] for side in (edges.a, edges.b))
+    return i, j, objects(known[0].tolist()), (note,) if high - low >= n else ()
 
 
 def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
@@ -250,11 +252,14 @@ def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
 
 def _columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
     """The nodes elsewhere among these columns, and all columns by their new places."""
-    ends, place = np.unique(columns, return_inverse=True)
-    at = np.minimum(np.searchsorted(nodes, ends), max(nodes.size - 1, 0))
-    here = nodes[at] == ends if nodes.size else np.zeros(ends.size, dtype=bool)
-    moved = np.where(here, at, nodes.size + np.cumsum(~here) - 1)
-    return ends[~here], moved[place]
+    if not nodes.size:
+        return columns, columns
+    in_a_row = nodes[-1] - nodes[0] + 1 == nodes.size
+    at = np.clip(columns - nodes[0] if in_a_row else np.searchsorted(nodes, columns), 0, nodes.size - 1)
+    out = np.flatnonzero(nodes[at] != columns)
+    others, place = np.unique(columns[out], return_inverse=True)
+    at[out] = nodes.size + place
+    return others, at
 
 
 def _halo(ranks: Ranks, n: int, nodes: IntArray, others: IntArray) -> Halo:
