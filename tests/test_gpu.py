@@ -118,8 +118,7 @@ def _kernels():
         for classes in (2, 7, 20):
             sizes = {"THREADS": gpu_ahead.THREADS, "TILE": gpu_ahead.TILE, "BETA": 1.0}
             yield gpu_ahead.SOURCE, _options(UTILITY=name, C=classes, **sizes)
-    yield gpu_cg.SLICES, _options(LONG=gpu_cg.LONG)
-    yield from ((source, ()) for source in (gpu_cg.SUMS, gpu_noise.SOURCE, device.PRODUCT))
+    yield from ((source, ()) for source in (gpu_cg.SLICES, gpu_cg.SUMS, gpu_noise.SOURCE, device.PRODUCT))
 
 
 @pytest.mark.skipif(_nvrtc() is None, reason="NVIDIA's compiler (nvidia-cuda-nvrtc-cu12) is not installed")
