@@ -62,51 +62,54 @@ __device__ __forceinline__ void meet(unsigned* gate) {  // all thread blocks wai
 }
 
 struct Room {  // of a thread block
-  double each[THREADS / 32][K];
-  double sums[THREADS];
-  double level[K], rest[K], bend[K], goal[K];
+  double each[2][THREADS / 32][K], sums[2][THREADS / 32][K];
+  double bend[1][K], state[2][K];  // pᵀQp; rᵀD⁻¹r and rᵀr
+  double goal[K];
   real alpha[K], beta[K];
 };
 
-// this block's sums over its threads, a column each
-__device__ __forceinline__ void leave(double (&mine)[VEC], Room& room, double* partial);
-
-__device__ __forceinline__ void leave_wide(double (&mine)[WIDE], Room& room, double* partial) {
-#if K == 1
-  double sum[1] = {0.0};
-  for (int v = 0; v < WIDE; ++v) sum[0] += mine[v];
-  leave(sum, room, partial);
-#else
-  leave(mine, room, partial);
-#endif
+// N sums of this block over its threads, a column each
+template <int N> __device__ __forceinline__ void leave(double (&mine)[N][VEC], Room& room, double* partial) {
+  #pragma unroll
+  for (int m = 0; m < N; ++m)
+    for (int v = 0; v < VEC; ++v) {
+      for (int s = 16; s >= LANES; s /= 2) mine[m][v] += __shfl_xor_sync(0xffffffffu, mine[m][v], s);
+      if (threadIdx.x % 32 < LANES) room.each[m][threadIdx.x / 32][(threadIdx.x % LANES) * VEC + v] = mine[m][v];
+    }
+  __syncthreads();
+  if (threadIdx.x < N * K) {
+    const int m = threadIdx.x / K, c = threadIdx.x % K;
+    double sum = 0.0;
+    for (int w = 0; w < THREADS / 32; ++w) sum += room.each[m][w][c];
+    partial[(m * gridDim.x + blockIdx.x) * K + c] = sum;
+  }
 }
 
-__device__ __forceinline__ void leave(double (&mine)[VEC], Room& room, double* partial) {
-  #pragma unroll
-  for (int v = 0; v < VEC; ++v)
-    for (int s = 16; s >= LANES; s /= 2) mine[v] += __shfl_xor_sync(0xffffffffu, mine[v], s);
-  if (threadIdx.x % 32 < LANES)
-    for (int v = 0; v < VEC; ++v) room.each[threadIdx.x / 32][(threadIdx.x % LANES) * VEC + v] = mine[v];
-  __syncthreads();
-  if (threadIdx.x < K) {
-    double sum = 0.0;
-    for (int w = 0; w < THREADS / 32; ++w) sum += room.each[w][threadIdx.x];
-    partial[blockIdx.x * K + threadIdx.x] = sum;
+__device__ __forceinline__ void leave_wide(double (&a)[WIDE], double (&b)[WIDE], Room& room, double* partial) {
+  double both[2][VEC] = {};
+  for (int v = 0; v < WIDE; ++v) {
+    both[0][v % VEC] += a[v];
+    both[1][v % VEC] += b[v];
   }
-  __syncthreads();
+  leave<2>(both, room, partial);
 }
 
 // the sums of all blocks, in the same order every time
-__device__ __forceinline__ void collect(const double* partial, Room& room, double (&into)[K]) {
-  double sum = 0.0;
-  for (int b = threadIdx.x / K; b < gridDim.x; b += THREADS / K) sum += __ldcg(partial + b * K + threadIdx.x % K);
-  room.sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (int s = THREADS / 2; s >= K; s /= 2) {
-    if (threadIdx.x < s) room.sums[threadIdx.x] += room.sums[threadIdx.x + s];
-    __syncthreads();
+template <int N> __device__ __forceinline__ void collect(const double* partial, Room& room, double (&into)[N][K]) {
+  const int c = threadIdx.x % K;
+  #pragma unroll
+  for (int m = 0; m < N; ++m) {
+    double sum = 0.0;
+    for (int b = threadIdx.x / K; b < gridDim.x; b += THREADS / K) sum += __ldcg(partial + (m * gridDim.x + b) * K + c);
+    for (int s = 16; s >= K; s /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, s);
+    if (K >= 32 || threadIdx.x % 32 < K) room.sums[m][threadIdx.x / 32][threadIdx.x % 32 % K] = sum;
   }
-  if (threadIdx.x < K) into[threadIdx.x] = room.sums[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < N * K) {
+    double sum = 0.0;
+    for (int w = 0; w < THREADS / 32; ++w) sum += room.sums[threadIdx.x / K][w][c];
+    into[threadIdx.x / K][c] = sum;
+  }
   __syncthreads();
 }
 
@@ -150,7 +153,8 @@ __device__ __forceinline__ pack row_times(const Matrix& Q, long long i, const pa
 }
 
 // y = Q x on free rows, 0 elsewhere; dot is this thread's part of xᵀQx
-__device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dot)[VEC], Room& room) {
+__device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dots)[1][VEC], Room& room) {
+  double(&dot)[VEC] = dots[0];
   for (int v = 0; v < VEC; ++v) dot[v] = 0.0;
   const long long stride = (long long)gridDim.x * THREADS;
 #if SLICED
@@ -173,7 +177,7 @@ __device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dot)[VEC
       for (int u = 0; u < 4; ++u) sum += w[u] * (own - other[u]);
     }
     for (; t < end; t += 32) sum += Q.slice_weight[t] * (own - from[Q.slice_node[t]]);
-    if (!some || Q.first[i + 1] - Q.first[i] >= LONG) continue;
+    if (!some) continue;
     const real value = inverse != 0 ? sum + ridge * own : 0;
     ((real*)y)[i] = value;
     dot[0] += (double)own * value;
@@ -205,13 +209,13 @@ __device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dot)[VEC
     for (int v = 0; v < VEC; ++v)
       for (int s = 16; s >= LANES; s /= 2) sum[v] += __shfl_xor_sync(0xffffffffu, sum[v], s);
     if (threadIdx.x % 32 < LANES)
-      for (int v = 0; v < VEC; ++v) room.each[threadIdx.x / 32][lane * VEC + v] = sum[v];
+      for (int v = 0; v < VEC; ++v) room.each[0][threadIdx.x / 32][lane * VEC + v] = sum[v];
     __syncthreads();
     if (threadIdx.x < LANES) {
       pack value = {};
       for (int v = 0; v < VEC; ++v) {
         double total = Q.inverse[i] != 0 ? (double)(Q.ridge[i] * own.v[v]) : 0.0;
-        for (int w = 0; w < THREADS / 32; ++w) total += room.each[w][lane * VEC + v];
+        for (int w = 0; w < THREADS / 32; ++w) total += room.each[0][w][lane * VEC + v];
         value.v[v] = (real)total;
         dot[v] += (double)own.v[v] * value.v[v];
       }
@@ -231,7 +235,7 @@ __device__ void times(const Matrix& Q, const pack* x, pack* y, double (&dot)[VEC
 extern "C" __global__ void __launch_bounds__(THREADS) multiplied(MATRIX, const pack* x, pack* y) {
   __shared__ Room room;
   const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse, slot, slice, slice_node, slice_weight};
-  double dot[VEC];
+  double dot[1][VEC];
   times(Q, x, y, dot, room);
 }
 #else
@@ -242,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) iterate(
   const Matrix Q = {n, longs, longest, first, node, weight, ridge, inverse, slot, slice, slice_node, slice_weight};
   const long long size = QUADS, stride = (long long)gridDim.x * THREADS;
   const long long start = blockIdx.x * (long long)THREADS + threadIdx.x;
-  double *bend = partial, *level = partial + gridDim.x * K, *square = partial + 2 * gridDim.x * K;
+  double* state = partial + gridDim.x * K;
   double a[WIDE] = {}, b[WIDE] = {};
   for (long long e = start; e < size; e += stride) {
     INVERSE(e);
@@ -256,23 +260,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) iterate(
     p[e] = z;
   }
   if (threadIdx.x < K) room.goal[threadIdx.x] = goals[threadIdx.x];
-  leave_wide(a, room, level);
-  leave_wide(b, room, square);
+  leave_wide(a, b, room, state);
   meet(gate);
-  collect(level, room, room.level);
-  collect(square, room, room.rest);
+  collect<2>(state, room, room.state);
   int step = 0;
   for (; step < limit; ++step) {
-    if (!__syncthreads_or(threadIdx.x < K && room.rest[threadIdx.x % K] > room.goal[threadIdx.x % K])) break;
-    double dot[VEC];
+    if (!__syncthreads_or(threadIdx.x < K && room.state[1][threadIdx.x % K] > room.goal[threadIdx.x % K])) break;
+    double dot[1][VEC];
     times(Q, (const pack*)p, (pack*)q, dot, room);
-    leave(dot, room, bend);
+    leave<1>(dot, room, partial);
     meet(gate);
-    collect(bend, room, room.bend);
+    collect<1>(partial, room, room.bend);
     if (threadIdx.x < K) {
       const int c = threadIdx.x;
-      if (!(room.bend[c] > 0.0)) room.goal[c] = 1e300;  // rounding is all that is left of this column
-      room.alpha[c] = room.rest[c] > room.goal[c] ? (real)(room.level[c] / room.bend[c]) : (real)0;
+      if (!(room.bend[0][c] > 0.0)) room.goal[c] = 1e300;  // rounding is all that is left of this column
+      room.alpha[c] = room.state[1][c] > room.goal[c] ? (real)(room.state[0][c] / room.bend[0][c]) : (real)0;
     }
     __syncthreads();
     real alpha[WIDE], beta[WIDE];
@@ -291,13 +293,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) iterate(
       r[e] = left;
       x[e] = found;
     }
-    leave_wide(a, room, level);
-    leave_wide(b, room, square);
+    leave_wide(a, b, room, state);
     meet(gate);
-    const double before = threadIdx.x < K ? room.level[threadIdx.x] : 0.0;
-    collect(level, room, room.level);
-    collect(square, room, room.rest);
-    if (threadIdx.x < K) room.beta[threadIdx.x] = before > 0.0 ? (real)(room.level[threadIdx.x] / before) : (real)0;
+    const double before = threadIdx.x < K ? room.state[0][threadIdx.x] : 0.0;
+    collect<2>(state, room, room.state);
+    if (threadIdx.x < K) room.beta[threadIdx.x] = before > 0.0 ? (real)(room.state[0][threadIdx.x] / before) : (real)0;
     __syncthreads();
     for (int v = 0; v < WIDE; ++v) beta[v] = room.beta[COLUMN(v)];
     #pragma unroll 2
@@ -322,7 +322,7 @@ extern "C" __global__ void fill(
   const long long s = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (s >= size) return;
   const int i = slot[s];
-  const long long length = i >= 0 && first[i + 1] - first[i] < LONG ? first[i + 1] - first[i] : 0;
+  const long long length = i >= 0 ? first[i + 1] - first[i] : 0;
   const long long width = (slice[s / 32 + 1] - slice[s / 32]) / 32;
   for (long long t = 0; t < width; ++t) {
     const long long at = slice[s / 32] + 32 * t + s % 32;
@@ -382,15 +382,15 @@ class Pattern:
         """Entries for one column in float32: 32 rows of about as many neighbors side by side, a thread a row."""
         cp, n, size = cupy(), self.n, -(-self.n // 32) * 32
         length = cp.diff(self.first)
-        length = cp.where(length < LONG, length, 0)
         slot = cp.full(size, -1, np.int32)
         slot[:n] = cp.lexsort(cp.stack([-length, cp.arange(n) // WINDOW])).astype(np.int32)
+        slot[:n] = cp.where(length[slot[:n]] < LONG, slot[:n], -1)  # longer rows are seen to apart
         slice_ = cp.zeros(size // 32 + 1, np.int64)
         widest = cp.where(slot >= 0, length[slot], 0).reshape(-1, 32).max(axis=1)
         slice_[1:] = cp.cumsum(32 * widest)
         node, weight = (cp.empty(max(int(slice_[-1]), 1), kind) for kind in (np.int32, np.float32))
         arrays = np.int64(size), slot, slice_, self.first, self.node, self.narrow, node, weight
-        compiled(SLICES, "fill", (f"-DLONG={LONG}",))((-(-size // THREADS),), (THREADS,), arrays)
+        compiled(SLICES, "fill")((-(-size // THREADS),), (THREADS,), arrays)
         return slot, slice_, node, weight
 
     @property
