@@ -191,17 +191,18 @@ def project(every: list[dict]) -> None:
     small = min((row for row in every if row["nodes"] == big["nodes"]), key=lambda row: row["nodes"] / row["ranks"])
     matrix = (bare["resident"] - small["resident"]) / (big["nodes"] - big["nodes"] / small["ranks"]) * 1e6
     state = (full["resident"] - bare["resident"]) / big["nodes"] * 1e6 - 4 * 16
-    sent = max((row for row in every if row["ranks"] >= 8), key=lambda row: row["nodes"] / row["ranks"])
-    surface = sent["traffic"]["bytes"] / (sent["nodes"] / sent["ranks"]) ** (2 / 3)
-    most = max(every, key=lambda row: row["ranks"])["traffic"]
+    surface = max(row["traffic"]["bytes"] / (row["nodes"] / row["ranks"]) ** (2 / 3) for row in every)
+    most = {name: max(row["traffic"][name] for row in every) for name in ("messages", "reductions")}
     density = 2 * EDGES / NODES / (2 * big["edges"] / big["nodes"])
     node = matrix * density + state + 4 * PROBES
     print(
-        f"\n{entry * 1e9:.1f} ns an entry and step; {matrix:.0f} bytes a node for graph and multigrid (at {density:.2f} times as"
+        f"\n{entry * 1e9:.1f} ns an entry and step; {matrix:.0f} bytes a node for graph and multigrid, so {matrix * density:.0f} at"
     )
-    print(f"many entries a node: {matrix * density:.0f}), {state:.0f} for the field, {4 * PROBES} for {PROBES} probes;")
     print(
-        f"{surface:.0f} bytes sent a step times rows^(2/3); {most['messages']:.0f} messages, {most['reductions']:.1f} reductions a step\n"
+        f"{density:.2f} times as many entries a node, {state:.0f} for the field, {4 * PROBES} for {PROBES} probes; a step sends"
+    )
+    print(
+        f"{surface:.0f} bytes times rows^(2/3) in {most['messages']:.0f} messages, and reduces {most['reductions']:.1f} times\n"
     )
     print(
         "| machines | memory a machine | a step | of it network | a solve to 3e-9 | a question and its answer | probes, once |"
