@@ -292,3 +292,65 @@ def test_without_petsc4py_the_error_names_the_install():
     done = alone("-c", textwrap.dedent(code))
     assert 'pip install "askgraph[petsc]"' in done.stdout
     assert "apt install python3-petsc4py" in done.stdout
+
+
+KEPT = """
+    graph = ag.read_shards("shard*.csv")
+    learner = ag.Learner(graph, "influence", rng=0)
+    for step in learner.run(lambda name: int(name[1:]) % 3, 6):
+        pass
+    learner.save("kept.npz")
+    again, errors = ag.Learner.load("kept.npz"), []
+    for wrong in (lambda: learner.tell("nowhere", 1), lambda: learner.save("state.npz", state=True)):
+        try:
+            wrong()
+        except ag.AskgraphError as error:
+            errors.append(str(error))
+    if world().first:
+        print(json.dumps(dict(ask=learner.ask(), again=again.ask(), labels=learner.labels, known=again.labels, errors=errors,
+                              same=bool(np.allclose(learner.probabilities(), again.probabilities(), atol=1e-7)))))
+    else:
+        learner.ask(), again.ask(), learner.labels, again.labels, learner.probabilities(), again.probabilities()
+"""
+
+
+@installed
+def test_petsc_learner_over_names_is_saved_by_one_and_loaded_by_all(tmp_path):
+    graph, _ = ag.communities((30, 30), rng=1)
+    upper = np.argwhere(np.triu(graph.weights.toarray()))
+    write_shards(tmp_path, np.char.add("n", upper.astype(str)), np.ones(len(upper)), "csv", 4)
+    found = told(3, KEPT, tmp_path)
+    assert found["ask"] == found["again"]
+    assert found["labels"] == found["known"]
+    assert found["same"]
+    assert found["errors"][0].startswith("no node 'nowhere' in this graph; some of its nodes are 'n")
+    assert "save without state" in found["errors"][1]
+
+
+WRONG = {
+    "twice": ("n1,b\n", "'n1' has more than one label"),
+    "unknown": ("n99,b\n", "no node 'n99' in the graph"),
+    "missing": ("", "no label for 'n3'"),
+}
+
+
+@installed
+@pytest.mark.parametrize("wrong", WRONG)
+def test_petsc_labels_that_do_not_fit_are_named_once(wrong, tmp_path):
+    more, said = WRONG[wrong]
+    write_shards(tmp_path, np.array([["n0", "n1"], ["n1", "n2"], ["n2", "n3"]]), np.ones(3), "csv", 2)
+    (tmp_path / "labels.csv").write_text(
+        "node,label\nn0,a\nn1,b\nn2,a\n" + ("" if wrong == "missing" else "n3,b\n") + more
+    )
+    done = job(2, "-m", "askgraph", "simulate", "shard*.csv", "--labels", "labels.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count(said) == 1, done.stderr
+
+
+@installed
+def test_petsc_refuses_what_would_not_fit(monkeypatch):
+    from askgraph import room
+
+    monkeypatch.setattr(room, "free_bytes", lambda: 1e6)
+    with pytest.raises(ag.TooLargeError, match="on one machine of the job"):
+        ag.Learner(ag.grid(100, 100), engine="petsc")

@@ -132,6 +132,8 @@ def simulate(
     together = launched() > 1 or engine == "petsc"
     if together:
         silent_but_first()
+        if pool is not None:
+            raise SettingError("--pool spreads runs over engines of one process each: leave it out under mpiexec")
     problem: Problem | ShardedProblem = (_sharded_problem if together else _problem)(
         graph, labels, label, features, id, neighbors
     )

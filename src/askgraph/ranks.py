@@ -71,6 +71,15 @@ class Ranks:
         back[order] = answers
         return back
 
+    def on_this_machine(self, x: float) -> float:
+        """The sum over the ranks that share this one's memory."""
+        from mpi4py import MPI
+
+        near = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
+        total = near.allreduce(x)
+        near.Free()
+        return float(total)
+
     def agreed(self, make: Callable[[], Made]) -> Made:
         """What each rank makes alone; where one fails, all raise its error, so that none waits for it."""
         made, error = None, None

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from askgraph.errors import EngineError, LabelError
-from askgraph.foreign import counted, few
+from askgraph.foreign import counted
 from askgraph.graph import Graph
 from askgraph.ranks import Ranks
 from askgraph.types import AnyArray, Array, IntArray
@@ -166,7 +166,8 @@ class ShardedGraph:
             raise LabelError(f"no node {name!r} in this graph; it has no names, its nodes are 0 to {self.n_nodes - 1}")
         found = [at for at in self.ranks.comm.allgather(self._places.get(name)) if at is not None]
         if not found:
-            raise LabelError(f"no node {name!r} in this graph; {few(self.own_names)} are some of its nodes")
+            some = next(part for part in self.ranks.comm.allgather(self.own_names[:5]) if part)
+            raise LabelError(f"no node {name!r} in this graph; some of its nodes are {', '.join(map(repr, some))}")
         return int(found[0])
 
     @cached_property
