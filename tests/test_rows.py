@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
+from askgraph import priors
 from askgraph.priors import Dense
 from askgraph.priors.base import Precision
 from engines import ABROAD
@@ -122,3 +123,16 @@ def test_the_same_reasons(engine):
         assert here.voters.tolist() == there.voters.tolist()
         close(there.weights, here.weights, 1e-5)
         assert there.changes == pytest.approx(here.changes, rel=1e-4)
+
+
+@over_abroad
+def test_the_same_classifier_for_new_rows_too(engine, monkeypatch):
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(center, 0.4, (25, 2)) for center in ((0, 0), (2, 0), (0, 2))])
+    y, new = np.repeat([0, 1, 2], 25), rng.normal(1, 1, (9, 2))
+    labels = np.where(rng.random(75) < 0.2, y, -1)
+    monkeypatch.setitem(priors.ENGINES, "abroad", engine.make)
+    found = [ag.GraphClassifier(engine=name, random_state=0).fit(X, labels) for name in ("dense", "abroad")]
+    for rows in (X, new, np.concatenate([X[:3], new])):
+        close(found[1].predict_proba(rows), found[0].predict_proba(rows), 1e-5)
