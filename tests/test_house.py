@@ -22,7 +22,7 @@ rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
 priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise priors.gpu priors.ksp priors.shard_noise
-priors.petsc priors layout field state leave_out temper
+priors.shard_groups priors.petsc priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables

@@ -242,6 +242,24 @@ def test_petsc_solves_keep_what_they_promise():
     assert (left > 0).all()
 
 
+@installed
+def test_petsc_estimates_of_norms_are_close_where_a_graph_mixes_slowly():
+    """What is constant on groups is exact: with random signs alone the error would be 7 %."""
+    from askgraph.field import Field
+    from askgraph.priors import Dense
+    from askgraph.priors.base import Precision
+    from askgraph.priors.petsc import Petsc
+
+    precision = Precision.of(near())
+    exact, probed = Field.start(Dense(precision), 2), Field.start(Petsc(precision, probes=64), 2)
+    for node in (None, 5, 77):
+        if node is not None:
+            exact, probed = (field.observe(node, node % 2) for field in (exact, probed))
+        for now in (probed, probed.rebase() if node else probed):
+            ratio = (now.spread.influence_l2 / np.maximum(exact.spread.influence_l2, 1e-30))[~exact.labeled] ** 2
+            assert np.sqrt(np.mean((ratio - 1) ** 2)) < 0.03
+
+
 FAILING = """
     import os, signal
     learner = ag.Learner(ag.grid(40, 40), engine="petsc", rng=0)

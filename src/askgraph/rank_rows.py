@@ -54,6 +54,10 @@ class RankRows(Rows):
         out[self.ranks.joined(self.graph.nodes)] = self.ranks.joined(x)
         return out
 
+    def land(self, x: AnyArray) -> AnyArray:
+        """Rows that are no nodes, such as `linked` gives: every process has them."""
+        return x
+
     def scatter(self, x: AnyArray) -> AnyArray:
         """Of a row a node, the rows that live here."""
         return x[self.graph.nodes]

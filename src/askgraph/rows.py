@@ -58,6 +58,10 @@ class Rows:
         """All rows, a node after another, in numpy."""
         return x
 
+    def land(self, x: AnyArray) -> AnyArray:
+        """Rows that are no nodes, such as `linked` gives, in numpy."""
+        return self.gather(x)
+
     def scatter(self, x: AnyArray) -> AnyArray:
         """Of an array of numpy's with a row a node, the rows that live here."""
         return self.lift(x)

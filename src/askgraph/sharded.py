@@ -50,12 +50,18 @@ class Halo:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The components of a graph, as far as they have rows here; n_c counts their nodes everywhere."""
+    """The components of a graph, or other parts, as far as they have rows here; n_c counts their nodes everywhere."""
 
     ranks: Ranks
     of: IntArray  # the part of each row
-    label: IntArray  # of each part: its smallest node
-    shared: IntArray  # the parts that have rows elsewhere too
+    label: IntArray  # of each part: a node in it, for a component the smallest
+    shared: IntArray  # the parts that may have rows elsewhere too
+
+    @classmethod
+    def by(cls, ranks: Ranks, label: IntArray) -> Parts:
+        """Rows with the same label are a part, wherever they are."""
+        found, place = np.unique(label, return_inverse=True)
+        return cls(ranks, place, found, np.arange(found.size))
 
     def total(self, x: AnyArray) -> Array:
         """Sums of x over each part, wherever its rows are."""

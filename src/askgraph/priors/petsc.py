@@ -12,18 +12,20 @@ from scipy.sparse import coo_array, csr_array
 
 from askgraph.graph import Graph
 from askgraph.priors.base import Precision, Prior, highest
-from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, WANTED
+from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, MOST_GROUPS, WANTED
 from askgraph.priors.ksp import Ksp, petsc
 from askgraph.priors.noise import Sample
+from askgraph.priors.shard_groups import Groups, ShardSteps
 from askgraph.priors.shard_noise import ShardField, ShardFlat
 from askgraph.probes import Probed, Samples
 from askgraph.progress import bar
 from askgraph.rank_rows import RankRows
 from askgraph.room import fits
-from askgraph.sharded import ShardedGraph
+from askgraph.sharded import Parts, ShardedGraph
 from askgraph.shards import sharded
 from askgraph.types import Array, IntArray
 
+FEWEST_IN = 32  # nodes a group, on average
 WIDTH = 8  # probes that are solved for before their neighbours are heard
 
 
@@ -186,9 +188,16 @@ class Petsc(RankRows, Prior):
         return np.hstack([pilot, self._probed(noise.block, FEWEST, count)])
 
     def _flat_probes(self) -> Samples:
-        """P G z."""
-        flat, count = ShardFlat(self.graph, ~self.precision.pinned), int(self._settings["flat_probes"])
-        return Samples.of(self, self._probed(flat.block, 0, count), _shares(count), flat)
+        """P G z. What is constant on groups of nodes is exact, where the graph mixes slowly."""
+        free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
+        if self._ksp.preconditioner == "jacobi":
+            flat = ShardFlat(self.graph, free)
+            return Samples.of(self, self._probed(flat.block, 0, count), _shares(count), flat)
+        groups = Groups(self, min(MOST_GROUPS, self.n_nodes // FEWEST_IN))
+        flat = ShardFlat(self.graph, free, parts=Parts.by(self.ranks, groups.of))
+        steps = ShardSteps(self, groups, free, flat)
+        values = np.hstack([self._probed(steps.block, 0, steps.count), self._probed(flat.block, 0, count)])
+        return Samples.of(self, values, np.concatenate([np.ones(steps.count), _shares(count)]), steps)
 
     def _probed(self, block: Callable[[slice], Sample], first: int, last: int) -> Sample:
         """P G of some columns of this noise."""

@@ -10,21 +10,21 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import EngineError
 from askgraph.priors.noise import COMPILE_FROM, EXTRA, FLAT, ORDINARY, WORD, Sample, signs
-from askgraph.sharded import ShardedGraph
+from askgraph.sharded import Parts, ShardedGraph
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
 class ShardFlat:
-    """A sign a free node, the mean over its component removed; means are kept, so that a node's noise can be made again."""
+    """A sign a free node, the mean over its part removed; means are kept, so that a node's noise can be made again."""
 
-    def __init__(self, graph: ShardedGraph, free: BoolArray, seed: int = FLAT) -> None:
-        self._graph, self._free, self._seed, parts = graph, free, seed, graph.parts
-        self._alone = parts.size[parts.of] == 1  # such a node is its own mean
+    def __init__(self, graph: ShardedGraph, free: BoolArray, seed: int = FLAT, parts: Parts | None = None) -> None:
+        self._graph, self._free, self._seed, self._parts = graph, free, seed, parts or graph.parts
+        self._alone = self._parts.size[self._parts.of] == 1  # such a node is its own mean
         self._means: dict[int, Array] = {}
 
     def block(self, columns: slice) -> Sample:
         """Some columns for the rows here."""
-        parts, z = self._graph.parts, signs(self._graph.nodes, self._graph.nodes, columns, self._seed)
+        parts, z = self._parts, signs(self._graph.nodes, self._graph.nodes, columns, self._seed)
         z[self._alone] = 0.0
         means = self._means[columns.start] = parts.total(z) / parts.size[:, None]
         z -= means.astype(np.float32)[parts.of]
@@ -39,7 +39,7 @@ class ShardFlat:
         """The same at a row, if it is here; zeros if not."""
         if row[0] < 0 or self._alone[row[0]]:
             return np.zeros(count)
-        nodes, part = self._graph.nodes[row], self._graph.parts.of[row[0]]
+        nodes, part = self._graph.nodes[row], self._parts.of[row[0]]
         means = np.concatenate([self._means[at][part] for at in sorted(self._means)])
         return np.asarray(signs(nodes, nodes, slice(0, count), self._seed)[0] - means[:count])
 
