@@ -109,6 +109,13 @@ def test_gaps_are_filled_and_said(tmp_path):
     assert notes[0].endswith("; 2 empty cells filled by the column's median")
 
 
+def test_words_for_no_number_are_gaps_too(tmp_path):
+    items, _, notes = read(tmp_path, "t.csv", "id,a,b\nx,1,NA\ny,n/a,2\nz,3,4\nv,?,5\n")
+    assert notes[0].endswith("; 3 empty cells filled by the column's median")
+    assert items.kinds == {"a": "number", "b": "number"}
+    assert items.row(0)["b"] == "NA"  # shown as it came
+
+
 def test_values_are_kept_as_they_came(tmp_path):
     rows = [{"id": k, "x": k * 1.5, "on": k > 1, "tags": ["a", {"b": None}], "t": "ü\n☃"} for k in range(3)]
     items, _, _ = read(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows), features=["x"])

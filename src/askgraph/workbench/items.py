@@ -27,6 +27,7 @@ from askgraph.types import Array, IntArray
 PROSE = 25  # characters of a cell, on average, from which a column is text to read
 DENSE_WORDS = 20_000  # items from which words are first brought down to so many
 WORD_AXES = 100  # dimensions
+MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # words for no number
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,12 @@ def _length(cells: list[Any]) -> float:
 
 
 def _numeric(cells: list[Any]) -> bool:
-    there = [cell for cell in cells if cell is not None]
+    there = [cell for cell in cells if not _missing(cell)]
     return bool(there) and all(_number(cell) is not None for cell in there)
+
+
+def _missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
 def _number(cell: Any) -> float | None:
@@ -269,7 +274,7 @@ def _numbers(path: FilePath, table: Table, names: Sequence[str]) -> tuple[Array,
     for name in names:
         cells = table.cells(name)
         values = np.array([np.nan if (value := _number(cell)) is None else value for cell in cells])
-        odd = [k for k, cell in enumerate(cells) if cell is not None and np.isnan(values[k])]
+        odd = [k for k, cell in enumerate(cells) if not _missing(cell) and np.isnan(values[k])]
         if odd:
             raise FileError(
                 f"{path}, {table.where(odd[0])}, column {name!r}: {cells[odd[0]]!r} is no finite number; mend it or leave it out"
