@@ -16,8 +16,9 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph ranks sharded
-text edge_kernels edges tables jsonl parquet readers partition shards neighbors build features coding rows shard_labels
+errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
+ranks sharded partition settle
+text edge_kernels edges tables jsonl parquet readers shards neighbors build features coding rows shard_labels
 rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise

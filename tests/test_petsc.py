@@ -62,7 +62,9 @@ def near(n=3000, seed=0):
 @installed
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_petsc_learners_do_the_same_over_ranks(ranks):
-    done = job(ranks, "-m", "pytest", "-q", "-x", "-k", "petsc", "-p", "no:cacheprovider", TESTS / "test_rows.py")
+    done = job(
+        ranks, "-m", "pytest", "-q", "-x", "--color=no", "-k", "petsc", "-p", "no:cacheprovider", TESTS / "test_rows.py"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout
 
@@ -162,7 +164,7 @@ def test_petsc_shards_mean_what_one_list_means(ranks, listed, kind, tmp_path):
 
 WALKED = """
     from askgraph import partition
-    from askgraph.shards import sharded
+    from askgraph.settle import sharded
     graph = ag.Graph.load("graph.npz")
     counts = []
     for kinds in (partition.PARTITIONERS, (), None):

@@ -278,8 +278,9 @@ def _sharded_problem(
 ) -> ShardedProblem:
     """In all processes of an MPI job: shards of edges are read by all, anything else by the first one, which deals it out."""
     from askgraph.ranks import world
+    from askgraph.settle import sharded
     from askgraph.shard_labels import ShardedProblem, read_shard_labels
-    from askgraph.shards import is_shards, read_shards, sharded
+    from askgraph.shards import is_shards, read_shards
 
     ranks = world()
     if labels is not None and is_shards(path):

@@ -16,8 +16,9 @@ from askgraph.foreign import few
 from askgraph.ranks import Ranks, shared_out
 from askgraph.readers import LABELS, TABLES
 from askgraph.rows import Rows
+from askgraph.settle import objects
 from askgraph.sharded import ShardedGraph
-from askgraph.shards import found, objects
+from askgraph.shards import found
 from askgraph.tables import label_list
 from askgraph.text import TEXT, rows, suffix, typed
 from askgraph.types import AnyArray, IntArray

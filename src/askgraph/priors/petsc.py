@@ -21,8 +21,8 @@ from askgraph.probes import Probed, Samples
 from askgraph.progress import bar
 from askgraph.rank_rows import RankRows
 from askgraph.room import fits
+from askgraph.settle import sharded
 from askgraph.sharded import Parts, ShardedGraph
-from askgraph.shards import sharded
 from askgraph.types import Array, IntArray
 
 FEWEST_IN = 32  # nodes a group, on average
@@ -54,14 +54,13 @@ class Petsc(RankRows, Prior):
 
     def _check_room(self, probes: int) -> None:
         """Refuse what would not fit, before it is tried: measured, 70 bytes an entry and 440 a node, and 4 a node and probe."""
-        needed = self.ranks.on_this_machine(70.0 * self.graph.local.nnz + self.n_rows * (440.0 + 4.0 * probes))
-        what = (
-            f"the petsc engine on {self.n_nodes:,} nodes and {self.graph.n_edges:,} edges, on one machine of the job,"
-        )
-        advice = (
-            "take more machines or a sparser graph, or fewer probes with engine=Petsc(Precision.of(graph), probes=64)"
-        )
-        self.ranks.agreed(lambda: fits(needed, what, f"{advice} from askgraph.priors"))
+        self._fits(70.0 * self.graph.local.nnz + self.n_rows * (440.0 + 4.0 * probes), "the petsc engine")
+
+    def _fits(self, size: float, what: str) -> None:
+        needed = self.ranks.on_this_machine(size)
+        whole = f"{what} on {self.n_nodes:,} nodes and {self.graph.n_edges:,} edges, on one machine of the job,"
+        advice = "take more machines, a sparser graph, or fewer probes: engine=Petsc(Precision.of(graph), probes=64)"
+        self.ranks.agreed(lambda: fits(needed, whole, f"{advice} from askgraph.priors"))
 
     @property
     def graph(self) -> ShardedGraph:  # type: ignore[override]  # it is only read
@@ -194,6 +193,7 @@ class Petsc(RankRows, Prior):
             flat = ShardFlat(self.graph, free)
             return Samples.of(self, self._probed(flat.block, 0, count), _shares(count), flat)
         groups = Groups(self, min(MOST_GROUPS, self.n_nodes // FEWEST_IN))
+        self._fits(4.0 * self.n_rows * (groups.seeds.size + count), "probes of |g|_2, which msd and vm need,")
         flat = ShardFlat(self.graph, free, parts=Parts.by(self.ranks, groups.of))
         steps = ShardSteps(self, groups, free, flat)
         values = np.hstack([self._probed(steps.block, 0, steps.count), self._probed(flat.block, 0, count)])
