@@ -374,3 +374,23 @@ def test_petsc_refuses_what_would_not_fit(monkeypatch):
     monkeypatch.setattr(room, "free_bytes", lambda: 1e6)
     with pytest.raises(ag.TooLargeError, match="on one machine of the job"):
         ag.Learner(ag.grid(100, 100), engine="petsc")
+
+
+TINY = """
+    same = []
+    for graph in (ag.chain(2), ag.chain(5), ag.Graph(np.zeros((1, 1))), ag.Graph(np.zeros((3, 3)))):
+        pair = [ag.Learner(graph, "SAMPLER", engine=engine, rng=0) for engine in ("dense", "petsc")]
+        for learner in pair:
+            for step in learner.run(lambda node: node % 2, 2):
+                pass
+        one, other = ((learner.labels, learner.ask(), learner.probabilities()) for learner in pair)
+        same.append(one[:2] == other[:2] and bool(np.allclose(one[2], other[2], atol=1e-6)))
+    if world().first:
+        print(json.dumps(same))
+"""
+
+
+@installed
+@pytest.mark.parametrize("sampler", ["tv", "msd", "eer"])
+def test_petsc_more_ranks_than_nodes(sampler):
+    assert told(4, TINY.replace("SAMPLER", sampler)) == [True] * 4

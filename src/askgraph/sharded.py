@@ -66,7 +66,7 @@ class Parts:
     def total(self, x: AnyArray) -> Array:
         """Sums of x over each part, wherever its rows are."""
         member = csr_array((np.ones(self.of.size), (self.of, np.arange(self.of.size))), (self.label.size, self.of.size))
-        sums = np.asarray(member @ x, dtype=float).reshape(self.label.size, -1)
+        sums = np.asarray(member @ x, dtype=float)
         mine = np.column_stack([self.label[self.shared], sums[self.shared]])
         sums[self.shared] = self.ranks.asked(self.label[self.shared] % self.ranks.size, mine, _summed_by_label)[:, 1:]
         return sums

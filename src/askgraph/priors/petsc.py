@@ -114,7 +114,7 @@ class Petsc(RankRows, Prior):
 
     def solve(self, b: Array) -> Array:
         """G₀ b, to a relative residual of 3e-9."""
-        return self._solved(b.reshape(self.n_rows, -1), ACCURATE)[0].reshape(b.shape)
+        return self._solved(b[:, None] if b.ndim == 1 else b, ACCURATE)[0].reshape(b.shape)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G₀[:, nodes]."""
