@@ -65,7 +65,7 @@ class Ksp:
         for _ in range(AGAIN):
             if left <= aim:
                 break
-            steps += self._improve(0.5 * aim / left)
+            steps += self._improve(0.9 * aim / left)
             left = self._residual()
         if not left <= max(aim, self._rounding()):
             raise ConvergenceError(
