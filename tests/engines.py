@@ -71,9 +71,10 @@ ENGINES = [
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
 ]
+PETSC = _over_ranks()
 ABROAD = [  # rows are not numpy's, or not all of them
     Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
     Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
     *_on_gpu(),
-    _over_ranks(),
+    PETSC,
 ]

@@ -18,6 +18,7 @@ PREFIX = "askgraph_"  # of the options that PETSC_OPTIONS may hold for these sol
 QUICK = 40  # steps in which the diagonal alone gets to 1e-6: such a graph mixes fast, and has nothing to coarsen
 TRIAL = 1e-6
 EVEN = 2.0  # mean degree of a neighbour over that of a node, up to which interpolation is smoothed: beyond, hubs fill it in
+ADVICE = 'raise delta, narrow the range of the weights, or use engine="direct"'
 STEPS, AGAIN = 2_000, 3  # of a solve, and how often it may be refined
 NEAR = 8 * np.finfo(float).eps  # of the terms of Qx: a residual below is not told from rounding
 
@@ -63,14 +64,14 @@ class Ksp:
         self._b.copy(self._r)
         left = aim / rtol
         for _ in range(AGAIN):
-            if left <= aim:
+            if left <= aim or not np.isfinite(left):
                 break
             steps += self._improve(0.9 * aim / left)
             left = self._residual()
-        if not left <= max(aim, self._rounding()):
+        if not (left <= aim or left <= self._rounding()):
             raise ConvergenceError(
                 f"conjugate gradients stopped at a relative residual of {left * rtol / aim:.1e} after {steps} steps, {rtol:g} "
-                f'was asked for ({self.preconditioner}): raise delta, narrow the range of the weights, or use engine="direct"'
+                f"was asked for ({self.preconditioner}): {ADVICE}"
             )
         return float(self._x.dot(self._r))
 
@@ -159,5 +160,8 @@ class Ksp:
         ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
         ksp.getPC().setType(kind)
         ksp.setFromOptions()
-        ksp.setUp()
+        try:
+            ksp.setUp()
+        except PETSc.Error as error:
+            raise ConvergenceError(f"PETSc's {kind} could not be set up (error {error.ierr}): {ADVICE}") from None
         return ksp

@@ -189,7 +189,7 @@ class Petsc(RankRows, Prior):
     def _flat_probes(self) -> Samples:
         """P G z. What is constant on groups of nodes is exact, where the graph mixes slowly."""
         free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
-        if self._ksp.preconditioner == "jacobi":
+        if self._ksp.preconditioner == "jacobi" or self.n_nodes < FEWEST_IN:
             flat = ShardFlat(self.graph, free)
             return Samples.of(self, self._probed(flat.block, 0, count), _shares(count), flat)
         groups = Groups(self, min(MOST_GROUPS, self.n_nodes // FEWEST_IN))
