@@ -10,9 +10,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from askgraph.errors import GraphError
+from askgraph.foreign import index_type
 from askgraph.graph import Graph
 from askgraph.partition import partition
 from askgraph.ranks import Ranks, world
+from askgraph.room import give_back
 from askgraph.sharded import Halo, ShardedGraph
 from askgraph.types import AnyArray, IntArray
 
@@ -54,20 +56,10 @@ def _dealt(ranks: Ranks, graph: Graph | None, n: int) -> Block:
 
 def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
     """Rows moved to where they shall live, and the columns of each rank numbered: its own rows, then those of others."""
-    n, first = block.rows.shape[1], int(ranks.blocks(block.rows.shape[1])[ranks.rank])
-    home = partition(ranks, block.rows)
-    counts = np.diff(block.rows.indptr).astype(np.int64)
-    nodes, counts = ranks.sent(home, first + np.arange(block.rows.shape[0]), counts)
-    columns, data = ranks.sent(
-        np.repeat(home, np.diff(block.rows.indptr)), block.rows.indices.astype(np.int64), block.rows.data
-    )
-    names = None if block.names is None else ranks.sent(home, block.names)[0]
-    indptr = np.r_[0, np.cumsum(counts)]
-    others, columns = _columns(nodes, columns)
-    local = csr_array((data, columns, indptr), shape=(nodes.size, nodes.size + others.size))
+    n, nodes, local, others, names = _moved(ranks, block)
     if nodes.size >= ORDER_FROM:
         order = reverse_cuthill_mckee(local[:, : nodes.size], symmetric_mode=True)
-        place = np.r_[np.argsort(order), nodes.size + np.arange(others.size)]
+        place = np.r_[np.argsort(order), nodes.size + np.arange(others.size)].astype(local.indices.dtype)
         local = local[order]
         local = csr_array((local.data, place[local.indices], local.indptr), shape=local.shape)
         nodes, names = nodes[order], None if names is None else names[order]
@@ -75,7 +67,21 @@ def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
     halo = _halo(ranks, n, nodes, others)
     edges = int(ranks.total(np.array([local.nnz]))[0]) // 2
     named = None if names is None else tuple(names.tolist())
+    give_back()
     return ShardedGraph(ranks, n, edges, nodes, local, others, halo, named, notes)
+
+
+def _moved(ranks: Ranks, block: Block) -> tuple[int, IntArray, csr_array, IntArray, AnyArray | None]:
+    rows, home = block.rows, partition(ranks, block.rows)
+    n, counts = rows.shape[1], np.diff(rows.indptr).astype(np.int64)
+    first = int(ranks.blocks(n)[ranks.rank])
+    columns, data = ranks.sent(np.repeat(home, counts), rows.indices.astype(np.int64), rows.data)
+    nodes, counts = ranks.sent(home, first + np.arange(rows.shape[0]), counts)
+    names = None if block.names is None else ranks.sent(home, block.names)[0]
+    others, columns = _columns(nodes, columns)
+    kind, shape = index_type(nodes.size + others.size, data.size), (nodes.size, nodes.size + others.size)
+    local = csr_array((data, columns.astype(kind), np.r_[0, np.cumsum(counts)].astype(kind)), shape=shape)
+    return n, nodes, local, others, names
 
 
 def _columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
