@@ -3,13 +3,30 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint wheel clean
+.PHONY: run test test-petsc lint wheel clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
 
 test: $(VENV)/tested
 	$(BIN)/python -m pytest -n 2
+
+# The engine over MPI, with Debian's petsc4py (built for its own Python and numpy 1) in an environment of its own; where
+# petsc4py is installed otherwise, name that Python: make test-petsc PETSC_PYTHON=...
+PETSC_VENV ?= .venv-petsc
+PETSC_PYTHON ?= $(PETSC_VENV)/bin/python
+DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib/python3/dist-packages/petsc4py)))
+DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
+
+test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
+	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -k petsc tests/test_laws.py tests/test_rows.py tests/test_promises.py tests/test_petsc.py
+
+$(PETSC_VENV)/tested: pyproject.toml
+	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
+	/usr/bin/python3 -m venv $(PETSC_VENV)
+	ln -sfn $(DEBIAN_PETSC) $(DEBIAN_MPI) $(PETSC_VENV)/lib/python3*/site-packages/
+	$(PETSC_VENV)/bin/python -m pip install --quiet -e . "numpy<2" "pyarrow<21" hypothesis pytest
+	touch $@
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
@@ -37,4 +54,4 @@ $(VENV)/tested: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PETSC_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

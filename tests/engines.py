@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import askgraph as ag
 from askgraph.field import Field
-from askgraph.priors import Dense, Direct, Iterative
+from askgraph.priors import Dense, Direct, Iterative, Petsc
 from askgraph.priors.base import Precision, Prior
 from elsewhere import Elsewhere
 
@@ -27,6 +28,7 @@ class Engine:
     name: str
     make: Callable[[Precision], Prior]
     tolerance: float
+    whole: bool = True  # all of the graph is at hand
 
     def prior(self, graph: ag.Graph, delta: float) -> Prior:
         return self.make(Precision.of(graph, delta))
@@ -57,13 +59,22 @@ def _on_gpu():
     ]
 
 
+def _over_ranks():
+    """The engine of PETSc, where it is installed; other numbers of ranks than one are for tests/test_petsc.py."""
+    if find_spec("petsc4py") or os.environ.get("ASKGRAPH_PETSC") == "required":
+        return Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6, whole=False)
+    return pytest.param(Engine("petsc", None, 0.0), marks=pytest.mark.skip(reason="no petsc4py here: make test-petsc"))
+
+
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
 ]
-ABROAD = [  # rows are not numpy's
+PETSC = _over_ranks()
+ABROAD = [  # rows are not numpy's, or not all of them
     Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
     Engine("iterative elsewhere", lambda precision: Elsewhere(Iterative(precision, sharp=1e-10)), 1e-6),
     *_on_gpu(),
+    PETSC,
 ]

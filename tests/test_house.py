@@ -17,10 +17,13 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 FLOW = """
 errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
-text edge_kernels edges tables jsonl parquet readers neighbors build features coding rows spread probes
+ranks sharded partition settle
+text edge_kernels edges tables jsonl parquet readers shards neighbors build features coding rows shard_labels
+rank_rows spread probes
 priors.base priors.dense priors.elimination priors.takahashi priors.factor priors.direct priors.blocks priors.aggregates
 priors.cg_kernels priors.levels priors.system priors.cg priors.noise_kernels priors.noise
-priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise priors.gpu priors layout field state leave_out temper
+priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise priors.gpu priors.ksp priors.shard_noise
+priors.shard_groups priors.petsc priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
 workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables

@@ -32,6 +32,8 @@ _HOMES = {
     "priors": "prior",
     "readouts": "Consensus Map Mass Readout Reweighted Tempered",
     "readers": "read_graph read_labels read_table",
+    "sharded": "ShardedGraph",
+    "shards": "read_shards",
     "stopping": "Error",
     "utilities": "Criterion two_step_approximation",
     "workbench.project": "Project",
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from askgraph.priors import prior
     from askgraph.readers import read_graph, read_labels, read_table
     from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+    from askgraph.sharded import ShardedGraph
+    from askgraph.shards import read_shards
     from askgraph.stopping import Error
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.project import Project

@@ -17,6 +17,7 @@ from askgraph.graph import Graph
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior, usual_delta
 from askgraph.settings import Settings
+from askgraph.sharded import ShardedGraph
 from askgraph.temper import surprise
 
 POINTS = (8, 16, 32, 64, 128, 256)  # labels at which is chosen; beyond, a price would cost more solves than it tells
@@ -155,7 +156,7 @@ def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:
 
 
 def _graph(given: Any) -> Graph:
-    return given if isinstance(given, Graph) else Graph(given)
+    return given if isinstance(given, Graph | ShardedGraph) else Graph(given)  # type: ignore[return-value]  # it has what a learner reads
 
 
 def _check_alike(one: str, a: Graph, other: str, b: Graph) -> None:

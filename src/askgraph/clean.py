@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ def cleaned(
     """Checked and symmetric, without loops, zeros and repeats, and what was done."""
     if raw.kind == "clean":
         return raw.weights, ()
-    _check_values(raw.weights, names)
+    check_values(raw.weights, names)
     D, notes = _added_up(raw.weights)
     S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
     return S, (*notes, *more)
@@ -37,12 +37,17 @@ def _added_up(W: sp.coo_array) -> tuple[sp.csr_array, tuple[str, ...]]:
     drop, kind = loop | zero, index_type(W.shape[0], W.nnz)
     data, row, col = (part[~drop] if drop.any() else part for part in (W.data, W.row, W.col))
     D = sp.csr_array((data, (row.astype(kind, copy=False), col.astype(kind, copy=False))), shape=W.shape)
+    return D, adding_notes(loops, zeros, data.size - D.nnz)
+
+
+def adding_notes(loops: int, zeros: int, repeated: int) -> tuple[str, ...]:
+    """What was done to make each entry come once."""
     notes = [f"dropped {counted(k, what)}" for k, what in ((loops, "self-loop"), (zeros, "zero weight")) if k]
-    repeated = data.size - D.nnz
-    return D, (*notes, f"added up {counted(repeated, 'repeated edge')}") if repeated else tuple(notes)
+    return (*notes, f"added up {counted(repeated, 'repeated edge')}") if repeated else tuple(notes)
 
 
-def _check_values(W: sp.coo_array, names: tuple[Hashable, ...] | None) -> None:
+def check_values(W: sp.coo_array, names: Sequence[Hashable] | None) -> None:
+    """Refuse weights that are negative, missing or too large."""
     if W.data.min(initial=0) >= 0 and W.data.max(initial=0) <= HUGE:
         return
     bad = np.flatnonzero(~((W.data >= 0) & (W.data <= HUGE)))
@@ -100,21 +105,31 @@ def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tupl
     """An edge list made symmetric: one direction is enough; where both came, they are one edge."""
     T = D.T.tocsr()
     if how != "sum" and D.nnz and _same(D, T):
-        return D, (f"counted once {counted(D.nnz // 2, 'edge')} listed in both directions",)
+        return D, listing_notes(D.nnz // 2, 0, how)
+    S, both, differ = joined(D, T, how)
+    return S, listing_notes(both // 2, differ // 2, how)
+
+
+def joined(D: sp.csr_array, T: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, int, int]:
+    """Entries as listed and their mirrors, over some rows or all: how many came both ways, and of these, how many differ."""
     S = D + T
     if S.nnz == D.nnz + T.nnz:
-        return S, ()
+        return S, 0, 0
     twice = (_counts(D) + _counts(T)).data == 2
     common = _counts(D).multiply(_counts(T))
     largest = np.maximum(D.multiply(common).data, T.multiply(common).data)
-    both = largest.size // 2
-    differ = both if how == "sum" else int(np.count_nonzero(largest * 2 != S.data[twice])) // 2
+    differ = largest.size if how == "sum" else int(np.count_nonzero(largest * 2 != S.data[twice]))
     if how != "sum":
         S.data[twice] = largest if how == "max" else S.data[twice] / 2
+    return S, largest.size, differ
+
+
+def listing_notes(both: int, differ: int, how: Symmetrize | None) -> tuple[str, ...]:
+    """What was done with edges that were listed in both directions."""
     notes = [f"counted once {counted(both - differ, 'edge')} listed in both directions"] if both > differ else []
     if differ:
         notes.append(f"took the {how or 'mean'} for {counted(differ, 'edge')} listed in both directions")
-    return S, tuple(notes)
+    return tuple(notes)
 
 
 def _counts(A: sp.csr_array) -> sp.csr_array:
@@ -162,5 +177,5 @@ def _is_symmetric(A: sp.csr_array) -> bool:
     return np.array_equal(B @ x, B.T @ x)
 
 
-def _edge(i: int, j: int, names: tuple[Hashable, ...] | None) -> str:
+def _edge(i: int, j: int, names: Sequence[Hashable] | None) -> str:
     return f"({i}, {j})" if names is None else f"({names[i]!r}, {names[j]!r})"

@@ -15,11 +15,13 @@ import typer
 from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, SettingError
 from askgraph.progress import bar
+from askgraph.ranks import end_all, launched, silent_but_first
 from askgraph.web import commands as page
 from askgraph.workbench import commands as project
 
 if TYPE_CHECKING:
     from askgraph.pools import Dask
+    from askgraph.shard_labels import ShardedProblem
     from askgraph.simulate import Problem, Record, Run
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -34,8 +36,7 @@ def main() -> None:
     try:
         app()
     except AskgraphError as error:
-        print(f"askgraph: {error}", file=sys.stderr)
-        sys.exit(1)
+        end_all(f"askgraph: {error}")
 
 
 def _version(wanted: bool) -> None:
@@ -104,7 +105,9 @@ def simulate(
     doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
     form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
     readout: Annotated[str, typer.Option(help="consensus, tempered, mass, map or reweighted.")] = "consensus",
-    engine: Annotated[str, typer.Option(help="auto, dense, direct or iterative.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="auto, dense, direct, iterative, gpu or petsc; auto under mpiexec is petsc.")
+    ] = "auto",
     workers: Annotated[int, typer.Option(help="Processes; 0 means one a core.", min=0)] = 0,
     pool: Annotated[
         str | None, typer.Option(help="A Dask cluster to spread runs over, by its scheduler: dask://HOST:PORT.")
@@ -120,11 +123,20 @@ def simulate(
     askgraph simulate flowers.csv --label species -o runs.jsonl
 
     askgraph simulate flowers.csv --label species --runs 1000 --pool dask://127.0.0.1:8786
+
+    mpiexec -n 4 askgraph simulate "shards/*.parquet" --labels labels.npy --samplers tv
     """
     from askgraph.records import Records
-    from askgraph.simulate import Run
+    from askgraph.simulate import Problem, Run
 
-    problem = _problem(graph, labels, label, features, id, neighbors)
+    together = launched() > 1 or engine == "petsc"
+    if together:
+        silent_but_first()
+        if pool is not None:
+            raise SettingError("--pool spreads runs over engines of one process each: leave it out under mpiexec")
+    problem: Problem | ShardedProblem = (_sharded_problem if together else _problem)(
+        graph, labels, label, features, id, neighbors
+    )
     like = Run("", 0, budget, _doubt(doubt), form, delta, readout, engine, data=f"{graph.name} {problem.fingerprint}")
     wanted = [replace(like, sampler=name, seed=seed) for name in _names(samplers) for seed in range(runs)]
     engines = _engine_reasons(problem, [run for run in wanted if run.settings])
@@ -136,7 +148,10 @@ def simulate(
     print(engines)
     try:
         with _pool(pool) as spread, bar(len(missing), "runs") as tick:
-            records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick(), spread)
+            if isinstance(problem, Problem):
+                records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick(), spread)
+            else:
+                records.fill_together(problem, wanted, lambda _: tick())
     except KeyboardInterrupt:
         print(f"stopped; finished runs are in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -258,6 +273,23 @@ def _problem(
     return Problem(nearest_neighbors(X, k=neighbors, scale=True, names=names), list(truth))
 
 
+def _sharded_problem(
+    path: Path, labels: Path | None, label: str | None, features: str | None, id: str | None, neighbors: int
+) -> ShardedProblem:
+    """In all processes of an MPI job: shards of edges are read by all, anything else by the first one, which deals it out."""
+    from askgraph.ranks import world
+    from askgraph.settle import sharded
+    from askgraph.shard_labels import ShardedProblem, read_shard_labels
+    from askgraph.shards import is_shards, read_shards
+
+    ranks = world()
+    if labels is not None and is_shards(path):
+        return read_shard_labels(str(labels), read_shards(str(path)))
+    whole = ranks.agreed(lambda: _problem(path, labels, label, features, id, neighbors) if ranks.first else None)
+    graph = sharded(whole.graph if whole is not None else None)
+    return ShardedProblem.dealt(graph, whole.truth if whole is not None else None)
+
+
 def _names(samplers: str) -> list[str]:
     from askgraph.utilities import SAMPLERS as known
 
@@ -277,7 +309,7 @@ def _doubt(text: str) -> str | float | None:
         return text
 
 
-def _engine_reasons(problem: Problem, runs: Sequence[Run]) -> str:
+def _engine_reasons(problem: Problem | ShardedProblem, runs: Sequence[Run]) -> str:
     from askgraph.priors import choice
 
     wanted = {(run.delta, run.engine, run.settings.criterion.columns) for run in runs}

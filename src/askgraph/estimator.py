@@ -200,7 +200,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             return self.learner_.probabilities()[rows]
         prior, W = field.origin, csr_array(X) if self._given else self._joined(X)
         votes = prior.linked(W, field.votes) / prior.lift(W.sum(axis=1)[:, None] + prior.delta)
-        p = prior.gather(readout(field, votes, W))
+        p = prior.land(readout(field, votes, W))
         p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
         return p
 

@@ -237,7 +237,7 @@ class Field:
     @property
     def worn(self) -> bool:
         """Whether V is long, or cancellation has cost digits, so that a rebase is due."""
-        limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * len(self.votes))))
+        limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * self.prior.most_rows)))
         return len(self.recent) >= limit or self._cancelled()
 
     @property

@@ -207,7 +207,7 @@ def assembled(
         places = _placed(found, names)
         i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
-        notes += _gaps(found)
+        notes += gaps(found)
     return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
 
 
@@ -232,7 +232,8 @@ def index_type(n: int, m: int) -> type[np.signedinteger[Any]]:
     return np.int32 if max(n, 2 * m) < 2**31 else np.int64
 
 
-def _gaps(ids: Sequence[Any]) -> tuple[str, ...]:
+def gaps(ids: Sequence[Any]) -> tuple[str, ...]:
+    """A note on ids that do not follow each other, if they do not."""
     if not ids or ids[-1] - ids[0] < len(ids):
         return ()
     return (f"ids run from {ids[0]} to {ids[-1]} with gaps: they are names now; nodes= would add isolated nodes",)

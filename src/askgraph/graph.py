@@ -116,6 +116,12 @@ class Graph:
         degrees.flags.writeable = False
         return degrees
 
+    @property
+    def mean_degree(self) -> float:
+        """Over the nodes that have an edge; 1 without any."""
+        degrees = self.degrees[self.degrees > 0]
+        return float(degrees.mean()) if degrees.size else 1.0
+
     def laplacian(self) -> sp.csr_array:
         """L = diag(d) − W.
 

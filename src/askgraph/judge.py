@@ -89,13 +89,14 @@ def _rarity(counts: Array) -> str:
 
 
 def _untold(field: Field) -> str:
-    part = field.origin.precision.graph.components()
-    told = np.zeros(part.max(initial=-1) + 1, dtype=bool)
-    told[part[[x.node for x in field.labels]]] = True
-    alone = int((~told[part]).sum())
+    prior, nodes = field.origin, np.array([x.node for x in field.labels], dtype=np.int64)
+    home, rows = prior.components, np.arange(prior.n_rows)
+    untold = ~np.isin(home, prior.lift(np.unique(prior.pick(home, nodes))))
+    first = home == prior.lift(prior.nodes_of(rows))
+    alone, dark, parts = (int(prior.total(some)) for some in (untold, untold & first, first))
     if not alone:
         return ""
     return (
-        f"{(~told).sum():,} of {told.size:,} components, {alone:,} of {part.size:,} items, have no label: no answer elsewhere "
+        f"{dark:,} of {parts:,} components, {alone:,} of {prior.n_nodes:,} items, have no label: no answer elsewhere "
         "tells anything about them. Join them (more neighbours), label one of each, or leave them out."
     )

@@ -23,6 +23,7 @@ from askgraph.questions import alternatives, candidates, finished, questions
 from askgraph.readouts import Readout
 from askgraph.saved import Saved, read, write
 from askgraph.settings import Schedule, Settings, checked_noise, share
+from askgraph.sharded import ShardedGraph
 from askgraph.stopping import Error, enough, expected_error, more_labels
 from askgraph.types import AnyArray, Array, IntArray
 from askgraph.utilities import Criterion, Utility
@@ -59,7 +60,7 @@ class Learner:
 
     def __init__(
         self,
-        graph: Graph | Mapping[str, Graph],
+        graph: Graph | ShardedGraph | Mapping[str, Graph],
         utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",
@@ -236,7 +237,10 @@ class Learner:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
 
         The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without.
+        Where processes work together, nothing is computed ahead.
         """
+        if not self._field.prior.alone:
+            return
         if self.ask() is None or (self._ahead and self._ahead.node == self._questions[0]):
             return
         self._settle()
@@ -308,7 +312,7 @@ class Learner:
     def audit(self, n: int = 10) -> list[Hashable]:
         """Up to n unlabeled nodes, drawn uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
         prior = self._field.prior
-        nodes = prior.everyone(prior.nodes_of(candidates(self._field, self._aside())))
+        nodes = np.sort(prior.everyone(prior.nodes_of(candidates(self._field, self._aside()))))
         drawn = np.random.default_rng([self.seed, len(self._log), AUDIT]).choice(
             nodes, min(n, nodes.size), replace=False
         )
@@ -356,7 +360,9 @@ class Learner:
         engine = self._tuner.engine if self.settings.tune else self._field.prior.name
         log, names = tuple(tuple(event) for event in self._log), tuple(self._declared)
         told = Saved(dict(self._tuner.graphs), self.settings, self.seed, engine, names, log)
-        write(path, told._replace(orders=orders, field=self._field, choice=self.choice) if state else told)
+        whole = told._replace(orders=orders, field=self._field, choice=self.choice) if state else told
+        write(path, whole, self._field.prior.writes)
+        self._field.prior.meet()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:

@@ -9,7 +9,7 @@ import numpy as np
 from askgraph.field import Field
 from askgraph.settings import Settings
 from askgraph.shortlist import shortlist
-from askgraph.types import Array, IntArray
+from askgraph.types import IntArray
 
 
 def candidates(field: Field, aside: Collection[int]) -> IntArray:
@@ -48,7 +48,7 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
     rows, prior = candidates(field, aside), field.prior
     if _scored(field, settings):
         return _local_maxima(field, settings, rows, n)
-    drawn = np.random.default_rng(seed).permutation(prior.everyone(prior.nodes_of(rows)))[:n]
+    drawn = np.random.default_rng(seed).permutation(np.sort(prior.everyone(prior.nodes_of(rows))))[:n]
     return [int(node) for node in drawn]
 
 
@@ -67,19 +67,8 @@ def _one(field: Field, settings: Settings, nodes: IntArray, rng: np.random.Gener
 
 def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
     """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
-    W, scores = field.origin.precision.graph.weights, field.prior.zeros() - np.inf
+    scores = field.prior.zeros() - np.inf
     scores[rows] = settings.score(field, rows)
-    scores = field.prior.gather(scores)
-    nodes = np.flatnonzero(scores > -np.inf)
-    peak = scores[nodes] >= _highest_neighbor(W.indptr, W.indices, scores)[nodes]
-    order = np.lexsort((nodes, -scores[nodes], ~peak))
-    return [int(node) for node in nodes[order[:n]]]
-
-
-def _highest_neighbor(first: IntArray, node: IntArray, scores: Array) -> Array:
-    """The highest score among each node's neighbours, -inf without any."""
-    joined = np.flatnonzero(np.diff(first))
-    highest = np.full(scores.size, -np.inf)
-    if joined.size:
-        highest[joined] = np.maximum.reduceat(scores[node], first[joined])
-    return highest
+    peak = (scores >= field.origin.highest_neighbor(scores))[rows]
+    parts = [field.prior.top(some, scores[some], n) for some in (rows[peak], rows[~peak])]
+    return [int(node) for node in np.concatenate(parts)[:n]]

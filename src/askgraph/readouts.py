@@ -128,8 +128,7 @@ def _heard(own: Array, around: Array, weight: Array) -> Array:
 
 def _sharpness(origin: Rows, p: Array, heard: Array, unlabeled: BoolArray) -> float:
     """The exponent with which heard probabilities are as sure as one's own were, on average over some unlabeled nodes."""
-    some = np.flatnonzero(unlabeled)
-    some = some[:: max(1, origin.count(some) // SAMPLE)]
+    some = origin.sample(np.flatnonzero(unlabeled), SAMPLE)
     aims, part = origin.everyone(p[some].max(axis=1)), origin.everyone(heard[some])
     if not aims.size:
         return 1.0

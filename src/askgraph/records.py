@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from askgraph.errors import FileError
 from askgraph.pools import Pool
+from askgraph.shard_labels import ShardedProblem
 from askgraph.simulate import Problem, Record, Run, simulate_all
 from askgraph.types import AnyArray
 
@@ -81,7 +82,7 @@ class Records(Lines):
 
     def fill(
         self,
-        problem: Problem | Mapping[str, Problem],
+        problem: Problem | ShardedProblem | Mapping[str, Problem],
         runs: Sequence[Run],
         workers: int,
         tick: Callable[[Run], object],
@@ -90,6 +91,15 @@ class Records(Lines):
         """Make the missing records, appending each as it comes."""
         with self.appending() as append:
             for record in simulate_all(problem, self.missing(runs), workers, pool):
+                append(record)
+                tick(run_of(record))
+
+    def fill_together(self, problem: ShardedProblem, runs: Sequence[Run], tick: Callable[[Run], object]) -> None:
+        """The same in all processes of an MPI job: the first one knows what is missing, and writes."""
+        ranks = problem.graph.ranks
+        missing = ranks.comm.bcast(self.missing(runs) if ranks.first else None)
+        with self.appending() if ranks.first else nullcontext(lambda record: None) as append:
+            for record in simulate_all(problem, missing):
                 append(record)
                 tick(run_of(record))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 from math import prod
@@ -36,6 +37,14 @@ def free_bytes() -> float:
     """Memory that can still be had: what the system says is available, or what its limit on this group leaves."""
     limits = [limit for limit in (_available(), _left_of_limit()) if limit is not None]
     return min(limits) if limits else _physical()
+
+
+def give_back() -> None:
+    """Memory that was freed, back to the system at once, where the allocator can: after a large load half of it is such."""
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):  # not the GNU library
+        return
 
 
 def fits(size: float, what: str, advice: str) -> None:

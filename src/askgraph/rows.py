@@ -21,11 +21,25 @@ class Rows:
 
     n_nodes: int
     tie: ClassVar[float] = 1e-9  # scores this close to the best, relatively, are tied
+    alone: ClassVar[bool] = True  # whether this process may go on without others
+
+    @property
+    def writes(self) -> bool:
+        """Whether this process is the one that writes files."""
+        return True
+
+    def meet(self) -> None:
+        """Wait for all processes."""
 
     @property
     def n_rows(self) -> int:
         """How many rows are here."""
         return self.n_nodes
+
+    @property
+    def most_rows(self) -> int:
+        """The most rows that a process has: what all of them decide alike, they decide by this."""
+        return self.n_rows
 
     @property
     def threads(self) -> int:
@@ -43,6 +57,14 @@ class Rows:
     def gather(self, x: AnyArray) -> AnyArray:
         """All rows, a node after another, in numpy."""
         return x
+
+    def land(self, x: AnyArray) -> AnyArray:
+        """Rows that are no nodes, such as `linked` gives, in numpy."""
+        return self.gather(x)
+
+    def scatter(self, x: AnyArray) -> AnyArray:
+        """Of an array of numpy's with a row a node, the rows that live here."""
+        return self.lift(x)
 
     def total(self, x: AnyArray) -> Any:
         """Sum over all nodes."""
@@ -101,6 +123,10 @@ class Rows:
     def linked(self, links: csr_array, x: AnyArray) -> AnyArray:
         """Rows outside the graph that hang on nodes by weights: links x."""
         return np.asarray(links @ x)
+
+    def sample(self, rows: IntArray, count: int) -> IntArray:
+        """About so many of these rows, evenly spaced over their nodes."""
+        return rows[:: max(1, rows.size // count)]
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> int:
         """One of these nodes."""

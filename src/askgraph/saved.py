@@ -35,14 +35,16 @@ class Saved(NamedTuple):
     choice: Choice | None = None
 
 
-def write(path: Path, saved: Saved) -> None:
-    """All of it, or no file."""
+def write(path: Path, saved: Saved, writes: bool = True) -> None:
+    """All of it, or no file; a process that does not write has its part in what is gathered."""
     as_json(tuple(event[2] for event in saved.log), "labels")
     words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
     state = {} if saved.field is None else _state(saved.field, saved.choice)
     text = {key: as_json(value, key) for key, value in words.items()}
-    save_arrays(path, **_graph_arrays(saved.graphs), learner=json.dumps(how), **text, **state)
+    graphs = _graph_arrays(saved.graphs)
+    if writes:
+        save_arrays(path, **graphs, learner=json.dumps(how), **text, **state)
 
 
 def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:

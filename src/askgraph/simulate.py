@@ -27,6 +27,7 @@ from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout, decide
 from askgraph.settings import Settings
+from askgraph.shard_labels import ShardedProblem
 from askgraph.types import AnyArray
 
 Record = dict[str, Any]
@@ -77,6 +78,15 @@ class Problem:
         """All classes, in the order of their first node."""
         return list(dict.fromkeys(self.truth))
 
+    def label(self, node: int) -> Hashable:
+        """The label of one node."""
+        return self.truth[node]
+
+    def codes(self, prior: Prior, classes: Sequence[Hashable]) -> AnyArray:
+        """The place of each node's label among these, where the prior keeps rows."""
+        place = {label: at for at, label in enumerate(classes)}
+        return prior.scatter(np.array([place[label] for label in self.truth]))
+
     @property
     def fingerprint(self) -> str:
         """What tells this graph and these labels from any other."""
@@ -87,12 +97,14 @@ class Problem:
         return seen.hexdigest()[:16]
 
 
-def simulate(problem: Problem, run: Run, prior: Prior | None = None) -> Record:
+def simulate(problem: Problem | ShardedProblem, run: Run, prior: Prior | None = None) -> Record:
     """One run: the accuracy on the unlabeled nodes after every label, and what it cost."""
     return simulate_together(problem, [run], prior)[0]
 
 
-def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None = None) -> list[Record]:
+def simulate_together(
+    problem: Problem | ShardedProblem, runs: Sequence[Run], prior: Prior | None = None
+) -> list[Record]:
     """Runs that differ in their readout only: the questions are asked once, a record a readout."""
     run = runs[0]
     names = ("doubt", "form", "delta", "explore", "first", "expect")
@@ -100,11 +112,11 @@ def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None
     learner = Learner(
         problem.graph, run.sampler, **how, rng=run.seed, engine=prior or run.engine, classes=problem.classes
     )
-    codes = np.array([learner.classes.index(label) for label in problem.truth])
+    codes = problem.codes(learner.field.prior, learner.classes)
     readouts = [run.settings.decide for run in runs]
     curve: dict[str, list[Any]] = {"nodes": [], "ask_seconds": [], "tell_seconds": []}
     accuracies: list[list[float]] = [[] for _ in runs]
-    for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], run.budget):
+    for step in learner.run(lambda node: problem.label(problem.graph.index(node)), run.budget):
         curve["nodes"].append(problem.graph.index(step.node))
         curve["ask_seconds"].append(round(step.ask_seconds, 6))
         curve["tell_seconds"].append(round(step.tell_seconds, 6))
@@ -117,7 +129,7 @@ def simulate_together(problem: Problem, runs: Sequence[Run], prior: Prior | None
 def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
     count = int(field.prior.total(rest))
-    right = (decide(field, readout) == field.prior.lift(codes)) & rest
+    right = (decide(field, readout) == codes) & rest
     return round(float(field.prior.total(right)) / count, 6) if count else 1.0
 
 
@@ -133,7 +145,10 @@ def machine() -> str:
 
 
 def simulate_all(
-    problems: Problem | Mapping[str, Problem], runs: Sequence[Run], workers: int = 1, pool: Pool | None = None
+    problems: Problem | ShardedProblem | Mapping[str, Problem],
+    runs: Sequence[Run],
+    workers: int = 1,
+    pool: Pool | None = None,
 ) -> Iterator[Record]:
     """The records of many runs, as they finish, over processes that prepare each engine once, or a pool: anything with ``map``.
 
@@ -152,7 +167,7 @@ def simulate_all(
 class Elsewhere:
     """Makes runs in some other process, which keeps what it prepared for the next ones."""
 
-    def __init__(self, problems: Problem | Mapping[str, Problem]) -> None:
+    def __init__(self, problems: Problem | ShardedProblem | Mapping[str, Problem]) -> None:
         self._problems, self._name = problems, uuid.uuid4()
 
     def __call__(self, runs: list[Run]) -> list[Record]:
@@ -164,7 +179,7 @@ class Elsewhere:
 
 
 def _spread_out(
-    problems: Problem | Mapping[str, Problem], tasks: Sequence[list[Run]], workers: int
+    problems: Problem | ShardedProblem | Mapping[str, Problem], tasks: Sequence[list[Run]], workers: int
 ) -> Iterator[list[Record]]:
     if workers <= 1 or len(tasks) <= 1:
         _prepare(problems)
@@ -183,7 +198,7 @@ def _spread_out(
 _shared: dict[str, Any] = {}
 
 
-def _prepare(problems: Problem | Mapping[str, Problem], alone: bool = False) -> None:
+def _prepare(problems: Problem | ShardedProblem | Mapping[str, Problem], alone: bool = False) -> None:
     """In each process: the problems, and the engine of the last runs; many processes take one thread each."""
     if alone:
         from threadpoolctl import threadpool_limits
@@ -207,9 +222,9 @@ def _work(runs: list[Run]) -> list[Record]:
     return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, run.settings.criterion.columns))
 
 
-def _problem(data: str) -> Problem:
+def _problem(data: str) -> Problem | ShardedProblem:
     problems = _shared["problems"]
-    return problems if isinstance(problems, Problem) else problems[data]
+    return problems[data] if isinstance(problems, Mapping) else problems
 
 
 @lru_cache(maxsize=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
+from askgraph.foreign import counted
 from askgraph.graph import Graph
 from askgraph.priors import dense
 from askgraph.priors.base import Precision, Prior
@@ -12,15 +13,19 @@ from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
 from askgraph.priors.factor import predicted_fill
 from askgraph.priors.iterative import MOST, MOST_FLAT, Iterative, needed_bytes
+from askgraph.priors.petsc import Petsc
 from askgraph.progress import log
 from askgraph.room import free_bytes
+from askgraph.sharded import ShardedGraph
 
-ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative}
+ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
 WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five seconds of factorising
 
 
-def prior(graph: Graph, delta: float | None = None, engine: str = "auto", columns: bool = False) -> Prior:
+def prior(
+    graph: Graph | ShardedGraph, delta: float | None = None, engine: str = "auto", columns: bool = False
+) -> Prior:
     """An engine for this graph; ``prior.reason`` says which and why. δ is a thousandth of the mean degree unless it is given.
 
     >>> import askgraph as ag
@@ -33,7 +38,7 @@ def prior(graph: Graph, delta: float | None = None, engine: str = "auto", column
         chosen = made(precision)
         chosen.prepare()
     except (ConvergenceError, TooLargeError) as error:
-        if engine != "auto" or made is Iterative:
+        if engine != "auto" or made in (Iterative, Petsc):
             raise
         other = Direct if made is Dense else Iterative
         chosen, reason = other(precision), f"{other.name}: {made.name} failed ({error})"
@@ -61,15 +66,21 @@ def _gpu() -> Any:
     return gpu
 
 
-def choice(graph: Graph, delta: float | None, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
-    """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere.
+def choice(
+    graph: Graph | ShardedGraph, delta: float | None, engine: str = "auto", columns: bool = False
+) -> tuple[type[Prior], str]:
+    """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere; petsc for a graph in shards.
 
     A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
     """
-    if engine == "gpu":
+    if engine == "gpu" and isinstance(graph, Graph):
         return _gpu().gpu(graph, columns)
     if engine != "auto":
+        if isinstance(graph, ShardedGraph) and engine != Petsc.name:
+            raise SettingError(f"engine={engine!r}: a graph in shards is for petsc; for others take graph.gathered()")
         return named(engine), f"{engine}: asked for"
+    if isinstance(graph, ShardedGraph):
+        return Petsc, f"petsc: the graph lives in {counted(graph.ranks.size, 'rank')}"
     n = graph.n_nodes
     if n <= DENSE_UP_TO:
         return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"

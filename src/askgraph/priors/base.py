@@ -15,6 +15,7 @@ from askgraph.errors import ConvergenceError, SettingError
 from askgraph.graph import Graph
 from askgraph.progress import bar
 from askgraph.rows import Rows
+from askgraph.sharded import ShardedGraph
 from askgraph.spread import Spread
 from askgraph.types import Array, BoolArray, IntArray
 
@@ -28,19 +29,19 @@ LONG = 10_000_000  # nodes times solves: some seconds
 class Precision:
     """Q = L + δI, with labels that were folded in: exact ones leave the solve, noisy ones add 1/γ² to their diagonal entry."""
 
-    graph: Graph
+    graph: Graph  # or some rows of it: a ShardedGraph has what is read of it there
     delta: float
     pinned: BoolArray
     extra: Array
 
     @classmethod
-    def of(cls, graph: Graph, delta: float | None = None) -> Precision:
+    def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
         """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
         delta = usual_delta(graph) if delta is None else delta
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
-        n = graph.n_nodes
-        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))
+        n = graph.degrees.size
+        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # as above
 
     @property
     def plain(self) -> bool:
@@ -75,10 +76,9 @@ class Precision:
         return replace(self, pinned=pinned, extra=extra)
 
 
-def usual_delta(graph: Graph) -> float:
+def usual_delta(graph: Graph | ShardedGraph) -> float:
     """A thousandth of the mean degree, over the nodes that have an edge, so that isolated ones change nothing."""
-    degrees = graph.degrees[graph.degrees > 0]
-    return RIDGE * (float(degrees.mean()) if degrees.size else 1.0)
+    return RIDGE * graph.mean_degree
 
 
 class Held(NamedTuple):
@@ -134,9 +134,20 @@ class Prior(Rows, ABC):
         """W x."""
         return np.asarray(self.precision.graph.weights @ x)
 
+    def highest_neighbor(self, x: Array) -> Array:
+        """The highest x among each node's neighbours, -inf without any."""
+        W = self.precision.graph.weights
+        return self.scatter(highest(W.indptr, self.gather(x)[W.indices]))
+
     def times(self, x: Array) -> Array:
         """(L + δI) x and what noisy labels add; rows of exact ones included."""
         return np.asarray(self.precision.full @ x)
+
+    @property
+    def components(self) -> IntArray:
+        """The smallest node of the component that each node is in."""
+        part = self.precision.graph.components()
+        return self.lift(np.unique(part, return_index=True)[1][part])
 
     def prepare(self) -> None:
         """Do now what the first solve would do: factorise, order, coarsen."""
@@ -206,6 +217,15 @@ class Prior(Rows, ABC):
         if self.precision.plain:
             return self.zeros() + 1 / self.precision.delta
         return self.solve(self.free)
+
+
+def highest(first: IntArray, x: Array) -> Array:
+    """The highest in each run of x, -inf where it is empty; ``first`` says where runs begin."""
+    some = np.flatnonzero(np.diff(first))
+    out = np.full(len(first) - 1, -np.inf)
+    if some.size:
+        out[some] = np.maximum.reduceat(x, first[some])
+    return out
 
 
 def checked(residual: float, what: str) -> None:

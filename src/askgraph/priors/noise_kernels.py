@@ -30,3 +30,17 @@ def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> 
             size = np.float32(root[t] if i < j else -root[t])
             for c in range(len(row)):
                 row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size
+
+
+@compiled()
+def shard_edges(first: Any, column: Any, ids: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
+    """The same where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
+    one = np.uint64(1)
+    for t in range(len(out)):
+        row, i = out[t], ids[t]
+        for at in range(first[t], first[t + 1]):
+            j = ids[column[at]]
+            bits = mixed(mixed(word, np.uint64(min(i, j))), np.uint64(max(i, j))) >> shift
+            size = np.float32(root[at] if i < j else -root[at])
+            for c in range(len(row)):
+                row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size

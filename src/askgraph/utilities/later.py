@@ -52,7 +52,7 @@ def dirichlet(field: Field, nodes: IntArray, p: Array, prior: float = 1.0) -> Ar
     :math:`P_l` with :math:`(L + \delta I) P_l = e_l - 1/n`, shifted to the minimum 0, scaled to 1 at l. It takes a solve a label.
     """
     known, Y = _known(field)
-    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.prior.n_rows))
+    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.prior.most_rows))
     alpha = field.origin.zeros(lent.shape[1]) + prior
     for start in range(0, known.size, width):
         chunk = slice(start, start + width)

@@ -183,7 +183,7 @@ def _over_chunks(
         return prior.look_ahead(name, field, votes, rows, p, *settings)
     votes = np.ascontiguousarray(votes)
     asked = Asked.of(field, rows, p, votes)
-    count, n, workers = len(asked.nodes), max(prior.n_rows, 1), prior.threads
+    count, n, workers = len(asked.nodes), prior.most_rows, prior.threads
     work = count * prior.n_nodes * p.shape[1]
     heavy = work >= COMPILE_FROM
     size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-count // workers)))
@@ -193,7 +193,8 @@ def _over_chunks(
         return _compiled(name, pairs, *settings) if heavy else pairs.summed(plain(pairs))
 
     starts = range(0, count, size)
-    parts = _in_threads(score, starts, workers, name, work >= BAR_FROM) if heavy else map(score, starts)
+    threaded = heavy and workers > 1
+    parts = _in_threads(score, starts, workers, name, work >= BAR_FROM) if threaded else map(score, starts)
     return prior.mine(prior.summed(np.concatenate([np.empty(0), *parts])), rows)
 
 
