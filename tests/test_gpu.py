@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import askgraph as ag
-from askgraph.priors import Dense, device, gpu, gpu_ahead, gpu_cg, gpu_noise
+from askgraph.priors import Dense, device, gpu, gpu_ahead, gpu_cg
 from askgraph.priors.base import Precision
 from elsewhere import Elsewhere
 
@@ -112,20 +112,21 @@ def _kernels():
     both = {"THREADS": gpu_cg.THREADS, "LONG": gpu_cg.LONG, "BLOCKS": gpu_cg.BLOCKS}
     for width in gpu_cg.WIDTHS:
         vector = 1 if width == 1 else 4
-        yield gpu_cg.SOURCE, _options(REAL="float", K=width, VEC=vector, SLICED=int(width == 1), ITERATE=1, **both)
-        yield gpu_cg.SOURCE, _options(REAL="double", K=width, VEC=max(vector // 2, 1), SLICED=0, ITERATE=0, **both)
+        yield "gpu_cg.cu", _options(REAL="float", K=width, VEC=vector, SLICED=int(width == 1), ITERATE=1, **both)
+        yield "gpu_cg.cu", _options(REAL="double", K=width, VEC=max(vector // 2, 1), SLICED=0, ITERATE=0, **both)
     for name in ("risk", "flips", "divergence", "two_step_risk"):
         for classes in (2, 7, 20):
             sizes = {"THREADS": gpu_ahead.THREADS, "TILE": gpu_ahead.TILE, "BETA": 1.0}
-            yield gpu_ahead.SOURCE, _options(UTILITY=name, C=classes, **sizes)
-    yield from ((source, ()) for source in (gpu_cg.SLICES, gpu_cg.SUMS, gpu_noise.SOURCE, device.PRODUCT))
+            yield "gpu_ahead.cu", _options(UTILITY=name, C=classes, **sizes)
+    yield from (("gpu_rows.cu", ()), ("gpu_noise.cu", ()))
 
 
 @pytest.mark.skipif(_nvrtc() is None, reason="NVIDIA's compiler (nvidia-cuda-nvrtc-cu12) is not installed")
 @pytest.mark.parametrize("card", ["sm_70", "sm_90"])
 def test_kernels_compile(card):
     library = ctypes.CDLL(str(_nvrtc()))
-    for source, options in _kernels():
+    for file, options in _kernels():
+        source = Path(device.__file__).with_name(file).read_text()
         program, size = ctypes.c_void_p(), ctypes.c_size_t()
         library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
         flags = [option.encode() for option in (f"--gpu-architecture={card}", "--std=c++17", *options)]
@@ -134,4 +135,4 @@ def test_kernels_compile(card):
         said = ctypes.create_string_buffer(size.value)
         library.nvrtcGetProgramLog(program, said)
         library.nvrtcDestroyProgram(ctypes.byref(program))
-        assert not failed, f"{options}: {said.value.decode()}"
+        assert not failed, f"{file} {options}: {said.value.decode()}"

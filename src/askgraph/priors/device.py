@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,27 +75,13 @@ def guarded(what: str, advice: str) -> Iterator[None]:
 
 
 @cache
-def compiled(source: str, name: str, options: tuple[str, ...] = (), what: str = "the GPU engine") -> Any:
-    """A kernel, compiled for this device and kept on disk by CuPy."""
+def compiled(file: str, name: str, options: tuple[str, ...] = (), what: str = "the GPU engine") -> Any:
+    """A kernel of a file beside this one, compiled for this device and kept on disk by CuPy."""
+    source = Path(__file__).with_name(file).read_text()
     kernel = cupy().RawKernel(source, name, options=("--std=c++17", *options))
     with compiling(what):
         kernel.compile()
     return kernel
-
-
-PRODUCT = r"""
-extern "C" __global__ void product(
-    const long long size, const int k, const long long* first, const int* node, const double* weight,
-    const double* x, double* out) {
-  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (e >= size) return;
-  const long long i = e / k;
-  const int c = e % k;
-  double sum = 0.0;
-  for (long long t = first[i]; t < first[i + 1]; ++t) sum += weight[t] * x[node[t] * (long long)k + c];
-  out[e] = sum;
-}
-"""
 
 
 class Weights:
@@ -113,7 +100,7 @@ class Weights:
         k = x.shape[1] if x.ndim == 2 else 1
         blocks = (-(-x.size // THREADS),)
         if x.size:
-            compiled(PRODUCT, "product")(
+            compiled("gpu_rows.cu", "product")(
                 blocks, (THREADS,), (np.int64(x.size), np.int32(k), self.first, self.node, self.weight, x, out)
             )
         return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from askgraph.probes import Probed, Samples
 from askgraph.spread import Exact
 from askgraph.types import Array, IntArray
 
-if TYPE_CHECKING:
-    from askgraph.field import Field
-
 CHUNK_BYTES = 4_000_000_000  # of columns of G held at a time
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 DENSE_UP_TO = 20_000  # nodes: the inverse takes half a second
@@ -34,7 +31,7 @@ FLAT = 512  # probes of ‖g‖₂: cheap here, so that no groups are needed
 class Gpu(OnDevice):
     """What both engines share."""
 
-    def look_ahead(self, name: str, field: Field, votes: Array, rows: IntArray, p: Array, *settings: float) -> Array:
+    def look_ahead(self, name: str, field: Any, votes: Array, rows: IntArray, p: Array, *settings: float) -> Array:
         """Scores by columns of G, some candidates at a time."""
         cp, every = cupy(), []
         logs = np.log(np.maximum(coding.chances(votes), FLOOR))
@@ -48,7 +45,7 @@ class Gpu(OnDevice):
                 every.append(gpu_ahead.scored(name, G, scale[some], rows[some], own, p[some], fixed, *settings))
         return cp.concatenate(every) if every else self.lift(np.empty(0))
 
-    def columns_of(self, field: Field, rows: IntArray) -> Array:
+    def columns_of(self, field: Any, rows: IntArray) -> Array:
         """G_t[:, rows], n × m; where it is not positive it counts as 0."""
         G, V = self._columns(rows, 1e-3), field.factor
         if V.shape[1]:
