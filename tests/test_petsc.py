@@ -271,21 +271,26 @@ FAILING = """
             FAIL
     print("went on to the end")
 """
+KILLED = (137, 9)  # of Open MPI, of MPICH
 FAILURES = {  # what happens, the exit code, and what is said once
-    "killed": ("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)", 137, "signal 9"),
-    "an error of ours": ("if rank == 1: raise ag.LabelError('no such label')", 1, "rank 1 of 3 failed: no such label"),
-    "any error": ("if rank == 1: 1 / 0", 1, "rank 1 of 3 failed: division by zero"),
-    "no convergence": ("from askgraph.priors import ksp; ksp.STEPS = 2", 1, "conjugate gradients stopped"),
+    "killed": ("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)", KILLED, "signal 9"),
+    "an error of ours": (
+        "if rank == 1: raise ag.LabelError('no such label')",
+        (1,),
+        "rank 1 of 3 failed: no such label",
+    ),
+    "any error": ("if rank == 1: 1 / 0", (1,), "rank 1 of 3 failed: division by zero"),
+    "no convergence": ("from askgraph.priors import ksp; ksp.STEPS = 2", (1,), "conjugate gradients stopped"),
 }
 
 
 @installed
 @pytest.mark.parametrize("failure", FAILURES)
 def test_petsc_job_ends_when_a_rank_fails(failure):
-    fail, code, said = FAILURES[failure]
+    fail, codes, said = FAILURES[failure]
     head = "import numpy as np\nimport askgraph as ag\nfrom askgraph.ranks import world\n"
     done = job(3, "-c", head + textwrap.dedent(FAILING).replace("FAIL", fail))
-    assert done.returncode == code
+    assert done.returncode in codes
     assert done.stderr.count(said) == 1, done.stderr
     assert "went on" not in done.stdout
 
