@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -64,6 +64,8 @@ def test_unusable_graphs_are_named_errors(refused):
 @pytest.mark.parametrize("engine", [*ENGINES, PETSC], ids=str)
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-12, 12), st.floats(-12, 12), st.floats(-12, 0))
+@example(0, 0.0, 5.75, -10.0)  # δ is a bit of the degrees' last
+@example(326, 8.04, -4.47, -8.47)  # and below it
 def test_ill_conditioning_is_solved_or_said(engine, seed, low, high, log_delta):
     """Weights 1e-12 … 1e12, δ 1e-12 … 1: the residual of the mean is at most 1e-8, or the error says what to do."""
     rng = np.random.default_rng(seed)

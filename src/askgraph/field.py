@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from askgraph import coding
-from askgraph.errors import LabelError
+from askgraph.errors import ConvergenceError, LabelError
 from askgraph.priors.base import Prior
 from askgraph.spread import Spread
 from askgraph.stack import Stack
@@ -156,6 +156,10 @@ class Field:
         noise = self.noise if noise is None else noise
         g = self.columns(np.array([node]))[:, 0]
         scale = float(np.sqrt(float(self.prior.pick(g, node)) + noise**2))
+        if not scale > 0:
+            raise ConvergenceError(
+                f"the variance of node {node} is lost in rounding: raise delta, or rescale or clip the weights"
+            )
         v = g / scale
         here = self.prior.unit(node)
         return replace(

@@ -10,10 +10,11 @@ from typing import Self
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from askgraph.errors import ConvergenceError
 from askgraph.graph import Graph
 from askgraph.priors.base import Precision, Prior, highest
 from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, MOST_GROUPS, WANTED
-from askgraph.priors.ksp import Ksp, petsc
+from askgraph.priors.ksp import ADVICE, Ksp, petsc
 from askgraph.priors.noise import Sample
 from askgraph.priors.shard_groups import Groups, ShardSteps
 from askgraph.priors.shard_noise import ShardField, ShardFlat
@@ -25,6 +26,7 @@ from askgraph.settle import sharded
 from askgraph.sharded import Parts, ShardedGraph
 from askgraph.types import Array, IntArray
 
+LOST = 1e-6  # the share of δ that rounding may change
 FEWEST_IN = 32  # nodes a group, on average
 WIDTH = 8  # probes that are solved for before their neighbours are heard
 
@@ -48,9 +50,18 @@ class Petsc(RankRows, Prior):
         petsc()
         super().__init__(_sharded(precision))
         if folded is None:
+            self._check_ridge()
             self._check_room(MOST if probes is None else probes)
         self._probes, self._folded = probes, np.empty(0, np.int64) if folded is None else folded
         self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
+
+    def _check_ridge(self) -> None:
+        """Refuse a ridge that rounding of d + δ, which the matrix holds as one number, would change."""
+        lost = float(np.finfo(float).eps * self.highest(self.graph.degrees) / self.delta)
+        if lost > LOST:
+            raise ConvergenceError(
+                f"delta = {self.delta:g} is lost in the rounding of degrees ({lost:.0e} of it): {ADVICE}"
+            )
 
     def _check_room(self, probes: int) -> None:
         """Refuse what would not fit, before it is tried: measured, 70 bytes an entry and 440 a node, and 4 a node and probe."""
