@@ -49,7 +49,7 @@ def _on_gpu():
     except (ag.EngineError, ag.MissingExtraError) as error:
         if os.environ.get("ASKGRAPH_GPU") == "required":
             raise
-        skip = pytest.mark.skip(reason=f"no GPU here: {str(error)[:60]}")
+        skip = pytest.mark.skip(reason=f"no GPU here: {str(error).partition(': ')[0]}")
         return [pytest.param(Engine(name, None, 0.0), marks=skip) for name in ("gpu-dense", "gpu-sparse")]
     from askgraph.priors.gpu import GpuDense, GpuSparse
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -54,9 +55,9 @@ class Gpu(OnDevice):
             cublas.gemm("N", "T", V, V[rows], out=G, alpha=-1.0, beta=1.0)
         return G
 
+    @abstractmethod
     def _columns(self, rows: IntArray, rough: float) -> Array:
         """A fresh array of columns of G₀."""
-        raise NotImplementedError
 
 
 class GpuDense(Gpu):
@@ -192,9 +193,6 @@ class GpuSparse(Gpu, Iterative):
         fits(4.0 * self.n_nodes * count, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence")
         flat = FlatNoise(component, free)
         return Samples.of(self, self._solved([(flat.block, count)]), np.full(count, 1 / count), flat)
-
-    def _room_for(self, count: int) -> Any:
-        return cupy().empty((self.n_nodes, count), np.float32)
 
 
 def dense_bytes(n: int) -> float:

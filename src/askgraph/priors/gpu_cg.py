@@ -74,11 +74,6 @@ class Pattern:
         compiled("gpu_rows.cu", "fill")((-(-size // THREADS),), (THREADS,), arrays)
         return slot, slice_, node, weight
 
-    @property
-    def nbytes(self) -> int:
-        """What it takes on the device, both precisions."""
-        return int(self.node.nbytes + 1.5 * self.wide.nbytes + 10 * self.first.nbytes)
-
 
 class Solver:
     """Solves with Q = L + diag(ridge), the rows and columns of pinned nodes left out; X is 0 there."""
@@ -106,32 +101,26 @@ class Solver:
 
     def rough(
         self,
-        sides: Callable[[slice], Any] | Any,
+        sides: Callable[[slice], Any],
         rtol: float,
-        count: int = 0,
-        smooth: bool = False,
-        tick: Callable[[], None] = lambda: None,
-        out: Any = None,
-    ) -> Any:
-        """The same for shortlists and probes, kept in float32; ``smooth`` gives D⁻¹W X instead."""
-        cp = cupy()
-        if not callable(sides):
-            b, count = sides, sides.shape[1]
-            sides = lambda some: b[:, some]  # noqa: E731 -- the columns of an array are sides too
-        X = cp.empty((self._at.n, count), np.float32) if out is None else out
+        count: int,
+        smooth: bool,
+        tick: Callable[[], None],
+        out: Any,
+    ) -> None:
+        """The same for probes, into ``out``, which is float32; ``smooth`` gives D⁻¹W X instead."""
         for some in _blocks(count):
             x = self._refined(self._entered(sides(some)), rtol)
             x = (x - self._times(x) * self._inverse[:, None]) * self._free[:, None] if smooth else x
-            X[:, some] = x[self._at.place]
+            out[:, some] = x[self._at.place]
             tick()
-        return X
 
     def _entered(self, b: Any) -> Any:
         """Columns in the order of the pattern, 0 at pinned nodes."""
         return b[self._at.order].astype(np.float64) * self._free[:, None]
 
     def _refined(self, b: Any, rtol: float) -> Any:
-        """Rounds of conjugate gradients on what is left, in float32 where there are several columns, until that is small."""
+        """Rounds of conjugate gradients on what is left, in float32, until that is small."""
         cp = cupy()
         x, norm, steps = cp.zeros_like(b), self._norms(b), 0
         aim = rtol * norm

@@ -150,7 +150,7 @@ class Iterative(Prior):
     def _solved(self, noise: list[tuple[Callable[[slice], Sample], int]], before: Sample | None = None) -> Sample:
         """P G of these kinds of noise, so many columns of each, after the columns that were solved before."""
         done = 0 if before is None else before.shape[1]
-        values = self._room_for(done + sum(count for _, count in noise))
+        values = self.zeros(done + sum(count for _, count in noise), dtype=np.float32)
         if before is not None:
             values[:, :done] = before
         with bar(values.shape[1] - done, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
@@ -164,9 +164,6 @@ class Iterative(Prior):
 
     def _noise(self) -> Field:
         return Field(self.precision)
-
-    def _room_for(self, count: int) -> Sample:
-        return np.empty((self.n_nodes, count), np.float32)
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():
