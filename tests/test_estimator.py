@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from scipy.sparse import csc_array, csr_array
+from sklearn.datasets import load_digits, load_iris
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askgraph as ag
@@ -122,3 +124,92 @@ def test_unknown_graphs_and_text_for_unlabeled_get_advice():
         ag.GraphClassifier(graph="precompute").fit(X, y)
     with pytest.raises(ag.LabelError, match="None"):
         ag.GraphClassifier().fit(X, np.where(y == 0, "-1", y.astype(str)))
+
+
+@parametrize_with_checks(
+    [ag.GraphClassifier(graph="precomputed", random_state=0)], expected_failed_checks=lambda estimator: PLUS_MINUS
+)
+def test_scikit_learns_own_checks_on_a_given_graph(estimator, check):
+    check(estimator)
+
+
+def digits_graph(n=200):
+    X, y = load_digits(return_X_y=True)
+    return ag.nearest_neighbors(X[:n], 10).weights.toarray(), y[:n]
+
+
+def test_rows_of_a_given_graph_are_told_by_what_they_hold():
+    W, y = digits_graph()
+    model = ag.GraphClassifier(graph="precomputed", random_state=0).fit(W, y)
+    np.testing.assert_array_equal(model.predict(W), y)
+    np.testing.assert_array_equal(model.predict(W[::-1]), y[::-1])
+    np.testing.assert_array_equal(model.predict(csr_array(W[50:90])), y[50:90])
+    other = W[np.random.default_rng(0).permutation(len(W))][:, ::-1]  # another matrix of the same shape
+    assert (model.predict(other) == y).mean() < 0.5
+
+
+def test_a_given_graph_that_is_changed_in_place_is_not_taken_for_the_old_one():
+    W, y = digits_graph()
+    model = ag.GraphClassifier(graph="precomputed", random_state=0).fit(W, y)
+    W[:] = W[::-1]
+    np.testing.assert_array_equal(model.predict(W), y[::-1])
+
+
+def test_twins_and_rows_of_zeros_are_nobody_unless_the_whole_graph_comes():
+    star = np.zeros((4, 4))
+    star[0, 1:3] = star[1:3, 0] = 1.0  # 1 and 2 have the same weights, 3 has none
+    model = ag.GraphClassifier(graph="precomputed", random_state=0).fit(star, ["hub", "one", "two", "alone"])
+    assert model.predict(star).tolist() == ["hub", "one", "two", "alone"]
+    assert model.predict(star[:1]).tolist() == ["hub"]
+    assert model.predict_proba(star[1:2]).max() < 1
+    np.testing.assert_array_equal(model.predict_proba(star[1:2]), model.predict_proba(star[2:3]))
+    np.testing.assert_allclose(model.predict_proba(star[3:]), 1 / 4)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("folds", [2, 3, 4, 5])
+def test_noise_is_at_chance_under_cross_validation(folds, shuffle):
+    rng = np.random.default_rng(0)
+    scores = []
+    for _ in range(5):
+        noise = rng.random((120, 120))
+        y = np.tile([0, 1], 60) if folds % 2 else np.repeat([0, 1], 60)  # as in the report: sorted, and in equal halves
+        split = StratifiedKFold(folds, shuffle=shuffle, random_state=0 if shuffle else None)
+        model = ag.GraphClassifier(graph="precomputed", random_state=0)
+        scores.append(cross_val_score(model, noise + noise.T, y, cv=split).mean())
+    assert 0.38 < np.mean(scores) < 0.62
+
+
+def test_a_broken_sparse_matrix_is_refused_at_every_door():
+    W, y = digits_graph(60)
+    model = ag.GraphClassifier(graph="precomputed", random_state=0).fit(W, y)
+    broken = csc_array(W)
+    broken.indptr = np.r_[broken.indptr[:-1], 400_000].astype(np.int32)
+    for use in (model.fit, lambda X, _: model.predict(X), lambda X, _: ag.with_features(ag.chain(60), X)):
+        with pytest.raises(ag.GraphError, match="index arrays"):
+            use(broken, y)
+
+
+class Scalar:
+    """A value as array libraries hold it: without dimensions, compared by value, hashed by identity."""
+
+    shape = ()
+
+    def __init__(self, value):
+        self.value = value
+
+    def item(self):
+        return self.value
+
+    def __eq__(self, other):
+        return self.value == (other.value if isinstance(other, Scalar) else other)
+
+    __hash__ = object.__hash__
+
+
+def test_labels_that_are_equal_are_one_class_whatever_library_holds_them():
+    X, _, hidden = iris([0, 1, 60, 61, 120])
+    held = np.fromiter((Scalar(int(label)) if label >= 0 else None for label in hidden), dtype=object)
+    model = ag.GraphClassifier(random_state=0).fit(X, held)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba(X).shape == (150, 3)

@@ -3,8 +3,10 @@
 import copy
 import json
 import pickle
+import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -500,3 +502,35 @@ def test_networkx_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(MissingExtraError, match=r'pip install "askgraph\[networkx\]"'):
         Graph(W).to_networkx()
+
+
+def broken_matrices():
+    """Sparse matrices of each format whose index arrays do not fit together."""
+    W = sp.csr_array(np.array([[0, 1.0, 0], [1, 0, 1], [0, 1, 0]]))
+    long, short, down, far, few = (W.copy() for _ in range(5))
+    long.indptr = np.array([0, 1, 3, 400_000], dtype=np.int32)
+    short.indptr = np.array([0, 1, 3], dtype=np.int32)
+    down.indptr = np.array([0, 3, 1, 4], dtype=np.int32)
+    far.indices = np.array([1, 0, 9, 1], dtype=np.int32)
+    few.data = np.ones(1)
+    csc, bsr, coo, lil, dia = (W.asformat(form).copy() for form in ("csc", "bsr", "coo", "lil", "dia"))
+    csc.indices = -csc.indices
+    bsr.indptr = 1000 * bsr.indptr
+    coo.row[0] = 77
+    lil.data[0] = [1.0] * 10_000
+    dia.offsets = np.arange(5, dtype=np.int32)
+    return {"long": long, "short": short, "down": down, "far": far, "few": few} | {
+        matrix.format: matrix for matrix in (csc, bsr, coo, lil, dia)
+    }
+
+
+@pytest.mark.parametrize("name", broken_matrices())
+def test_a_broken_sparse_matrix_is_refused_before_any_compiled_loop(name):
+    # in a process of its own: what is not refused damages memory, and this process with it
+    code = f"import askgraph as ag, test_graph; ag.Graph(test_graph.broken_matrices()[{name!r}])"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 1, run.stderr
+    assert "GraphError" in run.stderr.splitlines()[-1]
+    assert "index arrays" in run.stderr.splitlines()[-1]

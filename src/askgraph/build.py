@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from askgraph.errors import GraphError, SettingError
-from askgraph.foreign import Raw, counted, frame_column, is_frame
+from askgraph.foreign import Raw, coordinates, counted, frame_column, is_frame
 from askgraph.graph import Graph
 from askgraph.neighbors import neighbors
 from askgraph.progress import Tick, bar, working
@@ -228,7 +228,7 @@ def _points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
         raise GraphError(f"features of type {table.dtype}: give numbers, and encode text columns")
     if sp.issparse(table) and scale:
         raise SettingError("scale=True would fill a sparse table: pass scale=False, or a dense table")
-    table = sp.csr_array(table, dtype=np.float64) if sp.issparse(table) else table.astype(np.float64)
+    table = coordinates(table).tocsr() if sp.issparse(table) else table.astype(np.float64)
     _check_finite(table, columns)
     return (_scaled(table) if scale else table), names
 

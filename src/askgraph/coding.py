@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import LabelError
+from askgraph.foreign import is_missing
 from askgraph.types import AnyArray, Array, IntArray
 
 TIE = 1e-9
@@ -68,10 +69,16 @@ def decide(scores: Array) -> IntArray:
 
 
 def plain_label(label: Any) -> Hashable:
-    """A label as a plain Python value; None and NaN are no labels."""
-    label = label.item() if isinstance(label, np.generic) else label
-    if label is None or label != label:
-        raise LabelError(f"{label} is no label: tell a class, or skip the node")
+    """Return a label as a plain Python value; a scalar of NumPy, PyTorch or the like becomes what it holds.
+
+    Labels that are equal must have equal hashes, or one class would count as several; an array has no such hash.
+    """
+    if (shape := getattr(label, "shape", None)) is not None:
+        if tuple(shape) != () or not hasattr(label, "item"):
+            raise LabelError(f"a {type(label).__name__} of shape {tuple(shape)} is not a label: give one value")
+        label = label.item()
+    if is_missing(label):
+        raise LabelError(f"{label} is not a label: tell a class, or skip the node")
     try:
         hash(label)
     except TypeError:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,6 +17,7 @@ from askgraph import coding
 from askgraph.build import nearest_neighbors
 from askgraph.coding import label_array
 from askgraph.errors import GraphError, LabelError, SettingError
+from askgraph.foreign import coordinates
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
@@ -29,7 +31,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     ``fit(X, y)`` takes all rows, −1 (or None) in y where the label is not known. ``query(n)`` says which rows to label next,
     ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the training data
     gets its node's answer, another one is joined to its nearest rows and reads the field there.
-    With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and weights to its nodes in ``predict``.
+
+    With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and one row of weights to its nodes per sample
+    in ``predict``. The matrix given to ``fit``, equal entry by entry, gets each node's answer; of any other matrix, a row gets
+    a node's answer only if it equals the weights of that node and of no other. A row of zeros is joined to nothing.
 
     >>> model = GraphClassifier(k=2).fit([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], [0, -1, -1, -1, -1, 1])
     >>> model.predict([[0.15], [4.0]]).tolist()
@@ -66,14 +71,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows and the labels that are known."""
-        X = validate_data(self, X, accept_sparse=self._given, dtype=float)
+        X = self._validated(X)
         labels, known = _split(y, X.shape[0])
         return self._fit(X, labels, known, ())
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add labels to rows that are there, or rows that are not: the graph is then built anew."""
         fresh = not hasattr(self, "learner_")
-        X = validate_data(self, X, accept_sparse=self._given, dtype=float, reset=fresh)
+        X = self._validated(X, fresh)
         labels, known = _split(y, X.shape[0])
         if fresh:
             return self._fit(X, labels, known, () if classes is None else np.asarray(classes).tolist())
@@ -95,7 +100,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         check_is_fitted(self)
         if not len(self.classes_):
             raise LabelError("no label is known yet: fit with at least one, or ask for rows to label with query()")
-        X = validate_data(self, X, accept_sparse=self._given, dtype=float, reset=False)
+        X = self._validated(X, False)
         p = self._read(X)
         order = [self.learner_.classes.index(label) for label in self.classes_.tolist()]
         return p[:, order]
@@ -112,22 +117,29 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self.learner_.predict()
 
     def __sklearn_tags__(self) -> Any:
-        """Pairwise and sparse input where the graph is given."""
+        """Say that a given graph is a matrix of non-negative weights, sparse or dense."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = self._given
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = self._given
         return tags
 
     @property
     def _given(self) -> bool:
         return bool(self.graph == "precomputed")
 
+    def _validated(self, X: Any, reset: bool = True) -> Any:
+        """Return X as scikit-learn checks it; a sparse matrix first as we do, since converting a broken one writes anywhere."""
+        X = coordinates(X).tocsr() if self._given and issparse(X) else X
+        sparse = "csr" if self._given else False
+        return validate_data(self, X, reset=reset, accept_sparse=sparse, ensure_non_negative=self._given, dtype=float)
+
     def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any]) -> Self:
         if self.graph not in ("neighbors", "precomputed"):
             raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
+        self._weights = _entries(X) if self._given else None
         self._lookup: dict[bytes, list[int]] = {}
-        for at, row in enumerate(() if self._given else X + 0.0):
-            self._lookup.setdefault(row.tobytes(), []).append(at)
+        for at, key in enumerate(_row_keys(X if self._weights is None else self._weights)):
+            self._lookup.setdefault(key, []).append(at)
         graph = Graph(X) if self._given else self._neighbors(X)
         seed = check_random_state(self.random_state).randint(2**31)
         names = _sorted_array({*classes, *labels[known].tolist()})
@@ -154,7 +166,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def _tell(self, row: int, label: Any) -> None:
         """A label for this row and for all rows equal to it: a question about any of them is then answered."""
         held = self.learner_.labels
-        for twin in [row] if self._given else self._lookup[(self.X_[row] + 0.0).tobytes()]:
+        for twin in [row] if self._given else self._lookup[next(_row_keys(self.X_[[row]]))]:
             if twin not in held:
                 self.learner_.tell(twin, label)
             elif held[twin] != label:
@@ -188,21 +200,47 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return csr_array((w.ravel(), (np.repeat(np.arange(m), k), j.ravel())), shape=(m, len(self.X_)))
 
     def _rows(self, X: Any) -> IntArray:
-        """Where each row stands in the training data, or −1."""
-        if self._given:
-            return np.arange(X.shape[0]) if X.shape == self.X_.shape else np.full(X.shape[0], -1)
-        return np.array([self._lookup.get(row.tobytes(), [-1])[0] for row in X + 0.0], dtype=np.int64)
+        """Return where each row stands in the training data, or −1; told by what the rows hold, never by their number."""
+        if self._weights is None:
+            return np.array([self._lookup.get(key, [-1])[0] for key in _row_keys(X)], dtype=np.int64)
+        rows = _entries(X)
+        if _equal(rows, self._weights):
+            return np.arange(X.shape[0])
+        found = [self._lookup.get(key, []) if key else [] for key in _row_keys(rows)]
+        return np.array([places[0] if len(places) == 1 else -1 for places in found], dtype=np.int64)
 
     def _read(self, X: Any) -> Array:
         r"""A node's own probabilities, or for another row those of :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
         field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
         if (rows >= 0).all():
             return self.learner_.probabilities()[rows]
-        prior, W = field.origin, csr_array(X) if self._given else self._joined(X)
+        prior, W = field.origin, _entries(X) if self._given else self._joined(X)
         votes = prior.linked(W, field.votes) / prior.lift(W.sum(axis=1)[:, None] + prior.delta)
         p = prior.land(readout(field, votes, W))
         p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
         return p
+
+
+def _entries(X: Any) -> csr_array:
+    """Return a matrix as its entries that are not zero, each once and in order: equal matrices give equal arrays."""
+    W = coordinates(X if issparse(X) else coo_array(X)).tocsr()
+    W.sum_duplicates()
+    W.eliminate_zeros()
+    return W
+
+
+def _equal(A: csr_array, B: csr_array) -> bool:
+    same = A.shape == B.shape and np.array_equal(A.indptr, B.indptr)
+    return same and np.array_equal(A.indices, B.indices) and np.array_equal(A.data, B.data)
+
+
+def _row_keys(X: Any) -> Iterator[bytes]:
+    """Yield the content of each row as bytes; of a row without entries, nothing."""
+    if not issparse(X):
+        yield from (row.tobytes() for row in X + 0.0)  # -0.0 is 0.0
+        return
+    for start, stop in pairwise(X.indptr.tolist()):
+        yield X.indices[start:stop].astype(np.int64).tobytes() + X.data[start:stop].tobytes()
 
 
 def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
@@ -221,6 +259,9 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
             "y holds the text '-1': mark unlabeled rows with None (in an array of objects) or with the number -1"
         )
     known = np.array([label is not None and label != UNLABELED for label in y], dtype=bool)
+    if y.dtype == object:  # scalars of other libraries may be equal and yet be different keys
+        plain = [coding.plain_label(label) if there else None for label, there in zip(y, known, strict=True)]
+        y = np.fromiter(plain, dtype=object, count=len(plain))
     return y, known
 
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, issparse
 
 from askgraph.build import nearest_neighbors
 from askgraph.errors import GraphError, SettingError
+from askgraph.foreign import coordinates
 from askgraph.graph import Graph
 
 
@@ -23,7 +24,7 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     >>> with_features(ag.chain(4), [[1.0, 0.0], [1.0, 0.1], [0.1, 1.0], [0.0, 1.0]], k=1)
     Graph(4 nodes, 3 edges)
     """
-    rows = csr_array(X) if issparse(X) else np.asarray(X, dtype=float)
+    rows = coordinates(X).tocsr() if issparse(X) else np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[0] != graph.n_nodes:
         raise GraphError(
             f"features of shape {rows.shape} for {graph.n_nodes} nodes: give a row a node, in the graph's order"

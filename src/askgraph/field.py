@@ -277,6 +277,8 @@ class Field:
 
     def _harmonic(self, recent: tuple[Label, ...]) -> Array:
         """h = base + V R⁻¹ (Y − base[K])."""
+        if not recent:
+            return self.base  # LAPACK need not accept a triangle of size 0
         nodes = np.array([x.node for x in recent], dtype=np.int64)
         gap = _one_hot([x.label for x in recent], self.n_classes) - self.prior.pick(self.base, nodes)
         told = solve_triangular(_root(self, recent), gap, lower=True)

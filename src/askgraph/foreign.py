@@ -55,8 +55,35 @@ def entries(source: Any) -> sp.coo_array:
     n_rows(matrix.shape)
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
+    return coordinates(matrix) if sp.issparse(matrix) else _as_float64(matrix)
+
+
+def _as_float64(matrix: Any) -> sp.coo_array:
     with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
         return sp.coo_array(matrix).astype(np.float64, copy=False)
+
+
+def coordinates(matrix: Any) -> sp.coo_array:
+    """Return the entries of a sparse matrix as float64, its index arrays checked: compiled code trusts them."""
+    try:
+        _check_structure(matrix)
+        return _as_float64(matrix)
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
+        raise GraphError(
+            f"a {matrix.format} matrix whose index arrays do not fit together ({error}): build it again, for example "
+            "with scipy.sparse.coo_array((values, (rows, columns)), shape)"
+        ) from None
+
+
+def _check_structure(matrix: Any) -> None:
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        sp.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
+    elif matrix.format == "dia":
+        sp.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)
+    elif matrix.format == "lil" and [len(row) for row in matrix.rows] != [len(row) for row in matrix.data]:
+        raise ValueError("a row has more places than values, or fewer")
 
 
 def n_rows(shape: tuple[int, ...]) -> int:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from askgraph.errors import ConvergenceError
 from askgraph.field import OPEN, Field, Label, known_root
 from askgraph.priors.base import AT_ONCE, Held, Prior
 from askgraph.types import Array, IntArray
@@ -33,9 +34,15 @@ class LeftOut(NamedTuple):
 
 def left_out(field: Field, every: bool = False) -> LeftOut:
     """Of some of the labels that were folded in, or all of them, then of all labels in V."""
-    folded = _folded(field, field.prior.hold(field.prior.folded) if every else field.prior.held)
-    joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
-    return LeftOut(*joined)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
+        folded = _folded(field, field.prior.hold(field.prior.folded) if every else field.prior.held)
+        joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
+    left = LeftOut(*joined)
+    if not np.isfinite(left.votes).all():
+        raise ConvergenceError(
+            "leaving a label out is lost in rounding: the weights are too far from each other; clip them, or raise delta"
+        )
+    return left
 
 
 def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
@@ -58,7 +65,7 @@ def _recent(field: Field) -> LeftOut:
     """By R⁻¹: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V R⁻¹."""
     known, root = known_root(field)
     nodes, labels = _columns(known)
-    inverse = solve_triangular(root, np.eye(len(known)), lower=True)
+    inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
     Y, precision = _told(field, labels), (inverse**2).sum(axis=0)
     gap = inverse.T @ (inverse @ (Y - field.prior.pick(field.base, nodes))) / precision[:, None]
     pull = inverse.T @ field.prior.inner(field.factor[:, : len(known)], (~field.labeled).astype(float))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from askgraph.errors import SettingError
+from askgraph.errors import ConvergenceError, SettingError
 from askgraph.field import Field
 from askgraph.readouts import READOUTS, Readout, as_readout
 from askgraph.types import Array, IntArray
@@ -84,8 +84,21 @@ class Settings:
         return _scheduled(self.explore, "explore", held)
 
     def score(self, field: Field, nodes: IntArray) -> Array:
-        """Scores of these nodes, the larger the better."""
-        return self.criterion.score(field, nodes, self.doubts(field.held), self.form, self.expect)
+        """Return the scores of these nodes, the larger the better; raise where one is not a finite number."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
+            scores = self.criterion.score(field, nodes, self.doubts(field.held), self.form, self.expect)
+        self._check_finite(field, nodes, scores)
+        return scores
+
+    def _check_finite(self, field: Field, nodes: IntArray, scores: Array) -> None:
+        odd = field.prior.count(nodes[~np.isfinite(scores)])
+        if not odd:
+            return
+        if isinstance(self.utility, str):
+            advice = "the weights are too far from 1, or from each other: divide them by a typical one, or raise delta"
+            raise ConvergenceError(f"{self.utility}: {odd} scores are not finite numbers; {advice}")
+        name = getattr(self.utility, "__name__", type(self.utility).__name__)
+        raise SettingError(f"{name}: {odd} scores are NaN or infinite; return a finite number for every row")
 
     def to_json(self) -> dict[str, Any]:
         """The settings as plain values; a function of the user's own has none."""

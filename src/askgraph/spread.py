@@ -71,18 +71,22 @@ class Spread(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """Summaries that are exact everywhere; ``squares`` is diag G², or None when nothing will read it."""
+    """Summaries that are exact everywhere; ``squares`` is diag G² / magnitude², or None when nothing will read it.
+
+    ``magnitude`` is a power of four near the entries of G where these are so far from 1 that their squares would overflow.
+    """
 
     variance: Array
     influence_l1: Array
     squares: Array | None
+    magnitude: float = 1.0
 
     @property
     def influence_l2(self) -> Array:
         """‖g_i‖₂ = √(G²)_ii."""
         if self.squares is None:
             raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
-        return np.sqrt(self.squares)
+        return np.sqrt(self.squares) * self.magnitude
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Exact:
         """Of G − v vᵀ; nothing is left at a node whose label is exact."""
@@ -96,11 +100,12 @@ class Exact:
         v2 = v * v
         squares = None
         if self.squares is not None:
-            squares = shifted_squares(self.squares, field, v, sign)
+            squares = shifted_squares(self.squares, field, v, sign, self.magnitude)
         return Exact(
             clipped(self.variance + sign * v2, gone),
             clipped(self.influence_l1 + sign * field.prior.total(v) * v, gone),
             None if squares is None else clipped(squares, gone),
+            self.magnitude,
         )
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Exact:
@@ -108,10 +113,11 @@ class Exact:
         return self
 
 
-def shifted_squares(squares: Array, field: Covariance, v: Array, sign: int) -> Array:
-    r"""The diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`."""
+def shifted_squares(squares: Array, field: Covariance, v: Array, sign: int, magnitude: float = 1.0) -> Array:
+    r"""The diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`, over magnitude²."""
+    v = v / np.sqrt(magnitude)
     v2 = v * v
-    return squares + 2 * sign * v * field.apply(v) + field.prior.total(v2) * v2
+    return squares + 2 * sign * v * (field.apply(v) / magnitude) + field.prior.total(v2) * v2
 
 
 def clipped(x: Array, gone: BoolArray | None) -> Array:

@@ -49,7 +49,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
     prior = _conditioned(origin, folded)
     if isinstance(prior, Direct):
         engine = {key.removeprefix("engine_"): array for key, array in stored.items() if key.startswith("engine_")}
-        prior.restore(Factor.restored(prior.precision.matrix, engine))
+        prior.restore(Factor.restored(prior.scaled_matrix, engine))
     votes = _shaped(stored["votes"], (n, None))
     labeled, free = prior.precision.pinned | (prior.precision.extra > 0), prior.free
     for x in recent:
@@ -105,7 +105,7 @@ def _spread(prior: Prior, stored: Arrays, told: int, squares: bool) -> Spread:
     influence = _shaped(stored["influence"], (n,))
     if prior.exact:
         norms = _shaped(stored["squares"], (n,)) if squares else None
-        return Exact(_shaped(stored["variance"], (n,)), influence, norms)
+        return Exact(_shaped(stored["variance"], (n,)), influence, norms, prior.magnitude)
     component, free, delta = prior.precision.graph.components(), ~prior.precision.pinned, prior.precision.delta
     field_noise = FieldNoise(prior.precision)
     field_noise.restore(stored["field_means"])

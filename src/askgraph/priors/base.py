@@ -20,6 +20,8 @@ from askgraph.spread import Spread
 from askgraph.types import Array, BoolArray, IntArray
 
 RESIDUAL = 1e-8
+FAR = 100  # binary orders of magnitude from 1: weights beyond 2^±100 would overflow when the covariance is squared
+SINGLE = 1e12  # the same for engines that compute in single precision
 RIDGE = 0.001  # δ over the mean degree
 MOST_HELD, AT_ONCE = 64, 16  # labels folded in that stand for all of them; solves that are made together
 LONG = 10_000_000  # nodes times solves: some seconds
@@ -130,6 +132,17 @@ class Prior(Rows, ABC):
         """Where a label was folded in."""
         return self.lift(self.precision.pinned | (self.precision.extra > 0))
 
+    @cached_property
+    def magnitude(self) -> float:
+        """A power of four near the entries of G₀ where weights are so far from 1 that squares of G₀ would overflow, else 1.
+
+        It goes by the middle, in orders of magnitude, of all numbers in Q, so that none of them is lost on either side.
+        """
+        most = float(self.precision.graph.degrees.max() + self.delta)
+        least = min(float(self.precision.graph.weights.data.min(initial=most)), self.delta or most)
+        middle = (np.log2(least) + np.log2(most)) / 2
+        return 1.0 if abs(middle) < FAR else float(4.0 ** -np.round(middle / 2))
+
     def neighbors(self, x: Array) -> Array:
         """W x."""
         return np.asarray(self.precision.graph.weights @ x)
@@ -217,6 +230,16 @@ class Prior(Rows, ABC):
         if self.precision.plain:
             return self.zeros() + 1 / self.precision.delta
         return self.solve(self.free)
+
+
+def check_single(precision: Precision, engine: str) -> None:
+    """Refuse weights whose covariance single precision cannot hold."""
+    typical = precision.graph.mean_degree + precision.delta
+    if not 1 / SINGLE < typical < SINGLE:
+        raise ConvergenceError(
+            f"the weights add up to about {typical:.0e} per node, and the {engine} engine, which computes in single precision, "
+            f"takes {1 / SINGLE:.0e} to {SINGLE:.0e}: divide the weights (and delta, where it is given) by {typical:.0e}"
+        )
 
 
 def highest(first: IntArray, x: Array) -> Array:

@@ -60,17 +60,18 @@ class Small:
         """Like `System.run`."""
         b, x = B.astype(np.float64), X.astype(np.float64)
         norm, p, before = norms(b), np.zeros_like(b), np.ones(b.shape[1])
-        for steps in range(limit + 1):
-            r = b - self._times(x)
-            left = shares(self._fine.left(r, x, rtol * norm), norm)
-            if steps == limit or not (left > rtol).any():
-                break
-            z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))
-            now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
-            p = z + (steps > 0) * now / before * p
-            x += shares(now, (p * self._times(p)).sum(axis=0)) * p
-            before = np.where(now > 0, now, 1.0)
-        X[:] = x
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not below rtol in the end
+            for steps in range(limit + 1):
+                r = b - self._times(x)
+                left = shares(self._fine.left(r, x, rtol * norm), norm)
+                if steps == limit or not (left > rtol).any():
+                    break
+                z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))
+                now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
+                p = z + (steps > 0) * now / before * p
+                x += shares(now, (p * self._times(p)).sum(axis=0)) * p
+                before = np.where(now > 0, now, 1.0)
+            X[:] = x
         return steps, left
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:

@@ -42,8 +42,9 @@ class Dense(Prior):
 
     def spread(self, squares: bool) -> Exact:
         """The diagonal, row sums and row norms of the inverse."""
-        G = self._inverse
-        return Exact(np.diagonal(G).copy(), self.influence(), np.einsum("ij,ij->i", G, G) if squares else None)
+        G = self._inverse if self.magnitude == 1 or not squares else self._inverse / self.magnitude
+        norms = np.einsum("ij,ij->i", G, G) if squares else None
+        return Exact(np.diagonal(self._inverse).copy(), self.influence(), norms, self.magnitude)
 
     def _check(self) -> None:
         z = np.random.default_rng(0).choice([-1.0, 1.0], size=self.n_nodes)

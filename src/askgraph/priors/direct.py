@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array
 
-from askgraph.priors.base import Prior
+from askgraph.priors.base import Prior, checked
 from askgraph.priors.factor import DENSE_UP_TO, Factor
 from askgraph.progress import compiling
 from askgraph.room import free_bytes
@@ -25,9 +26,19 @@ class Direct(Prior):
 
     @cached_property
     def factor(self) -> Factor:
-        """Of Q, computed when first needed; refused where it would not fit."""
+        """Of the scaled Q, computed when first needed; refused where it would not fit."""
         with self._loading("factorising"):
-            return Factor(self.precision.matrix, self.precision.excess, SHARE * free_bytes(), MOST_WORK)
+            excess = self.precision.excess * self._scales
+            return Factor(self.scaled_matrix, excess, SHARE * free_bytes(), MOST_WORK)
+
+    @property
+    def scaled_matrix(self) -> csr_array:
+        """Q times the magnitude of G₀: what is factorised, so that nothing overflows; pinned rows stay the identity's."""
+        return self.precision.matrix if self.magnitude == 1 else diags_array(self._scales) @ self.precision.matrix
+
+    @property
+    def _scales(self) -> Array:
+        return np.where(self.precision.pinned, 1.0, self.magnitude)
 
     def prepare(self) -> None:
         """Factorise."""
@@ -40,14 +51,16 @@ class Direct(Prior):
     def solve(self, b: Array) -> Array:
         """G₀ b."""
         free = self.free if b.ndim == 1 else self.free[:, None]
-        return np.asarray(self.factor.solve(b * free) * free)
+        return np.asarray(self.factor.solve(b * free) * (free * self.magnitude))
 
     def spread(self, squares: bool) -> Exact:
         """diag G₀ and diag G₀² from the factor alone."""
-        with self._loading("selected inversion"):
+        with self._loading("selected inversion"), np.errstate(over="ignore", invalid="ignore"):
             variance, norms = self.factor.diagonals(squares)
+        checked(0.0 if np.isfinite(variance).all() else np.inf, "selected inversion")
         free = self.free
-        return Exact(variance * free, self.influence(), None if norms is None else norms * np.square(free))
+        norms = None if norms is None else norms * np.square(free)
+        return Exact(variance * (free * self.magnitude), self.influence(), norms, self.magnitude)
 
     def _loading(self, what: str) -> AbstractContextManager[None]:
         return compiling(what) if self.n_nodes > DENSE_UP_TO else nullcontext()

@@ -90,9 +90,9 @@ class GpuDense(Gpu):
 
     def spread(self, squares: bool) -> Exact:
         """The diagonal, row sums and row norms of the inverse."""
-        G = self._inverse
+        G = self._inverse if self.magnitude == 1 or not squares else self._inverse / self.magnitude
         norms = cupy().einsum("ij,ij->i", G, G) if squares else None
-        return Exact(G.diagonal().copy(), self.influence(), norms)
+        return Exact(self._inverse.diagonal().copy(), self.influence(), norms, self.magnitude)
 
     def _dense(self) -> Any:
         """Q, pinned rows and columns replaced by the identity's."""

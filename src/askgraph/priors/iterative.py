@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from askgraph.graph import Graph
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Precision, Prior, check_single, checked
 from askgraph.priors.cg import SMALL, Solver
 from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
 from askgraph.priors.system import WIDTH
@@ -45,6 +45,7 @@ class Iterative(Prior):
         probing: float = 1e-3,
     ) -> None:
         super().__init__(precision)
+        check_single(precision, self.name)
         self._make_room(MOST if probes is None else probes)
         self._probes = probes
         self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
@@ -123,6 +124,7 @@ class Iterative(Prior):
         square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
         free = self.free > 0
         share = float(self.total((square / (square + certain)) ** 2 * free) / max(self.total(free), 1))
+        checked(0.0 if np.isfinite(share) else np.inf, "probing the covariance")
         count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
         return self._solved([(lambda cols: noise.block(_later(cols)), count - FEWEST)], pilot)
 

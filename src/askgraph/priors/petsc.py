@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from askgraph.errors import ConvergenceError
 from askgraph.graph import Graph
-from askgraph.priors.base import Precision, Prior, highest
+from askgraph.priors.base import Precision, Prior, check_single, highest
 from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, MOST_GROUPS, WANTED
 from askgraph.priors.ksp import ADVICE, Ksp, petsc
 from askgraph.priors.noise import Sample
@@ -50,6 +50,7 @@ class Petsc(RankRows, Prior):
         petsc()
         super().__init__(_sharded(precision))
         if folded is None:
+            check_single(self.precision, self.name)
             self._check_ridge()
             self._check_room(MOST if probes is None else probes)
         self._probes, self._folded = probes, np.empty(0, np.int64) if folded is None else folded

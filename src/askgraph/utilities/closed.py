@@ -24,7 +24,7 @@ def total_variation(field: Field, nodes: IntArray, p: Array, form: Form = "print
 
 def mean_square_deviation(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
     r"""Expected squared change of the field, :math:`u_i \|g_i\|_2^2 / g_{ii}^2` (27)."""
-    return surprise(field, nodes, p, 2, form) * field.spread.influence_l2[nodes] ** 2 / innovation(field, nodes) ** 2
+    return surprise(field, nodes, p, 2, form) * (field.spread.influence_l2[nodes] / innovation(field, nodes)) ** 2
 
 
 def field_kl(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
@@ -34,12 +34,14 @@ def field_kl(field: Field, nodes: IntArray, p: Array, form: Form = "printed") ->
 
 def variance_minimization(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""Reduction of total variance, :math:`\|g_i\|_2^2 / g_{ii}` (Ji & Han 2012)."""
-    return field.spread.influence_l2[nodes] ** 2 / innovation(field, nodes)
+    norm = field.spread.influence_l2[nodes]
+    return norm * (norm / innovation(field, nodes))  # in this order: the square may overflow
 
 
 def sigma_optimality(field: Field, nodes: IntArray, p: Array) -> Array:
     r"""Reduction of total covariance, :math:`\|g_i\|_1^2 / g_{ii}` (Ma et al. 2013)."""
-    return field.spread.influence_l1[nodes] ** 2 / innovation(field, nodes)
+    norm = field.spread.influence_l1[nodes]
+    return norm * (norm / innovation(field, nodes))
 
 
 def uncertain_influence(field: Field, nodes: IntArray, p: Array) -> Array:
