@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from datetime import date
 from decimal import Decimal
@@ -330,3 +331,27 @@ def test_what_cannot_be_opened_again_is_not_made(tmp_path):
     with pytest.raises(SettingError, match="--images"):
         Project.create(tmp_path / "p.ask", Source(path, image="kind"))
     assert not (tmp_path / "p.ask").exists()
+
+
+def test_a_column_is_looked_up_once_and_not_in_every_row(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(",".join(f"{k}{row}" for k in ("a", "b", "c")) for row in range(50)) + "\n")
+    table, searches = module.read_columns(path), []
+
+    def note(frame, event, arg):
+        searches.extend([arg.__name__] if event == "c_call" and arg.__name__ == "index" else [])
+
+    sys.setprofile(note)  # counts calls: a search of the header in every row is quadratic in the columns
+    try:
+        assert table.cells("c0")[-1] == "c49"
+    finally:
+        sys.setprofile(None)
+    assert len(searches) <= 1
+
+
+def test_wide_tables_tell_numbers_from_words_as_narrow_ones_do():
+    column = module._plain_numbers
+    assert column(["1", "2.5", "-3e4"]).tolist() == [1, 2.5, -3e4]
+    assert column([1, 2.5, "3"]).tolist() == [1, 2.5, 3]
+    odd = (["1", "1_000"], ["1", "inf"], ["1", "nan"], ["1", "x"], ["1", None], [True, 1], [10**400, 1])
+    assert all(column(cells) is None for cells in odd)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,11 +37,17 @@ def text_table(path: FilePath) -> Table:
         distinct(f"{path}, line {first.line}", header)
         if not (found := found[1:]):
             raise FileError(f"{path}: a header and no rows; give at least one row")
+    place = {name: k for k, name in enumerate(header)}
+
+    @cache
+    def columns() -> list[tuple[str, ...]]:
+        return list(zip(*(row.cells for row in found), strict=True))
+
     return Table(
         header,
-        lambda name: numbers(path, found, header.index(name), f", column {name!r}"),
-        lambda name: texts(path, found, header.index(name)),
-        lambda name: [row.cells[header.index(name)] or None for row in found],
+        lambda name: numbers(path, found, place[name], f", column {name!r}"),
+        lambda name: texts(path, found, place[name]),
+        lambda name: [cell or None for cell in columns()[place[name]]],
         lambda k: f"line {found[k].line}",
     )
 

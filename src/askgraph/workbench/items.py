@@ -108,8 +108,9 @@ def _completed(source: Source, table: Table) -> Source:
     features, text = source.features, source.text
     if features is None and text is None and source.graph is None:
         free = [name for name in table.header if name not in (found, source.image, source.label)]
-        text = _prose(table, free)
-        features = None if text else [name for name in free if _numeric(table.cells(name))]
+        numbers = [name for name in free if _numeric(table.cells(name))]
+        text = _prose(table, [name for name in free if name not in set(numbers)])
+        features = None if text else numbers
         if not text and not features:
             raise SettingError(
                 f"{source.table}: what joins the items? no column holds numbers or text to compare (columns: {few(table.header)}); "
@@ -131,7 +132,21 @@ def _length(cells: list[Any]) -> float:
     return sum(words) / len(cells)
 
 
+def _plain_numbers(cells: list[Any]) -> Array | None:
+    """Return a column in which every cell is a finite number, as floats; None for any other. Quick, since tables are wide."""
+    if not set(map(type, cells)) <= {str, int, float}:
+        return None
+    try:
+        values = np.array(list(map(float, cells)))
+    except (ValueError, OverflowError):
+        return None
+    grouped = "_" in "".join(map(str, cells))  # Python reads 1_000 as a number
+    return values if np.isfinite(values).all() and not grouped else None
+
+
 def _numeric(cells: list[Any]) -> bool:
+    if _plain_numbers(cells) is not None:
+        return True
     there = [cell for cell in cells if not _missing(cell)]
     return bool(there) and all(_number(cell) is not None for cell in there)
 
@@ -197,6 +212,8 @@ def writable(text: str) -> bool:
 
 def _plain(cell: Any) -> Any:
     """A cell as it is stored: as it came, if that is text or a number; lists and the like as JSON, dates and the like as text."""
+    if isinstance(cell, str) and cell.isascii():
+        return cell
     if cell is None or isinstance(cell, bool | int) or (isinstance(cell, float) and math.isfinite(cell)):
         return cell
     nested = isinstance(cell, list | tuple | dict)
@@ -273,12 +290,10 @@ def _numbers(path: FilePath, table: Table, names: Sequence[str]) -> tuple[Array,
     columns, filled = [], 0
     for name in names:
         cells = table.cells(name)
-        values = np.array([np.nan if (value := _number(cell)) is None else value for cell in cells])
-        odd = [k for k, cell in enumerate(cells) if not _missing(cell) and np.isnan(values[k])]
-        if odd:
-            raise FileError(
-                f"{path}, {table.where(odd[0])}, column {name!r}: {cells[odd[0]]!r} is no finite number; mend it or leave it out"
-            )
+        values = _plain_numbers(cells)
+        if values is None:
+            values = np.array([np.nan if (value := _number(cell)) is None else value for cell in cells])
+            _check_gaps(path, table, name, values)
         gaps = np.isnan(values)
         if gaps.all():
             raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
@@ -287,6 +302,16 @@ def _numbers(path: FilePath, table: Table, names: Sequence[str]) -> tuple[Array,
         values /= np.abs(values).max() or 1.0  # a mean or a square of what is left cannot overflow
         columns.append((values - values.mean()) / (values.std() or 1.0))
     return np.column_stack(columns), filled
+
+
+def _check_gaps(path: FilePath, table: Table, name: str, values: Array) -> None:
+    """Refuse a cell that is neither a number nor missing."""
+    cells = table.cells(name)
+    odd = next((k for k, cell in enumerate(cells) if np.isnan(values[k]) and not _missing(cell)), None)
+    if odd is not None:
+        raise FileError(
+            f"{path}, {table.where(odd)}, column {name!r}: {cells[odd]!r} is not a finite number; fix it or leave it out"
+        )
 
 
 def _given(path: FilePath, ids: list[str]) -> Graph:
