@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import httpx
 import numpy as np
 
 from askgraph.workbench.items import Source
+from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
 
 CENTERS = {"north": (0.0, 8.0), "east": (8.0, 0.0), "west": (-8.0, 0.0)}
@@ -62,8 +62,8 @@ class Server:
             assert line, f"the server ended: {''.join(lines)}"
         self.url = line.split("The page is at ")[1].strip()
         self.base = self.url.split("/?")[0].rstrip("/")
-        said = json.loads(Path(f"{self.path}.lock").read_text())
-        self.token = said["token"]
+        _, _, token = self.url.partition("?token=")
+        self.token = token or WriterLock(self.path).server().token
 
     def client(self, **options):
         return httpx.Client(
@@ -81,6 +81,14 @@ class Server:
 
     def _closed(self):
         self.process.communicate(timeout=30)
+
+
+def ranker(server):
+    """The thinking process of a server."""
+    listed = ["ps", "-ww", "-o", "pid,args", "--ppid", str(server.process.pid)]
+    lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
+    (found,) = (int(line.split()[0]) for line in lines if "spawn_main" in line)
+    return found
 
 
 @contextmanager

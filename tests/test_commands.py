@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,11 +20,11 @@ from askgraph.errors import AskgraphError
 from askgraph.workbench import commands
 from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
-from projects import hurt
 
 TABLE = "id,width,height,kind\n" + "".join(
     f"f{k},{k % 2 * 5 + k % 3},{k % 2 * 7 + k % 5},{'' if k > 3 else 'tall' if k % 2 else 'wide'}\n" for k in range(30)
 )
+TOKEN = "secret" * 7
 TEXTS = "id,abstract\n" + "".join(
     f"{k},{'cats and dogs are animals with fur' if k % 2 else 'ships and boats cross the wide sea'} {k % 7}\n"
     for k in range(30)
@@ -189,13 +190,12 @@ def test_the_doctor_says_what_to_improve(here):
 def test_the_doctor_finds_damage(project):
     run("tell", "f0", "wide")
     path = project / "items.ask"
-    hurt(path, "PRAGMA user_version = 2")
     content = bytearray(path.read_bytes())
     at = content.find(b"f29")
     content[at : at + 3] = b"f00"  # an id that its index does not have
     path.write_bytes(content)
     said = error_of("doctor")
-    assert "restore it from a copy" in said
+    assert "restore it from a copy with askgraph restore COPY" in said
     assert "items.ask" in said
 
 
@@ -280,7 +280,7 @@ def serving(path):
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         lock.take()
-        lock.tell(url=f"http://127.0.0.1:{server.server_port}", token="secret")
+        lock.tell(url=f"http://127.0.0.1:{server.server_port}", token=TOKEN)
         try:
             yield server
         finally:
@@ -304,16 +304,35 @@ def test_while_a_server_runs_writes_go_to_it(project):
         assert json_of("status")["serving"] is True
         assert "a server has it open" in run("status")
     (told, *_) = server.heard
-    assert told[:2] == ("/api/answers", "Bearer secret")
+    assert told[:2] == ("/api/answers", f"Bearer {TOKEN}")
     assert told[2]["answers"] == [{"item": "f0", "kind": "label", "label": "wide"}]
     assert (told[2]["who"], len(told[2]["key"])) == ("ann", 36)
     assert json_of("history") == []
 
 
+def test_no_proxy_hears_what_is_sent_to_the_server(project, monkeypatch):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as proxy:
+        proxy.heard, proxy.answer = [], (502, {"error": "this is the proxy"})
+        thread = threading.Thread(target=proxy.serve_forever)
+        thread.start()
+        for variable in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.server_port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with serving(project / "items.ask") as server:
+            server.answer = (200, {"saved": 1})
+            try:
+                assert run("tell", "f0", "wide") == "saved: 1 answer\n"
+            finally:
+                proxy.shutdown()
+                thread.join()
+    assert (len(server.heard), proxy.heard) == (1, [])
+
+
 def test_a_server_that_does_not_answer_is_named(project):
     lock = WriterLock(project / "items.ask")
     lock.take()
-    lock.tell(url="http://127.0.0.1:9", token="t")
+    lock.tell(url="http://127.0.0.1:9", token=TOKEN)
     assert "does not answer" in error_of("tell", "f0", "wide")
     lock.release()
 
@@ -346,6 +365,8 @@ def test_every_example_of_the_help_runs(here, name):
             run("init", "items.csv")
             if name in ("undo", "relabel"):
                 run("tell", "17", "setosa")
+            if name == "restore":
+                shutil.copy("items.ask", "backup.ask")
         words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)]
         assert words[0] == "askgraph"
         assert run(*words[1:])

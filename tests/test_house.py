@@ -16,7 +16,7 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 FLOW = """
-errors types room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
+errors types files room progress compiled smooth stack stress packing layout_kernels archive foreign clean graph
 ranks sharded partition settle
 text edge_kernels edges tables jsonl parquet readers shards neighbors build features coding rows shard_labels
 rank_rows spread probes
@@ -26,8 +26,8 @@ priors.iterative priors.device priors.gpu_ahead priors.gpu_cg priors.gpu_noise p
 priors.shard_groups priors.petsc priors layout field state leave_out temper
 utilities.closed utilities.kernels utilities.lookahead utilities.later utilities readouts around why
 judge stopping settings events choice saved shortlist questions ahead learner pools simulate records draw estimator
-workbench workbench.items workbench.lock workbench.schema workbench.answers workbench.store workbench.project workbench.tables
-workbench.client workbench.report workbench.commands
+workbench workbench.items workbench.whereabouts workbench.lock workbench.schema workbench.old_log workbench.answers workbench.store
+workbench.project workbench.restoring workbench.tables workbench.client workbench.report workbench.commands
 web web.ranker web.worker web.leases web.listing web.desk web.safety web.app web.serve web.demo web.commands
 paper paper.download paper.datasets paper.problems paper.plan paper.run paper.tune paper.symmetry paper.costed paper.costs
 paper.evidence paper.claims paper.draw paper.page paper.words paper.report paper.study cli __main__

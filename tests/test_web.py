@@ -24,7 +24,7 @@ from askgraph.web.serve import _listen
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from serving import CENTERS, answer, ask, key, make_project, serving, soaked, truth, until
+from serving import CENTERS, answer, ask, key, make_project, ranker, serving, soaked, truth, until
 
 
 @pytest.fixture(scope="module")
@@ -210,12 +210,7 @@ def test_a_dead_worker_is_replaced_and_labels_go_on(fresh):
     server, client = fresh
     label_some(client, 6)
     before = until(client, "/api/progress", lambda said: said.get("labels") == 6)
-    children = subprocess.run(
-        ["ps", "-o", "pid,args", "--ppid", str(server.process.pid)], capture_output=True, text=True
-    )
-    workers = [int(line.split()[0]) for line in children.stdout.splitlines() if "spawn_main" in line]
-    for pid in workers:
-        os.kill(pid, signal.SIGKILL)
+    os.kill(ranker(server), signal.SIGKILL)
     start = time.monotonic()
     id = ask(client)["question"]["item"]["id"]
     assert answer(client, id, truth(id))["state"]["labels"] == 7

@@ -8,12 +8,12 @@ import os
 import struct
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.files import replacing
 from askgraph.types import AnyArray
 
 LARGE = 2**16  # bytes from which an array is left in the file
@@ -25,17 +25,12 @@ PAD = 0xD935  # the zip field that holds nothing but room
 
 def save_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
     """Write one npz file; a file that is there is replaced only once the new one is whole."""
-    part = Path(f"{os.fspath(path)}.part")
     try:
-        with part.open("wb") as file, zipfile.ZipFile(file, "w") as packed:
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as packed:
             for key, value in arrays.items():
                 _write(packed, zipfile.ZipInfo(f"{key}.npy"), file.tell(), np.asanyarray(value))
-        part.replace(path)
-    except BaseException as error:
-        part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
-        raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
 
 
 def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, at: int, array: AnyArray) -> None:

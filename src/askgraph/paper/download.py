@@ -18,6 +18,7 @@ from typing import IO, Any
 from urllib.error import HTTPError
 
 from askgraph.errors import FileError
+from askgraph.files import replacing
 from askgraph.progress import bar, log
 
 LARGEST = 64 * 2**20  # bytes, packed or unpacked: over twice the largest of these files
@@ -159,9 +160,5 @@ UNPACKERS = {".tgz": _from_tgz, ".zip": _from_zip, ".bz2": _from_bz2}
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, even where two processes write it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path, path.with_name(f"{path.name}.{os.getpid()}.part")) as file:
+        file.write(content)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.files import replacing
 from askgraph.paper.plan import Experiment, cost
 from askgraph.paper.problems import Source, facts
 from askgraph.progress import bar
@@ -96,9 +97,8 @@ def _ordered(costs: Mapping[Run, float]) -> list[Run]:
 def _save_facts(folder: Path, known: Facts) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     both = {**_read_facts(folder), **known}
-    new = folder / "graphs.json.new"
-    new.write_text(json.dumps(both, indent=1, sort_keys=True))
-    os.replace(new, folder / "graphs.json")
+    with replacing(folder / "graphs.json") as file:
+        file.write(json.dumps(both, indent=1, sort_keys=True).encode())
 
 
 def _read_facts(folder: Path) -> Facts:

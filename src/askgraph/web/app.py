@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -30,6 +30,7 @@ from askgraph.workbench.answers import Answer
 
 PATIENCE = 0.06  # seconds that a question may wait for the latest answer to be taken into account
 LONG = 2.0  # seconds that a request without any question to give is held open
+EXPLAINING, EXPORTING = 30.0, 600.0  # seconds after which what was asked of the thinking process is withdrawn
 LARGEST = 2**53
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 T = TypeVar("T")
@@ -126,7 +127,8 @@ class News:
 
     def __call__(self) -> None:
         """There is something new; called by any thread."""
-        self._loop.call_soon_threadsafe(self._ring)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._ring)
 
     def _ring(self) -> None:
         self._event.set()
@@ -211,10 +213,10 @@ def _reports(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/why")
     async def why(id: Id) -> dict[str, Any]:
         place = await run(_place, desk, id, None)
-        found = desk.worker.request("why", place)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(found), 30)
-        except (BusyError, TimeoutError):
+            found: dict[str, Any] = await _requested(desk, "why", place, EXPLAINING)
+            return found
+        except BusyError:
             return {"waiting": "this is being computed"}
 
     @app.get("/api/progress")
@@ -255,13 +257,25 @@ def _files(app: FastAPI, desk: Desk, run: Threads) -> None:
         return FileResponse(found, media_type=mimetypes.guess_type(found.name)[0] or "application/octet-stream")
 
 
+async def _requested(desk: Desk, name: str, what: Any, seconds: float) -> Any:
+    """What the thinking process says to this, if it says so in time."""
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(desk.worker.request(name, what)), seconds)
+    except TimeoutError:
+        raise BusyError(
+            f"this was not computed within {seconds:.0f} seconds; try again when less is going on"
+        ) from None
+    except asyncio.CancelledError:  # by the server, which does not wait for it at the end
+        raise BusyError("the server was stopped before this was computed; ask the next one") from None
+
+
 async def _exported(desk: Desk, format: str) -> FileResponse:
     """A download, written by the process that has the predictions."""
     name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
     folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
     away = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
-        await asyncio.wrap_future(desk.worker.request("export", str(Path(folder, name))))
+        await _requested(desk, "export", str(Path(folder, name)), EXPORTING)
     except BaseException:
         away()
         raise

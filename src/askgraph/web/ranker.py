@@ -77,7 +77,7 @@ class Ranker:
                 self._listen(None)
 
     def _listen(self, wait: float | None) -> bool:
-        """Take what comes within some time; whether anything did."""
+        """Take what comes within some time; whether anything did. The server sends no more before it has heard of this."""
         if not self._connection.poll(wait):
             return False
         number, name, what = self._connection.recv()

@@ -20,6 +20,7 @@ from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 
 PORT = 8765
+LAST = 5  # seconds that requests have to be answered in when the server is told to stop
 
 
 def serve(
@@ -40,11 +41,10 @@ def serve(
         )
     Store.open(path).close()
     listening = _listen(host, port)
-    lock, kept = WriterLock(path), dict[str, str]()
+    lock = WriterLock(path)
     try:
         lock.take(wait=0.5)
-        token = lock.left.get("token") or secrets.token_urlsafe(32)  # pages of an earlier server go on with this one
-        kept["token"] = token
+        token = lock.token() or secrets.token_urlsafe(32)  # pages of an earlier server go on with this one
         url = f"http://{_bracketed(_reachable(host))}:{listening.getsockname()[1]}"
         with Store.open(path, write=True) as store:
             worker = Worker(path)
@@ -52,15 +52,22 @@ def serve(
                 desk = Desk(Project(store), worker, Leases(lease))
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 app = Guard(application(desk), token, names, password)
-                config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")
-                lock.tell(url=url, token=token)
+                config = uvicorn.Config(
+                    app,
+                    log_level="warning",
+                    access_log=False,
+                    server_header=False,
+                    lifespan="on",
+                    timeout_graceful_shutdown=LAST,
+                )
+                lock.tell(url, token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
                 with suppress(KeyboardInterrupt):
                     uvicorn.Server(config).run(sockets=[listening])
             finally:
                 worker.stop()
     finally:
-        lock.release(**kept)
+        lock.release()
         listening.close()
 
 

@@ -16,6 +16,8 @@ from askgraph.workbench.answers import Kind
 from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
 
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the token is for nobody on the way
+
 
 class Said(NamedTuple):
     """One answer as it was written."""
@@ -62,7 +64,7 @@ class Remote:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         request = urllib.request.Request(self._url + route, json.dumps(body).encode(), headers)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with DIRECT.open(request, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             said = json.loads(error.read() or b"{}").get("error", str(error))
@@ -75,7 +77,7 @@ class Remote:
 def writing(path: str | os.PathLike[str]) -> Iterator[Local | Remote]:
     """Whoever writes to this project now."""
     if server := WriterLock(path).server():
-        yield Remote(server["url"], server["token"])
+        yield Remote(server.url, server.token)
     else:
         with Project.open(path, write=True) as project:
             yield Local(project)

@@ -281,6 +281,24 @@ def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
         raise FileError(found["damage"])
 
 
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(help="A copy of the project.")],
+    project: ProjectOption = None,
+) -> None:
+    """Put a copy in the place of the project; what was there is kept under another name.
+
+    Example: askgraph restore backup.ask -p items.ask
+    """
+    from askgraph.workbench.restoring import restore as put_back
+
+    path = project_file(project)
+    labels, kept = put_back(copy, path)
+    print(f"{path}: {labels:,} label{'s' * (labels != 1)} now, as in {copy}")
+    if kept:
+        print(f"what was there before is kept as {kept}")
+
+
 def names(listed: str | None) -> list[str] | None:
     """Names with commas between them."""
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]

@@ -24,7 +24,7 @@ from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
 from askgraph.workbench.items import Source, read_items, word, writable
 from askgraph.workbench.lock import WriterLock
-from askgraph.workbench.store import Item, Store, sound
+from askgraph.workbench.store import RESTORE, Item, Store, sound
 
 NAME = 200  # characters of a class or a person
 TITLE = 80
@@ -55,7 +55,7 @@ class Project:
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
         if odd := [name for name, kind in ABOUT.items() if not isinstance(self.about.get(name), kind)]:
-            raise FileError(f"{store.path}: what it says of {few(odd)} is damaged; restore it from a copy")
+            raise FileError(f"{store.path}: what it says of {few(odd)} is damaged; {RESTORE}")
         self.answers = Answers(self.about["classes"])
         self._learner: Learner | None = None
         self._waiting: list[tuple[int, Decision, Decision]] = []  # decisions that the learner has not heard of

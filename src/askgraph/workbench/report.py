@@ -13,7 +13,7 @@ from askgraph.stopping import enough, more_labels
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Predictions, Project
-from askgraph.workbench.store import Item
+from askgraph.workbench.store import RESTORE, Item
 
 TARGET = 0.05  # the error that "enough" means
 VOTERS = 8
@@ -175,7 +175,7 @@ def checkup(project: Project) -> dict[str, Any]:
     return {
         "checked": checked,
         "improve": improve,
-        "damage": damage and f"{project.store.path}: {damage}; restore it from a copy",
+        "damage": damage and f"{project.store.path}: {damage}; {RESTORE}",
     }
 
 

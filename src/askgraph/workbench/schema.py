@@ -7,6 +7,7 @@ from typing import Any
 from askgraph.errors import FileError, NewerError
 
 APPLICATION = 0x41534B47  # "ASKG"
+NOTHING = "0" * 32  # the name of the commit before the first
 VERSIONS = [
     [
         "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -27,8 +28,15 @@ VERSIONS = [
         """CREATE TABLE curve (labels INTEGER PRIMARY KEY, value REAL NOT NULL, low REAL NOT NULL,
            high REAL NOT NULL) STRICT""",
     ],
+    [  # which commit the file is at: a log that was left beside it says from which one it goes on
+        """CREATE TABLE commits (one INTEGER PRIMARY KEY CHECK (one = 1), this TEXT NOT NULL, before TEXT NOT NULL) STRICT""",
+        f"INSERT INTO commits VALUES (1, '{NOTHING}', '{NOTHING}')",
+    ],
 ]
 LATEST = len(VERSIONS)
+NAMED = 3  # the version from which commits have names
+LAYOUT = "printf('%08x', (SELECT schema_version & 0xffffffff FROM pragma_schema_version))"  # SQLite changes it in copies it makes
+NAME_COMMIT = f"UPDATE commits SET before = this, this = {LAYOUT} || lower(hex(randomblob(12)))"
 FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # what could compute without end when it is read
 
 
@@ -52,6 +60,7 @@ def upgrade(connection: Any, start: int) -> None:
     """From one version to the latest, each step whole or not at all."""
     for number in range(start, LATEST):
         connection.execute("BEGIN IMMEDIATE")
-        for statement in (*VERSIONS[number], f"PRAGMA user_version = {number + 1}"):
+        name = [NAME_COMMIT] if number + 1 >= NAMED else []
+        for statement in (*VERSIONS[number], *name, f"PRAGMA user_version = {number + 1}"):
             connection.execute(statement)
         connection.execute("COMMIT")

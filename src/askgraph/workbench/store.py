@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +18,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError
+from askgraph.files import replacing
 from askgraph.graph import Graph
 from askgraph.room import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.items import Items, writable
-from askgraph.workbench.schema import APPLICATION, upgrade, version
+from askgraph.workbench.old_log import put_old_log_aside
+from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, upgrade, version
 
 PART = 2**25  # bytes of an array in one row
 SOME = 1000  # items read at a time: a reader that takes its time does not hold up the log
@@ -33,6 +35,7 @@ FULL = ("database or disk is full", "disk I/O error")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps in files of its own
 BUSY = ("readonly", "read-only", "locked", "unable to open")
+RESTORE = "restore it from a copy with askgraph restore COPY"
 
 
 class Item(NamedTuple):
@@ -56,16 +59,11 @@ class Store:
         """A new file, whole or not at all; one that is there stays."""
         if Path(path).exists():
             raise FileError(f"{path}: is there already; open it, or choose another name with -o")
-        part = Path(f"{os.fspath(path)}.part")
-        with _named(path):
-            part.unlink(missing_ok=True)
-            try:
-                _fill(part, items, graph, about)
-                for name in BESIDE:  # of a file that is gone: SQLite would take them for this one's
-                    Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
+        with _named(path), replacing(path, mode=0o644) as file:
+            file.close()  # it is there, and ours: SQLite opens it by its name
+            _clear_beside(file.name)
+            _fill(Path(file.name), items, graph, about)
+            _clear_beside(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
@@ -73,12 +71,14 @@ class Store:
         if not Path(path).is_file():
             raise FileError(f"{path}: no such project; make one with askgraph init")
         with _named(path):
+            put_old_log_aside(path, held=write)
             with closing(connect(path, write=False)) as db:
                 found = version(db, path)  # seen before anything is written: what is not ours stays as it is
             store = cls(path, connect(path, write))
             try:
                 if write:
                     upgrade(store._db, found)
+                    store._part_from_copies()
             except BaseException:
                 store.close()
                 raise
@@ -105,7 +105,7 @@ class Store:
         """How many items."""
         ((n, first, last),) = self._rows("SELECT count(*), min(place), max(place) FROM items")
         if n and (first, last) != (0, n - 1):
-            raise FileError(f"{self.path}: {n} items in places {first} to {last}; restore it from a copy")
+            raise FileError(f"{self.path}: {n} items in places {first} to {last}; {RESTORE}")
         return int(n)
 
     def append(self, answers: Sequence[Answer]) -> list[Answer]:
@@ -169,7 +169,7 @@ class Store:
         try:
             return Graph(W)
         except AskgraphError as error:
-            raise FileError(f"{self.path}: its graph is damaged ({error}); restore the file from a copy") from None
+            raise FileError(f"{self.path}: its graph is damaged ({error}); {RESTORE}") from None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
         """A stored array; one that is not of the length it should be is refused before it is unpacked."""
@@ -177,7 +177,7 @@ class Store:
         if not parts:
             raise KeyError(name)
         if length not in (None, found):
-            raise FileError(f"{self.path}: {name} has length {found}, not {length}; restore the file from a copy")
+            raise FileError(f"{self.path}: {name} has length {found}, not {length}; {RESTORE}")
         rows = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
         return np.concatenate([_unpacked(self.path, *row) for row in rows])
 
@@ -193,12 +193,32 @@ class Store:
 
     def add_to_curve(self, labels: int, value: float, low: float, high: float) -> None:
         """The expected error at so many labels."""
-        self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
+        with self._transaction():
+            self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
 
     def damage(self) -> str | None:
         """What is wrong with the file itself, by SQLite's own check, or None."""
         found = [line for (line,) in self._rows("PRAGMA integrity_check(5)")]
         return None if found == ["ok"] else "; ".join(found)
+
+    def put_at(self, path: Path) -> None:
+        """Put all that is here in the place of another file, whole or not at all, and at a commit of its own."""
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644  # for the same people to read
+        with _named(path), replacing(path, mode=mode) as file:
+            file.close()
+            _clear_beside(file.name)
+            with closing(sqlite3.connect(file.name, isolation_level=None)) as db:
+                self._db.backup(db)
+                make_durable(db)
+                if version(db, path) >= NAMED:
+                    db.execute(NAME_COMMIT)  # the log of the file that was there does not go on from here
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _part_from_copies(self) -> None:
+        """Name a commit and bring it into the file itself: a copy made until now is then told from it, whatever the log holds."""
+        with suppress(BusyError, FullError):  # what cannot be written can be read, and says so when an answer comes
+            self._execute(NAME_COMMIT)
+            self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _appended(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
@@ -212,7 +232,9 @@ class Store:
     def _transaction(self) -> Iterator[None]:
         self._execute("BEGIN IMMEDIATE")
         try:
+            ((before,),) = self._rows("SELECT total_changes()")
             yield
+            self._execute(f"{NAME_COMMIT} WHERE total_changes() > ?", before)  # a commit of nothing stays one
             self._execute("COMMIT")
         except BaseException:
             if getattr(self._db, "in_transaction", False):
@@ -273,7 +295,7 @@ def _named(path: object) -> Iterator[None]:
             raise BusyError(
                 f"{path}: cannot be written now ({said}); is the file or its folder read-only? copy it to where you may write"
             ) from None
-        raise FileError(f"{path}: not readable as an askgraph project ({said}); restore it from a copy") from None
+        raise FileError(f"{path}: not readable as an askgraph project ({said}); {RESTORE}") from None
     except OSError as error:
         kind = FullError if error.errno in NO_ROOM else FileError
         raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
@@ -287,7 +309,7 @@ def sound(path: object) -> Iterator[None]:
     except AskgraphError:
         raise
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(f"{path}: damaged ({error!r}); restore it from a copy") from None
+        raise FileError(f"{path}: damaged ({error!r}); {RESTORE}") from None
 
 
 def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
@@ -298,6 +320,12 @@ def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label:
 
 def _item(place: int, id: str, fields: str, image: str | None) -> Item:
     return Item(place, id, dict(json.loads(fields)), image)
+
+
+def _clear_beside(path: str | os.PathLike[str]) -> None:
+    """Remove what SQLite kept beside a file that is gone: it would take them for those of the one that is made."""
+    for name in BESIDE:
+        Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
 
 
 def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None:
@@ -336,14 +364,12 @@ def _pack(db: Any, name: str, array: AnyArray) -> None:
 def _unpacked(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
     """One part; what unpacks to more or less than it says is refused."""
     if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART:
-        raise FileError(
-            f"{path}: an array of type {dtype} and length {length} does not belong there; restore it from a copy"
-        )
+        raise FileError(f"{path}: an array of type {dtype} and length {length} does not belong there; {RESTORE}")
     size = length * np.dtype(dtype).itemsize
     try:
         raw = zlib.decompressobj().decompress(data, size + 1)
     except zlib.error as error:
-        raise FileError(f"{path}: an array is damaged ({error}); restore the file from a copy") from None
+        raise FileError(f"{path}: an array is damaged ({error}); {RESTORE}") from None
     if len(raw) != size:
-        raise FileError(f"{path}: an array is not of the length it says; restore the file from a copy")
+        raise FileError(f"{path}: an array is not of the length it says; {RESTORE}")
     return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from askgraph.errors import FileError, MissingExtraError
+from askgraph.files import replacing
 from askgraph.text import FilePath, is_number
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
@@ -149,19 +151,16 @@ def _even(cells: list[Any]) -> list[Any]:
 
 def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8") -> None:
     """A file of the type its name says, whole or not at all."""
-    kind, part = Path(path).suffix.casefold(), Path(f"{path}.part")
+    kind = Path(path).suffix.casefold()
     if kind not in (*TEXTS, ".parquet"):
         raise FileError(
             f"{path}: a file of type {kind or '(none)'} is not written here; use .csv, .jsonl, .parquet or .json"
         )
     try:
-        if kind == ".parquet":
-            part.write_bytes(to_parquet(rows))
-        else:
-            with part.open("w", encoding=encoding, newline="") as file:
-                file.writelines(TEXTS[kind](rows))
-        part.replace(path)
+        with replacing(path) as file:
+            if kind == ".parquet":
+                file.write(to_parquet(rows))
+            else:
+                file.writelines(codecs.iterencode(TEXTS[kind](rows), encoding))
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
-    finally:
-        part.unlink(missing_ok=True)
