@@ -12,7 +12,7 @@ from labeled_graphs import GROUPS, budget, problem
 
 import askgraph as ag
 from askgraph.errors import FileError
-from askgraph.progress import bar
+from askgraph.support.progress import bar
 
 SIZES = (1, 5, 20, 50)
 WAYS = ("sequence", "local")

@@ -19,7 +19,7 @@ from labeled_graphs import GROUPS, budget, problem
 
 import askgraph as ag
 from askgraph.errors import FileError
-from askgraph.progress import bar
+from askgraph.support.progress import bar
 
 AUDIT, LABELS, FLIPPED = 20, 120, 6
 FLIPS = ("digits_knn", "cora", "polblogs", "lfr8")

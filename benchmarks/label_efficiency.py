@@ -22,12 +22,12 @@ from labeled_graphs import GROUP, budget, problem
 from measure import machine
 
 import askgraph as ag
-from askgraph import coding
 from askgraph.errors import FileError
-from askgraph.progress import bar
+from askgraph.field import coding
 from askgraph.readouts import as_readout
-from askgraph.records import Lines
-from askgraph.simulate import versions
+from askgraph.simulate.records import Lines
+from askgraph.simulate.runs import versions
+from askgraph.support.progress import bar
 
 BINS = 10
 LEFT = 0.1  # the share of nodes without a label when "all" are labeled

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from labeled_graphs import GROUPS
 
-from askgraph import draw
-from askgraph.records import labels_needed, mean_curve
+from askgraph.simulate import curves
+from askgraph.simulate.records import labels_needed, mean_curve
 
 MARKS = (2, 5, 10, 20)  # labels a class at which accuracy and calibration are read
 LEVELS = (0.8, 0.9, 0.95)  # of the accuracy with all labels
@@ -168,7 +168,7 @@ def plot(cells, methods, path):
     lines = {line.get_label(): line for axis in axes[0] for line in axis.get_lines()}
     columns = {"ncols": min(5, 2 * len(groups)), "loc": "outside lower center"}
     figure.legend(lines.values(), lines.keys(), frameon=False, fontsize=9, **columns)
-    draw.save(figure, path)
+    curves.save(figure, path)
 
 
 def draw_curves(axis, cells, methods):

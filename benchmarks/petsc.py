@@ -65,9 +65,9 @@ def run(ranks: int, folder: Path, *parts: str) -> dict:
 def work(folder: Path, parts: list[str]) -> None:
     """One job."""
     import askgraph as ag
+    from askgraph.distributed.ranks import world
     from askgraph.priors.base import Precision
     from askgraph.priors.petsc import Petsc
-    from askgraph.ranks import world
 
     ranks = world()
     found: dict = {"ranks": ranks.size}
@@ -125,7 +125,7 @@ def _resident() -> int:
 
 def _forced(prior, kind: str):
     """Solves with this preconditioner, whatever would be chosen."""
-    from askgraph.priors.ksp import Ksp
+    from askgraph.priors.petsc_solver import Ksp
 
     ksp = Ksp(prior.graph, prior._diagonal, prior.precision.pinned)
     ksp.__dict__["_chosen"] = ksp._made(kind), kind

@@ -92,13 +92,14 @@ def warm(graph, utility, engine):
 def case(path, utility, engine, largest):
     """One kind, size and utility, everything measured."""
     import askgraph as ag
-    from askgraph.priors import choice, system
+    from askgraph.linalg import blocked_cg
+    from askgraph.priors import choice
 
     graph, asked = ag.Graph.load(path), engine
     engine = choice(graph, 0.005, engine)[0].name
-    system.SPLIT_FROM, usual = 0, system.SPLIT_FROM
+    blocked_cg.SPLIT_FROM, usual = 0, blocked_cg.SPLIT_FROM
     warm(graph, utility, engine)
-    system.SPLIT_FROM = usual
+    blocked_cg.SPLIT_FROM = usual
     warm(graph, utility, engine)
     labels = labels_of(graph)
     del graph
@@ -152,17 +153,17 @@ def solving(prior):
     return {"solves": 16 / seconds, "bandwidth": iterating(prior._solver._system)}
 
 
-def iterating(system):
+def iterating(blocked_cg):
     """GB a second of ten steps of two blocks: matrix, and 11 passes over vectors of eight float32."""
-    from askgraph.priors import cg_kernels as kernels
-    from askgraph.priors.system import WIDTH
+    from askgraph.linalg import cg_kernels as kernels
+    from askgraph.linalg.blocked_cg import WIDTH
 
-    rows, coarse = system._narrow
-    n, one = len(system._place), (0,) * WIDTH
+    rows, coarse = blocked_cg._narrow
+    n, one = len(blocked_cg._place), (0,) * WIDTH
     noise = np.random.default_rng(0).standard_normal((n, WIDTH)).astype(np.float32)
 
     def steps(_):
-        kernels.iterate(one, rows, coarse, system._work(noise.copy(), coarse), np.zeros(WIDTH), 10)
+        kernels.iterate(one, rows, coarse, blocked_cg._work(noise.copy(), coarse), np.zeros(WIDTH), 10)
 
     with ThreadPoolExecutor(2) as pool:
         seconds = best(lambda: list(pool.map(steps, range(2))))

@@ -18,13 +18,14 @@ from labeled_graphs import GROUPS, TABLES, budget, papers, problem
 from measure import machine
 
 import askgraph as ag
-from askgraph import choice
 from askgraph.errors import FileError
-from askgraph.features import summed
+from askgraph.graph.combine import summed
+from askgraph.learner import tuning
 from askgraph.paper.datasets import load
-from askgraph.progress import bar
-from askgraph.records import Lines, mean_curve
-from askgraph.simulate import Problem, versions
+from askgraph.simulate import Problem
+from askgraph.simulate.records import Lines, mean_curve
+from askgraph.simulate.runs import versions
+from askgraph.support.progress import bar
 
 NEIGHBOURS = (10, 5, 20)  # the first is the default
 TUNED = "tuned"
@@ -170,7 +171,7 @@ def last(records):
 
 
 def main():
-    choice.choose_prior = engine
+    tuning.choose_prior = engine
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default="development,words,neighbours")
     parser.add_argument("--seeds", type=int, default=5)

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from askgraph import coding
+from askgraph.field import coding
 from askgraph.priors.base import Prior
-from askgraph.spread import Exact
+from askgraph.priors.summaries import Exact
 from askgraph.utilities.closed import innovation
 from askgraph.utilities.lookahead import FLOOR
 
@@ -125,7 +125,7 @@ class Elsewhere(Prior):
         return Elsewhere(self.here.conditioned(precision))
 
     def look_ahead(self, name, field, votes, rows, p, *settings):
-        from askgraph.utilities import kernels
+        from askgraph.utilities import lookahead_kernels
 
         here = {"votes": votes.held.copy(), "labeled": field.labeled.held, "variance": field.spread.variance.held}
         nodes, G = rows.held, np.ascontiguousarray(field.columns(rows.held).held.T)
@@ -133,7 +133,7 @@ class Elsewhere(Prior):
         scale, own = innovation(field, rows).held, here["votes"][nodes]
         fixed = here["votes"], now, coding.decide(here["votes"]), here["variance"], counted
         arrays = (np.ascontiguousarray(x) for x in (G, scale, nodes, own, p.held, *fixed))
-        return Far(getattr(kernels, name)(*arrays, *settings))
+        return Far(getattr(lookahead_kernels, name)(*arrays, *settings))
 
     def zeros(self, *more, dtype=float):
         return Far(np.zeros((self.n_rows, *more), dtype))

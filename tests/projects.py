@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import askgraph as ag
-from askgraph.settings import Settings
+from askgraph.learner.settings import Settings
 from askgraph.workbench import schema
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.items import Items

@@ -16,8 +16,8 @@ import httpx
 import numpy as np
 
 from askgraph.workbench.items import Source
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
+from askgraph.workbench.writer_lock import WriterLock
 
 CENTERS = {"north": (0.0, 8.0), "east": (8.0, 0.0), "west": (-8.0, 0.0)}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.ahead import Ahead
+from askgraph.learner.prefetch import Ahead
 
 GRAPHS = {
     "dense": ag.communities((60, 90), rng=0),

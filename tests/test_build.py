@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import askgraph as ag
-from askgraph import build
 from askgraph.errors import GraphError, SettingError
+from askgraph.graph import build
 
 quick = settings(deadline=None, max_examples=30)
 RANDOM = np.random.default_rng(0)

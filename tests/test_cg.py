@@ -13,8 +13,8 @@ from scipy.sparse import csr_array, diags_array
 from scipy.spatial import cKDTree
 
 from askgraph.errors import ConvergenceError, EngineError
-from askgraph.priors import cg, system
-from askgraph.priors.cg import Solver
+from askgraph.linalg import blocked_cg, cg
+from askgraph.linalg.cg import Solver
 
 EPS = np.finfo(float).eps
 
@@ -236,7 +236,7 @@ def test_what_cannot_be_reached_is_said(monkeypatch):
 
 def test_small_problems_never_load_a_compiler():
     code = (
-        "import sys, numpy as np; from scipy.sparse import eye_array; from askgraph.priors.cg import Solver;"
+        "import sys, numpy as np; from scipy.sparse import eye_array; from askgraph.linalg.cg import Solver;"
         "Solver(eye_array(1000, format='csr')).rough(np.ones((1000, 20)), 1e-3); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -248,12 +248,12 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
     Q = precision(GRAPHS[name](), 0.005)
     b = sides(Q.shape[0], 1)[:, 0]
     whole = Solver(Q).solve(b, 1e-10)
-    monkeypatch.setattr(system, "SPLIT_FROM", 0)
-    monkeypatch.setattr(system, "SCATTER_FROM", scatter)
+    monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
+    monkeypatch.setattr(blocked_cg, "SCATTER_FROM", scatter)
     x = Solver(Q).solve(b, 1e-10)
     np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
     assert residual(Q, x, b) <= 1e-10
-    monkeypatch.setattr(system.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(blocked_cg.os, "cpu_count", lambda: 1)
     assert (Solver(Q).solve(b, 1e-10) == x).all()
 
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
-from askgraph import choice
-from askgraph.archive import load_arrays, save_arrays
-from askgraph.choice import MARGIN, Choice
-from askgraph.features import summed
 from askgraph.field import Field, Label
-from askgraph.leave_out import left_out_alone
+from askgraph.field.leave_one_out import left_out_alone
+from askgraph.graph.combine import summed
+from askgraph.learner import tuning
+from askgraph.learner.tuning import MARGIN, Choice
 from askgraph.priors import Dense
 from askgraph.priors.base import Precision
-from askgraph.temper import surprise, tempered_or_plain
+from askgraph.readouts.temperature import surprise, tempered_or_plain
+from askgraph.support.npz import load_arrays, save_arrays
 from engines import ENGINES
 from graphs import random_graph
 
@@ -108,7 +108,7 @@ def test_the_first_stays_where_another_gains_too_little():
     told(learner, 8)
     gain = learner.choice.losses["other"] - learner.choice.losses["good"]
     for margin, name in ((0.99 * gain, "good"), (1.01 * gain, "other")):
-        with patch.object(choice, "MARGIN", margin):
+        with patch.object(tuning, "MARGIN", margin):
             again = ag.Learner(BOTH, tune=True, rng=0)
             again.tell_all(learner.labels)
             assert again.choice.name == name
@@ -169,7 +169,7 @@ def test_an_undo_restores_what_was_chosen_before():
 def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed, walk):
     rng, path = np.random.default_rng(seed), tmp_path_factory.getbasetemp() / "walk.npz"
     graphs = {name: ag.Graph(random_graph(rng, 12, 0.2)) for name in "ab"}
-    with patch.object(choice, "POINTS", (3, 5, 7)), patch.object(choice, "MARGIN", 0.1):
+    with patch.object(tuning, "POINTS", (3, 5, 7)), patch.object(tuning, "MARGIN", 0.1):
         learner = ag.Learner(graphs, tune=True, rng=seed)
         for kind in walk:
             node, labels = learner.ask(), list(learner.labels)
@@ -242,7 +242,7 @@ def test_nothing_is_factorised_or_priced_twice():
         priced.append(args)
         return surprise(*args)
 
-    with patch.object(choice, "choose_prior", making), patch.object(choice, "surprise", pricing):
+    with patch.object(tuning, "choose_prior", making), patch.object(tuning, "surprise", pricing):
         learner = ag.Learner(BOTH, tune=True, rng=0)
         told(learner, 16)
         assert (len(made), len(priced)) == (3, 6)
@@ -261,7 +261,7 @@ def test_a_saved_learner_chooses_on(tmp_path, state, count):
     for step in learner.run(lambda name: truth(names.index(name)), count):
         assert step.node in names
     learner.save(tmp_path / "work.npz", state=state)
-    with patch.object(choice, "surprise", None if state else surprise):  # what was computed is not computed again
+    with patch.object(tuning, "surprise", None if state else surprise):  # what was computed is not computed again
         again = ag.Learner.load(tmp_path / "work.npz")
         assert again.choice == learner.choice
     was, now = (x.field.origin.precision.graph.weights for x in (learner, again))

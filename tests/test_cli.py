@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.records import Records, labels_needed
 from askgraph.simulate import Problem, Run, simulate, simulate_all
+from askgraph.simulate.records import Records, labels_needed
 
 ASK = [sys.executable, "-m", "askgraph"]
 

@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 from askgraph.cli import app
+from askgraph.cli import project as commands
 from askgraph.errors import AskgraphError
-from askgraph.workbench import commands
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
+from askgraph.workbench.writer_lock import WriterLock
 
 TABLE = "id,width,height,kind\n" + "".join(
     f"f{k},{k % 2 * 5 + k % 3},{k % 2 * 7 + k % 5},{'' if k > 3 else 'tall' if k % 2 else 'wide'}\n" for k in range(30)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.paper import costs
-from askgraph.paper.costed import CLOSED, RETRAINED, Costed
+from askgraph.paper import timing
+from askgraph.paper.textbook import CLOSED, RETRAINED, Costed
 from askgraph.simulate import Problem
 from graphs import random_graph, random_labels
 
@@ -44,12 +44,12 @@ def record(over, size, ask, **other):
 
 def test_exponents_are_the_slopes_of_the_larger_sizes():
     sizes = (10, 20, 40, 80, 160, 320)
-    rows = costs.exponents(
+    rows = timing.exponents(
         [record("n", n, n**2 if n > 20 else 900) for n in sizes]
         + [record("C", c, c**1.5) for c in sizes]
         + [{"kind": "runtime", "sampler": "eer"}]
     )
-    assert len(rows) == 2 * len(costs.COSTS)
+    assert len(rows) == 2 * len(timing.COSTS)
     slopes = {(row["over"], row["cost"]): row for row in rows}
     for key, slope in {
         ("n", "setup"): 3,
@@ -70,7 +70,7 @@ def test_the_error_of_an_exponent_is_that_of_least_squares():
     x, y = np.log([100, 200, 400]), np.log([r["ask_seconds"] for r in noisy])
     (slope, _), covariance = np.polyfit(x, y, 1, cov="unscaled")
     rest = y - np.polyval(np.polyfit(x, y, 1), x)
-    row = next(row for row in costs.exponents(noisy) if row["cost"] == "ask")
+    row = next(row for row in timing.exponents(noisy) if row["cost"] == "ask")
     assert row["exponent"] == pytest.approx(slope, abs=1e-3)
     assert row["error"] == pytest.approx(np.sqrt(covariance[0, 0] * (rest @ rest)), abs=1e-3)
 
@@ -79,27 +79,27 @@ def test_the_error_of_an_exponent_is_that_of_least_squares():
     ("sampler", "how"), [("tv", "dense"), ("msd", "iterative"), ("eer", "dense"), ("eer", "paper")]
 )
 def test_a_point_gives_a_whole_record(sampler, how):
-    point = costs.Point("growth", sampler, how, over="n", n=60, classes=3, labels=4, repeats=2)
-    record = costs.measure(point)
+    point = timing.Point("growth", sampler, how, over="n", n=60, classes=3, labels=4, repeats=2)
+    record = timing.measure(point)
     assert json.loads(json.dumps(record)) == record
     assert record["key"] == point.key
     assert (record["n"], record["classes"], record["share"]) == (60, 3, 1.0)
     assert record["edges"] > 60
-    assert all(record[name] > 0 for name in costs.COSTS.values())
+    assert all(record[name] > 0 for name in timing.COSTS.values())
     assert record["bytes"] > 60 * 3 * 8
 
 
 def test_a_long_question_is_timed_on_a_share_of_its_candidates(monkeypatch):
-    monkeypatch.setattr(costs, "WORK_UP_TO", 60 * 60 * 9 / 4)
-    point = costs.Point("growth", "eer", "paper", over="n", n=60, classes=3, labels=4, repeats=1)
-    assert costs.measure(point)["share"] == pytest.approx(1 / 4, abs=0.03)
+    monkeypatch.setattr(timing, "WORK_UP_TO", 60 * 60 * 9 / 4)
+    point = timing.Point("growth", "eer", "paper", over="n", n=60, classes=3, labels=4, repeats=1)
+    assert timing.measure(point)["share"] == pytest.approx(1 / 4, abs=0.03)
 
 
 def test_runtimes_are_measured_on_named_problems():
     problem = Problem(*ag.two_squares(rng=0))
-    todo = costs.runtime_points(["squares"], quick=True)
-    assert len({point.key for point in todo}) == len(todo) == 2 * len(costs.COMPARED)
-    found = [costs.measure(point, problem) for point in todo if point.sampler in ("tv", "fl")]
+    todo = timing.runtime_points(["squares"], quick=True)
+    assert len({point.key for point in todo}) == len(todo) == 2 * len(timing.COMPARED)
+    found = [timing.measure(point, problem) for point in todo if point.sampler in ("tv", "fl")]
     assert {(r["kind"], r["data"], r["how"], r["n"], r["classes"]) for r in found} == {
         ("runtime", "squares", how, 100, 2) for how in ("ours", "paper")
     }
@@ -107,5 +107,5 @@ def test_runtimes_are_measured_on_named_problems():
 
 def test_keys_tell_points_apart():
     for quick in (True, False):
-        keys = [point.key for point in costs.growth_points(quick)]
+        keys = [point.key for point in timing.growth_points(quick)]
         assert len(set(keys)) == len(keys)

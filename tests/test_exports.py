@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph.errors import FileError
-from askgraph.settings import Settings
-from askgraph.workbench.items import Items
-from askgraph.workbench.project import Project
-from askgraph.workbench.store import Store
-from askgraph.workbench.tables import (
+from askgraph.learner.settings import Settings
+from askgraph.workbench.export import (
     answered,
     label_studio,
     predicted,
@@ -27,6 +24,9 @@ from askgraph.workbench.tables import (
     to_parquet,
     write_rows,
 )
+from askgraph.workbench.items import Items
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import Store
 from projects import make
 
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

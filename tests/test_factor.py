@@ -16,8 +16,8 @@ from scipy.sparse import csr_array, diags_array, random_array
 from scipy.spatial import cKDTree
 
 from askgraph.errors import ConvergenceError, EngineError, TooLargeError
-from askgraph.priors import factor
-from askgraph.priors.factor import Factor, predicted_fill
+from askgraph.linalg import factor
+from askgraph.linalg.factor import Factor, predicted_fill
 
 DENSE, SPARSE = 10**9, 0  # nodes up to which numpy does the work
 

@@ -16,11 +16,11 @@ import pytest
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError, NewerError
 from askgraph.workbench import schema, store
+from askgraph.workbench.export import predicted, write_rows
 from askgraph.workbench.items import Source
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
-from askgraph.workbench.tables import predicted, write_rows
+from askgraph.workbench.writer_lock import WriterLock
 from faults import darkened, killed, size, traced, without_power
 from projects import a_folder_for_all, answer, hurt, log_of, make, make_old, plain_user, say
 
@@ -187,7 +187,7 @@ def test_what_a_killed_server_left_is_not_taken_for_a_server(tmp_path):
 @posix
 def test_promise_5_a_lock_goes_with_its_process(tmp_path):
     path = make(tmp_path / "p.ask")
-    code = f"import os\nfrom askgraph.workbench.lock import WriterLock\nWriterLock({str(path)!r}).take()\nos.kill(os.getpid(), 9)"
+    code = f"import os\nfrom askgraph.workbench.writer_lock import WriterLock\nWriterLock({str(path)!r}).take()\nos.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     say(path, ("i0", "a"))
     assert len(log_of(path)) == 1

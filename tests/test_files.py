@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.archive import load_arrays, save_arrays
 from askgraph.errors import FileError
-from askgraph.files import replacing, straight
 from askgraph.paper.download import _write as download
 from askgraph.paper.run import _save_facts as save_facts
+from askgraph.support.files import replacing, straight
+from askgraph.support.npz import load_arrays, save_arrays
+from askgraph.workbench.export import write_rows
 from askgraph.workbench.project import Project
-from askgraph.workbench.tables import write_rows
 from projects import make
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")

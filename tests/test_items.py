@@ -313,7 +313,7 @@ def test_promise_12_any_bytes(tmp_path_factory, content, kind):
 
 def test_what_cannot_be_opened_again_is_not_made(tmp_path):
     path = write(tmp_path, "t.csv", NUMBERS)
-    from askgraph.settings import Settings
+    from askgraph.learner.settings import Settings
 
     for options, says in (
         ({"classes": ["a", "a"]}, "twice"),

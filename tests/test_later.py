@@ -8,7 +8,7 @@ import pytest
 import askgraph as ag
 from askgraph.errors import SettingError
 from askgraph.readouts import Reweighted
-from askgraph.utilities import CRITERIA, later
+from askgraph.utilities import CRITERIA, recent
 from engines import ENGINES
 from graphs import random_graph
 
@@ -96,7 +96,7 @@ def test_model_change_is_the_least_change_of_the_votes(engine, name, classes, no
         for i in open_nodes(field):
             changes = [np.outer(G[i], answer - h[i]) / (G[i, i] + noise**2) for answer in np.eye(classes)]
             want.append(min(np.linalg.norm(change) for change in changes))
-        close(later.model_change(field, open_nodes(field), None), want)
+        close(recent.model_change(field, open_nodes(field), None), want)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -105,7 +105,7 @@ def test_model_change_exceeds_min_msd_where_labels_do_not_reach(name):
         nodes = open_nodes(field)
         least = CRITERIA["msd"].score(field, nodes, 0.0, "derived", "min")
         short = (1 - field.votes[nodes].sum(axis=1)) * field.spread.influence_l2[nodes] / field.spread.variance[nodes]
-        close(later.model_change(field, nodes, None), np.sqrt((least + short**2) / 2))
+        close(recent.model_change(field, nodes, None), np.sqrt((least + short**2) / 2))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
@@ -116,7 +116,7 @@ def test_mcvopt_is_the_margin_times_the_variance_that_goes(engine, name, classes
         for i in open_nodes(field):
             *_, second, first = sorted(h[i])
             want.append((1 - (first - second)) * (G[i] ** 2).sum() / (G[i, i] + noise**2))
-        close(later.mcvopt(field, open_nodes(field), None), want)
+        close(recent.mcvopt(field, open_nodes(field), None), want)
 
 
 def dirichlet_variance(name, classes, prior):
@@ -132,11 +132,11 @@ def dirichlet_variance(name, classes, prior):
 
 @cases
 def test_dirichlet_is_the_variance_of_what_labels_lend(engine, name, classes, monkeypatch):
-    monkeypatch.setattr(later, "CHUNK_BYTES", 2 * 8 * len(GRAPHS[name][0]))  # two columns at a time
+    monkeypatch.setattr(recent, "CHUNK_BYTES", 2 * 8 * len(GRAPHS[name][0]))  # two columns at a time
     for field in fields(engine, name, classes):
         nodes = open_nodes(field)
-        close(later.dirichlet(field, nodes, None), dirichlet_variance(name, classes, 1.0)[nodes])
-        close(later.dirichlet(field, nodes, None, 0.2), dirichlet_variance(name, classes, 0.2)[nodes])
+        close(recent.dirichlet(field, nodes, None), dirichlet_variance(name, classes, 1.0)[nodes])
+        close(recent.dirichlet(field, nodes, None, 0.2), dirichlet_variance(name, classes, 0.2)[nodes])
 
 
 def poisson_votes(name, classes):
@@ -159,8 +159,8 @@ def test_minimum_norm_and_its_readout_are_of_the_reweighted_graph(engine, name, 
     odds = (1 + 2 * u - u.sum(axis=1, keepdims=True)) / 2
     for field in fields(engine, name, classes, noise=0.3):  # which plays no part
         nodes = open_nodes(field)
-        close(later.reweighted(field), u)
-        close(later.minimum_norm(field, nodes, None), 1 - np.sqrt((u[nodes] ** 2).sum(axis=1)))
+        close(recent.reweighted(field), u)
+        close(recent.minimum_norm(field, nodes, None), 1 - np.sqrt((u[nodes] ** 2).sum(axis=1)))
         close(Reweighted()(field), odds / odds.sum(axis=1, keepdims=True))
 
 
@@ -168,7 +168,7 @@ def test_minimum_norm_and_its_readout_are_of_the_reweighted_graph(engine, name, 
 def test_a_part_without_labels_scores_highest(engine):
     for field in fields(engine, "a part without labels", 4):
         far, nodes = np.array([8, 9]), np.setdiff1d(open_nodes(field), [8, 9, 10])
-        for utility, most in ((later.minimum_norm, 1.0), (later.dirichlet, (1 - 1 / 4) / (1 + 4))):
+        for utility, most in ((recent.minimum_norm, 1.0), (recent.dirichlet, (1 - 1 / 4) / (1 + 4))):
             close(utility(field, far, None), most)
             assert (utility(field, nodes, None) < most - 1e-3).all()
 
@@ -177,15 +177,15 @@ def test_before_any_label_nothing_is_told_apart():
     field = ENGINES[1].start(ag.Graph(uneven()), DELTA)
     nodes = np.arange(10)
     assert field.n_classes == 0
-    np.testing.assert_array_equal(later.minimum_norm(field, nodes, None), 1.0)
-    close(later.dirichlet(field, nodes, None), 1 / 6)
-    close(later.mcvopt(field, nodes, None), CRITERIA["vm"].utility(field, nodes, None))
+    np.testing.assert_array_equal(recent.minimum_norm(field, nodes, None), 1.0)
+    close(recent.dirichlet(field, nodes, None), 1 / 6)
+    close(recent.mcvopt(field, nodes, None), CRITERIA["vm"].utility(field, nodes, None))
     declared = ENGINES[1].start(ag.Graph(uneven()), DELTA, 3)
     close(Reweighted()(declared), 1 / 3)
 
 
 def test_the_ridge_falls_to_its_floor_in_two_labels_a_class():
-    ridges = [later._ridge(held, 3) for held in range(9)]
+    ridges = [recent._ridge(held, 3) for held in range(9)]
     np.testing.assert_allclose(ridges, [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-9, 1e-9])
 
 

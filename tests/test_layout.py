@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy.spatial import KDTree
 
 import askgraph as ag
-from askgraph.layout import FEW, layout
-from askgraph.packing import fitted, lattice, rectangles
-from askgraph.stress import arranged, distances, path_lengths
+from askgraph.layout import layout
+from askgraph.layout.multilevel import FEW
+from askgraph.layout.packing import fitted, lattice, rectangles
+from askgraph.layout.stress import arranged, distances, path_lengths
 from graphs import random_graph
 
 

@@ -560,7 +560,7 @@ def test_a_sampler_of_ones_own_must_return_finite_scores():
 
 
 def test_the_last_label_can_be_taken_back_where_lapack_refuses_a_triangle_of_size_0(monkeypatch):
-    from askgraph import field, leave_out
+    from askgraph.field import field, leave_one_out
 
     plain = field.solve_triangular
 
@@ -570,7 +570,7 @@ def test_the_last_label_can_be_taken_back_where_lapack_refuses_a_triangle_of_siz
         return plain(a, b, **options)
 
     monkeypatch.setattr(field, "solve_triangular", strict)
-    monkeypatch.setattr(leave_out, "solve_triangular", strict)
+    monkeypatch.setattr(leave_one_out, "solve_triangular", strict)
     learner = ag.Learner(ag.chain(5), rng=0, classes=["a", "b"])
     learner.tell(0, "a")
     learner.undo()

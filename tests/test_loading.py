@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from askgraph import archive, clean, edges, text
 from askgraph.errors import FileError, GraphError, MissingExtraError
-from askgraph.graph import Graph
-from askgraph.readers import read_graph, read_labels, read_table
+from askgraph.graph import Graph, clean
+from askgraph.io import edge_lists, text
+from askgraph.io.readers import read_graph, read_labels, read_table
+from askgraph.support import npz
 from complaints import complaint
 
 PYARROW = importlib.util.find_spec("pyarrow") is not None
@@ -109,31 +110,31 @@ def test_the_compiled_parser_takes_only_what_it_reads_alike(tmp_path_factory, ro
     content = (head + "\n".join(rows)).replace("\n", end).replace(",", kind[1])
     path.write_bytes(content.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edges, "LARGE", 0)
-        patch.setattr(edges, "CHUNK", chunk)
-        raw = edges._plain_edges(path)
+        patch.setattr(edge_lists, "LARGE", 0)
+        patch.setattr(edge_lists, "CHUNK", chunk)
+        raw = edge_lists._plain_edges(path)
     if raw is not None:
-        slow = edges._any_edges(path)
+        slow = edge_lists._any_edges(path)
         same(Graph(raw), Graph(slow))
         assert raw.notes == slow.notes
 
 
 def test_the_compiled_parser_reads_weights_to_the_last_bit(tmp_path, monkeypatch):
-    monkeypatch.setattr(edges, "LARGE", 0)
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.random(500), rng.random(500) * 10.0 ** rng.integers(-300, 300, 500), [5e-324, 1e300]])
     styles = itertools.cycle([repr, "{:.3f}".format, "{:.17e}".format, "{:.5G}".format, "{:.25f}".format])
     words = [style(value) for style, value in zip(styles, values.tolist(), strict=False) if len(style(value)) < 40]
     path = tmp_path / "w.csv"
     path.write_text("".join(f"0,{k + 1},{word}\n" for k, word in enumerate(words)))
-    assert edges._plain_edges(path).weights.data.tolist() == [float(word) for word in words]
+    assert edge_lists._plain_edges(path).weights.data.tolist() == [float(word) for word in words]
 
 
 def test_reading_ticks_by_bytes(tmp_path, monkeypatch):
     ticks = []
-    monkeypatch.setattr(edges, "LARGE", 0)
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
     monkeypatch.setattr(text, "CHUNK", 8)
-    monkeypatch.setattr(edges, "bar", lambda total, what: Bar(ticks, total, what))
+    monkeypatch.setattr(edge_lists, "bar", lambda total, what: Bar(ticks, total, what))
     for content in ("0,1\n1,2\n2,3\n" * 9, "a,b\nb,c\n" * 9):
         path = tmp_path / "g.csv"
         path.write_text(content)
@@ -469,7 +470,7 @@ def test_files_of_others_are_copied_and_read_alike(tmp_path, monkeypatch):
         sp.save_npz(path, graph.weights, compressed=compressed)
         same(Graph.load(path), graph)
     graph.save(path)
-    monkeypatch.setattr(archive, "MAPPED", False)
+    monkeypatch.setattr(npz, "MAPPED", False)
     same(Graph.load(path), graph)
     assert not is_mapped(Graph.load(path).weights.data)
 
@@ -507,7 +508,7 @@ def test_a_file_that_lies_is_not_trusted(case, tmp_path):
     arrays = ring(20_000).arrays()
     arrays[key] = arrays[key].copy()
     arrays[key][place] = value
-    archive.save_arrays(tmp_path / "g.npz", **arrays)  # every checksum holds
+    npz.save_arrays(tmp_path / "g.npz", **arrays)  # every checksum holds
     with pytest.raises(FileError, match=message):
         Graph.load(tmp_path / "g.npz")
 
@@ -516,13 +517,13 @@ def test_a_file_that_lies_is_not_trusted(case, tmp_path):
     "content", ["source,target,x,y\n1,2,3,4\n", "weight,source,target\n1,2,3\n", "1,2,3,4\n", '"a\n",b\n1,2\n']
 )
 def test_the_compiled_parser_leaves_other_columns_alone(content, tmp_path, monkeypatch):
-    monkeypatch.setattr(edges, "LARGE", 0)
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
     (tmp_path / "g.csv").write_text(content)
-    assert edges._plain_edges(tmp_path / "g.csv") is None
+    assert edge_lists._plain_edges(tmp_path / "g.csv") is None
 
 
 def test_a_file_that_grows_as_it_is_read_does_no_harm(tmp_path, monkeypatch):
-    monkeypatch.setattr(edges, "LARGE", 0)
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
     chunks = iter([[b"1,2\n"], [b"1,2\n" * 9]])
-    monkeypatch.setattr(edges, "_chunks", lambda path, skip: next(chunks))
-    assert edges._parsed(tmp_path / "g.csv", ",", 0, 2) is None
+    monkeypatch.setattr(edge_lists, "_chunks", lambda path, skip: next(chunks))
+    assert edge_lists._parsed(tmp_path / "g.csv", ",", 0, 2) is None

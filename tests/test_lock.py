@@ -13,8 +13,8 @@ import pytest
 
 from askgraph.errors import BusyError, FileError
 from askgraph.workbench import whereabouts
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.whereabouts import announced, file_of
+from askgraph.workbench.writer_lock import WriterLock
 from projects import log_of, make, say
 from serving import ask, make_project, serving
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import askgraph as ag
-from askgraph import neighbors as search
 from askgraph.errors import MissingExtraError, SettingError
+from askgraph.graph import neighbors as search
 
 
 def edges(graph):

@@ -17,13 +17,13 @@ from scipy import stats
 from askgraph.errors import FileError, SettingError
 from askgraph.paper import tune as tuning
 from askgraph.paper.claims import CLAIMS
+from askgraph.paper.document import Heading, Paragraph, Picture, Table, as_html, as_markdown
 from askgraph.paper.evidence import Check, Evidence, better, equal, interval, no_worse, reaches, unequal
-from askgraph.paper.page import Heading, Paragraph, Picture, Table, as_html, as_markdown
 from askgraph.paper.plan import DELTAS, FIGURES, SAMPLERS, Experiment, experiments, tuned
 from askgraph.paper.problems import ALL, BINARY, NETWORKS, TABLES, Source
 from askgraph.paper.run import fill, read
 from askgraph.paper.study import FIGURE_NUMBERS, Study, chosen
-from askgraph.records import Records
+from askgraph.simulate.records import Records
 
 DATA = os.environ.get("ASKGRAPH_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="set ASKGRAPH_DATA to the folder of the paper's datasets")

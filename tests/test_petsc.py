@@ -49,7 +49,7 @@ def alone(*command, cwd=None):
 
 def told(ranks, program, cwd=None):
     """What a program prints as JSON in the first rank; it has askgraph as ag, numpy as np and world()."""
-    head = "import json, sys\nimport numpy as np\nimport askgraph as ag\nfrom askgraph.ranks import world\n"
+    head = "import json, sys\nimport numpy as np\nimport askgraph as ag\nfrom askgraph.distributed.ranks import world\n"
     done = job(ranks, "-c", head + textwrap.dedent(program), cwd=cwd)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -164,7 +164,7 @@ def test_petsc_shards_mean_what_one_list_means(ranks, listed, kind, tmp_path):
 
 WALKED = """
     from askgraph import partition
-    from askgraph.settle import sharded
+    from askgraph.distributed.distribute import sharded
     graph = ag.Graph.load("graph.npz")
     counts = []
     for kinds in (partition.PARTITIONERS, (), None):
@@ -288,7 +288,7 @@ FAILURES = {  # what happens, the exit code, and what is said once
 @pytest.mark.parametrize("failure", FAILURES)
 def test_petsc_job_ends_when_a_rank_fails(failure):
     fail, codes, said = FAILURES[failure]
-    head = "import numpy as np\nimport askgraph as ag\nfrom askgraph.ranks import world\n"
+    head = "import numpy as np\nimport askgraph as ag\nfrom askgraph.distributed.ranks import world\n"
     done = job(3, "-c", head + textwrap.dedent(FAILING).replace("FAIL", fail))
     assert done.returncode in codes
     assert done.stderr.count(said) == 1, done.stderr
@@ -374,9 +374,9 @@ def test_petsc_labels_that_do_not_fit_are_named_once(wrong, tmp_path):
 
 @installed
 def test_petsc_refuses_what_would_not_fit(monkeypatch):
-    from askgraph import room
+    from askgraph.support import memory
 
-    monkeypatch.setattr(room, "free_bytes", lambda: 1e6)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1e6)
     with pytest.raises(ag.TooLargeError, match="on one machine of the job"):
         ag.Learner(ag.grid(100, 100), engine="petsc")
 

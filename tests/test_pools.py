@@ -16,8 +16,8 @@ import pytest
 import askgraph as ag
 from askgraph.errors import EngineError, SettingError
 from askgraph.pools import Dask, pool_at
-from askgraph.records import Records
 from askgraph.simulate import Problem, Run, simulate_all
+from askgraph.simulate.records import Records
 
 TIMES = ("ask_seconds", "tell_seconds")
 WHERE = ("python", "machine", "numpy", "scipy")

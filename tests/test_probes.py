@@ -8,9 +8,10 @@ from scipy.sparse import block_diag, csr_array
 
 import askgraph as ag
 from askgraph.field import Field
-from askgraph.priors import Dense, Iterative, noise
+from askgraph.priors import Dense, Iterative
 from askgraph.priors.base import Precision
-from askgraph.priors.noise import signs
+from askgraph.priors.noise import host
+from askgraph.priors.noise.host import signs
 from graphs import random_graph
 
 LABELS = [(3, 0), (17, 1), (40, 0), (8, 2)]
@@ -137,21 +138,21 @@ def test_signs_belong_to_the_edge():
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_noise_is_the_same_by_blocks_and_by_nodes(monkeypatch, compiled):
-    monkeypatch.setattr(noise, "COMPILE_FROM", 0 if compiled else 10**9)
+    monkeypatch.setattr(host, "COMPILE_FROM", 0 if compiled else 10**9)
     graph = graphs()["weighted, in two parts"]
     precision = Precision.of(graph, 0.02).folded(np.array([4]), np.array([0.5]))
-    field = noise.Field(precision)
+    field = host.Field(precision)
     blocks = np.hstack([field.block(slice(at, at + 8)) for at in range(0, 88, 8)])
     for node in (0, 4, 30, 59):
         np.testing.assert_allclose(field.at(node, 88), blocks[node], atol=1e-5)
-    monkeypatch.setattr(noise, "COMPILE_FROM", 10**9 if compiled else 0)
-    np.testing.assert_allclose(noise.Field(precision).block(slice(64, 72)), blocks[:, 64:72], atol=1e-5)
+    monkeypatch.setattr(host, "COMPILE_FROM", 10**9 if compiled else 0)
+    np.testing.assert_allclose(host.Field(precision).block(slice(64, 72)), blocks[:, 64:72], atol=1e-5)
 
 
 def test_noise_has_the_covariance_it_should():
     graph = graphs()["weighted, in two parts"]
     precision = Precision.of(graph, 0.5).folded(np.array([4]), np.array([0.5]))
-    x = noise.Field(precision).block(slice(0, 40_000)).astype(float)
+    x = host.Field(precision).block(slice(0, 40_000)).astype(float)
     Q = precision.matrix.toarray()
     for part in range(2):
         here = graph.components() == part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from askgraph import progress
+from askgraph.support import progress
 
 
 def test_without_a_terminal_a_bar_is_a_line_now_and_then(monkeypatch, capsys):

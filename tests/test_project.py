@@ -15,10 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import askgraph as ag
 from askgraph.workbench import report
+from askgraph.workbench.export import answered, label_studio, predicted, to_parquet
 from askgraph.workbench.items import Items
 from askgraph.workbench.project import AT_ONCE, Project
 from askgraph.workbench.store import Store
-from askgraph.workbench.tables import answered, label_studio, predicted, to_parquet
 from graphs import random_graph
 from projects import log_of, make, say
 
@@ -199,7 +199,7 @@ def walk(project, rng, steps, n):
 def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler):
     chosen = ag.choice.choose_prior
     monkeypatch.setattr(
-        "askgraph.choice.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
+        "askgraph.learner.tuning.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
     )
     graph = ag.communities((30, 30), mean_degree=5, rng=0)[0]
     path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, utility=sampler), 0.0, 0

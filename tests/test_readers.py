@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph import edges, text
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph import Graph
-from askgraph.readers import read_graph, read_labels, read_table
+from askgraph.io import edge_lists, text
+from askgraph.io.readers import read_graph, read_labels, read_table
 from complaints import complaint
 
 GRAPH = Graph.from_edges([("ann", "bob", 1), ("bob", "ćy", 2.5)])
@@ -105,8 +105,8 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     head = header.format(mark) if weighted else header.format(mark).replace(mark + "weight", "")
     path = write(name, head + "".join(mark.join(map(str, row)) + "\n" for row in rows))
     slow = read_graph(path)
-    monkeypatch.setattr(edges, "LARGE", 0)
-    assert edges._plain_edges(path) is not None
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
+    assert edge_lists._plain_edges(path) is not None
     fast = read_graph(path)
     assert (fast.names, fast.notes) == (slow.names, slow.notes)
     assert (fast.weights != slow.weights).nnz == 0
@@ -133,8 +133,8 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     ],
 )
 def test_the_fast_way_stands_back(content, write, monkeypatch):
-    monkeypatch.setattr(edges, "LARGE", 0)
-    assert edges._plain_edges(write("g.csv", content)) is None
+    monkeypatch.setattr(edge_lists, "LARGE", 0)
+    assert edge_lists._plain_edges(write("g.csv", content)) is None
 
 
 BAD_GRAPHS = {
@@ -368,7 +368,7 @@ def test_no_text_escapes(tmp_path_factory, content, suffix, what, fast):
     path.write_bytes(content)
     started = time.perf_counter()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edges, "LARGE", 0 if fast else 2**20)
+        patch.setattr(edge_lists, "LARGE", 0 if fast else 2**20)
         assert path.name in complaint(lambda: READ[what](path), path.name)
     assert time.perf_counter() - started < 5
 

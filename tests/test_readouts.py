@@ -7,9 +7,9 @@ import pytest
 
 import askgraph as ag
 from askgraph.field import Field, Label
-from askgraph.leave_out import left_out
+from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout, decide
-from askgraph.temper import TEMPERATURES, tempered_or_plain
+from askgraph.readouts.temperature import TEMPERATURES, tempered_or_plain
 from engines import ENGINES
 from graphs import random_graph, random_labels
 

@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 from askgraph.cli import app
 from askgraph.errors import BusyError, FileError, FullError
 from askgraph.workbench import restoring, schema
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import checkup
 from askgraph.workbench.store import Store
+from askgraph.workbench.writer_lock import WriterLock
 from projects import a_folder_for_all, answer, hurt, log_of, make, plain_user, say
 
 posix = pytest.mark.skipif(os.name != "posix", reason="kills and permissions as POSIX has them")

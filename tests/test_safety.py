@@ -15,10 +15,10 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 
 import askgraph as ag
-from askgraph.settings import Settings
+from askgraph.learner.settings import Settings
 from askgraph.web.app import application
 from askgraph.web.demo import png
-from askgraph.web.safety import MAX_BODY, POLICY, Guard
+from askgraph.web.security import MAX_BODY, POLICY, Guard
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
 from serving import ask, key, make_project, serving

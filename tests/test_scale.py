@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph import priors, room
+from askgraph import priors
+from askgraph.linalg.cg import Solver
+from askgraph.linalg.factor import Factor, predicted_fill
 from askgraph.priors import Direct, Iterative, direct
 from askgraph.priors.base import Precision
-from askgraph.priors.cg import Solver
-from askgraph.priors.factor import Factor, predicted_fill
+from askgraph.support import memory
 
 LONG = os.environ.get("ASKGRAPH_LONG") == "1"
 
@@ -103,18 +104,18 @@ def test_a_wrong_guess_is_caught_before_it_costs(monkeypatch, caplog, large, bou
 
 
 def test_what_does_not_fit_is_refused_with_advice(monkeypatch, large):
-    monkeypatch.setattr(room, "free_bytes", lambda: 1e6)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1e6)
     for engine, advice in (("dense", "engine='auto'"), ("iterative", "probes=64")):
         with pytest.raises(ag.TooLargeError, match=advice):
             ag.Learner(large, engine=engine)
 
 
 def test_needed_memory_is_known_beforehand():
-    assert 0 < room.free_bytes() < 1e15
+    assert 0 < memory.free_bytes() < 1e15
     graph = ag.power_law(20_000, 5, rng=0)
     assert f"{priors.needed_bytes(graph, priors.MOST) / 1e9:,.1f} GB" in ag.prior(graph, 0.005).reason
     with pytest.raises(ag.TooLargeError, match="GB are free"):
-        room.fits(1e18, "this", "buy more")
+        memory.fits(1e18, "this", "buy more")
 
 
 def test_an_interrupt_leaves_the_learner_as_it_was(monkeypatch, large):

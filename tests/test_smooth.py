@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askgraph import smooth
-from askgraph.compiled import compiled
+from askgraph.linalg import vector_math
+from askgraph.support.jit import compiled
 
 
 @compiled()
 def all_exp(x, out):
     for j in range(x.size):
-        out[j] = smooth.exp(x[j])
+        out[j] = vector_math.exp(x[j])
 
 
 @compiled()
 def all_log(x, out):
     for j in range(x.size):
-        out[j] = smooth.log(x[j])
+        out[j] = vector_math.log(x[j])
 
 
 def computed(loop, x):

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError
 from askgraph.workbench import report
+from askgraph.workbench.export import answered, label_studio, predicted
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import PART, Store
-from askgraph.workbench.tables import answered, label_studio, predicted
 from projects import answer, hurt, log_of, make, say
 
 MEGABYTE = 2**20

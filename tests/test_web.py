@@ -19,8 +19,8 @@ import pytest
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
-from askgraph.web.ranker import Suggestion
 from askgraph.web.serve import _listen
+from askgraph.web.suggestions import Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project

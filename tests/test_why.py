@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph import why as module
-from askgraph.around import MOST, drawn
-from askgraph.coding import decide
 from askgraph.field import Field
+from askgraph.field.coding import decide
+from askgraph.layout.neighborhood import MOST, drawn
+from askgraph.layout.stress import distances
 from askgraph.priors.base import Precision
-from askgraph.stress import distances
 from askgraph.why import votes, why
 from engines import ENGINES
 from graphs import problems, random_graph
@@ -127,7 +127,7 @@ def test_of_many_answers_the_likely_ones_are_tried(monkeypatch):
 
 
 def test_a_long_factor_is_folded_in_once(monkeypatch):
-    monkeypatch.setattr("askgraph.field.MAX_FACTOR_COLUMNS", 5)
+    monkeypatch.setattr("askgraph.field.field.MAX_FACTOR_COLUMNS", 5)
     field = ENGINES[0].start(ag.grid(5, 5), 0.01, 3)
     for node, label in ((0, 0), (24, 1), (4, 2), (20, 0)):
         field = field.observe(node, label)

@@ -18,23 +18,23 @@ __version__ = "0.1.0"
 
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {
-    "build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
-    "choice": "Choice",
+    "graph.build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
+    "learner.tuning": "Choice",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier",
-    "features": "with_features",
+    "graph.combine": "with_features",
     "field": "Field",
     "graph": "Graph",
-    "events": "Event Step",
-    "judge": "Suspect",
+    "learner.events": "Event Step",
+    "learner.diagnostics": "Suspect",
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Consensus Map Mass Readout Reweighted Tempered",
-    "readers": "read_graph read_labels read_table",
-    "sharded": "ShardedGraph",
-    "shards": "read_shards",
-    "stopping": "Error",
+    "io.readers": "read_graph read_labels read_table",
+    "distributed.sharded_graph": "ShardedGraph",
+    "distributed.read_shards": "read_shards",
+    "learner.stopping": "Error",
     "utilities": "Criterion two_step_approximation",
     "workbench.project": "Project",
 }
@@ -42,22 +42,22 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names.spli
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
-    from askgraph.build import *
-    from askgraph.choice import Choice
+    from askgraph.distributed.read_shards import read_shards
+    from askgraph.distributed.sharded_graph import ShardedGraph
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
-    from askgraph.events import Event, Step
-    from askgraph.features import with_features
     from askgraph.field import Field
     from askgraph.graph import Graph
-    from askgraph.judge import Suspect
+    from askgraph.graph.build import *
+    from askgraph.graph.combine import with_features
+    from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
+    from askgraph.learner.diagnostics import Suspect
+    from askgraph.learner.events import Event, Step
+    from askgraph.learner.stopping import Error
+    from askgraph.learner.tuning import Choice
     from askgraph.priors import prior
-    from askgraph.readers import read_graph, read_labels, read_table
     from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
-    from askgraph.sharded import ShardedGraph
-    from askgraph.shards import read_shards
-    from askgraph.stopping import Error
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.project import Project
 

@@ -13,12 +13,12 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_random_state, column_or_1d, validate_data
 
-from askgraph import coding
-from askgraph.build import nearest_neighbors
-from askgraph.coding import label_array
 from askgraph.errors import GraphError, LabelError, SettingError
-from askgraph.foreign import coordinates
+from askgraph.field import coding
+from askgraph.field.coding import label_array
 from askgraph.graph import Graph
+from askgraph.graph.build import nearest_neighbors
+from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from askgraph.errors import EngineError, MissingExtraError, SettingError
-from askgraph.progress import log
+from askgraph.support.progress import log
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")

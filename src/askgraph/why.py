@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph import coding
-from askgraph.around import drawn, neighborhood
 from askgraph.errors import LabelError
-from askgraph.field import OPEN, Field
+from askgraph.field import OPEN, Field, coding
+from askgraph.layout.neighborhood import drawn, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from askgraph.paper.costs import ADAPTIVE
 from askgraph.paper.evidence import (
     MARGIN,
     Check,
@@ -23,6 +22,7 @@ from askgraph.paper.evidence import (
 )
 from askgraph.paper.plan import DELTAS, SAMPLERS
 from askgraph.paper.problems import ALL, BINARY, TABLES
+from askgraph.paper.timing import ADAPTIVE
 from askgraph.types import Array
 
 _BOTH = ("tv", "msd")

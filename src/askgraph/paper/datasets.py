@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.errors import FileError, SettingError
-from askgraph.foreign import counted
 from askgraph.graph import Graph
+from askgraph.graph.sources import counted
 from askgraph.paper.download import File, download, read
 from askgraph.types import Array
 

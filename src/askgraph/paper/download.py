@@ -18,8 +18,8 @@ from typing import IO, Any
 from urllib.error import HTTPError
 
 from askgraph.errors import FileError
-from askgraph.files import replacing
-from askgraph.progress import bar, log
+from askgraph.support.files import replacing
+from askgraph.support.progress import bar, log
 
 LARGEST = 64 * 2**20  # bytes, packed or unpacked: over twice the largest of these files
 STEP = 2**16

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.draw import STYLES, canvas, draw_curves, fit, name_ends, save
 from askgraph.paper.plan import OTHERS, PROPOSED, READOUTS, TITLES, Figure
 from askgraph.paper.problems import Source
 from askgraph.paper.run import Results
+from askgraph.simulate.curves import STYLES, canvas, draw_curves, fit, name_ends, save
 from askgraph.types import Array, IntArray
 
 SIDES = {"proposed in the paper": (*PROPOSED, "random"), "the methods of others": OTHERS}

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from askgraph.paper.run import Results
-from askgraph.simulate import Record
+from askgraph.simulate.runs import Record
 from askgraph.types import Array
 
 MARGIN = 0.02  # accuracies closer than this count as equal

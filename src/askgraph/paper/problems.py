@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.build import communities, pearson, two_squares
 from askgraph.graph import Graph
+from askgraph.graph.build import communities, pearson, two_squares
 from askgraph.paper.datasets import Dataset, load
 from askgraph.simulate import Problem
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.foreign import counted
-from askgraph.paper import words
+from askgraph.graph.sources import counted
+from askgraph.paper import texts
 from askgraph.paper.claims import Claim
-from askgraph.paper.costs import exponents
+from askgraph.paper.document import Block, Heading, Paragraph, Picture, Table
 from askgraph.paper.evidence import Check, accuracy
-from askgraph.paper.page import Block, Heading, Paragraph, Picture, Table
 from askgraph.paper.plan import FIGURES, SAMPLERS, TITLES, Experiment, Figure
 from askgraph.paper.problems import TABLES
 from askgraph.paper.run import Results
-from askgraph.simulate import Record
+from askgraph.paper.timing import exponents
+from askgraph.simulate.runs import Record
 
 PAPERS_TABLE = {  # Table II as printed: rows, baseline accuracy
     "colon": (62, 0.64),
@@ -39,7 +39,7 @@ def claims_part(judged: Sequence[tuple[Claim, Sequence[Check]]]) -> list[Block]:
     rows = [_verdict_row(claim, checks) for claim, checks in judged]
     summary = Table(("", "claim", "verdict", "yes", "no", "cannot tell"), rows)
     details = [block for claim, checks in judged for block in _claim_part(claim, checks)]
-    return [Heading(2, "The claims"), Paragraph(words.OF_CLAIMS), summary, *details]
+    return [Heading(2, "The claims"), Paragraph(texts.OF_CLAIMS), summary, *details]
 
 
 def _verdict_row(claim: Claim, checks: Sequence[Check]) -> list[str]:
@@ -74,7 +74,7 @@ def _range(check: Check) -> str:
 
 def figures_part(results: Results, numbers: Iterable[int], extra: Mapping[int, str]) -> list[Block]:
     """The pictures, each under its settings; ``extra`` are figures without curves, with their words."""
-    blocks: list[Block] = [Heading(2, "The figures"), Paragraph(words.OF_FIGURES)]
+    blocks: list[Block] = [Heading(2, "The figures"), Paragraph(texts.OF_FIGURES)]
     for number in sorted({*numbers, *extra}):
         said = extra.get(number) or _settings(FIGURES[number], results)
         blocks += [Heading(3, f"Figure {number}"), Paragraph(said), Picture(picture(number), f"Figure {number}")]
@@ -121,7 +121,7 @@ def growth_part(records: Sequence[Record]) -> list[Block]:
     ]
     return [
         Heading(2, "Table I: what it costs"),
-        Paragraph(words.OF_GROWTH),
+        Paragraph(texts.OF_GROWTH),
         Table(("sampler", "computed by", "set-up n / C", "question n / C", "update n / C", "memory n / C"), body),
         Paragraph("The paper's Table I, for comparison; * is what a method does not do:"),
         Table(("sampler", "offline", "sampling", "update", "memory"), printed),
@@ -147,7 +147,7 @@ def tables_part(results: Results) -> list[Block]:
         Heading(2, "Table II: the similarity datasets"),
         Table((*header, "threshold", "delta", "edges", "isolated"), rows),
         *_bought_part(results),
-        Paragraph(words.OF_TABLES),
+        Paragraph(texts.OF_TABLES),
     ]
 
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
-from askgraph.files import replacing
 from askgraph.paper.plan import Experiment, cost
 from askgraph.paper.problems import Source, facts
-from askgraph.progress import bar
-from askgraph.records import Records
-from askgraph.simulate import Record, Run
+from askgraph.simulate import Run
+from askgraph.simulate.records import Records
+from askgraph.simulate.runs import Record
+from askgraph.support.files import replacing
+from askgraph.support.progress import bar
 from askgraph.types import Array
 
 LACKING = "leave out --draw to make what is missing, or give --quick and --runs as when it was made"

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from askgraph.errors import FileError, SettingError
-from askgraph.paper import costs, words
+from askgraph.paper import texts, timing
 from askgraph.paper.claims import CLAIMS, Claim
+from askgraph.paper.document import Block, Heading, Paragraph, as_html, as_markdown
 from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, draw_runtimes
 from askgraph.paper.evidence import Check, Evidence
-from askgraph.paper.page import Block, Heading, Paragraph, as_html, as_markdown
 from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
 from askgraph.paper.problems import BINARY, CONNECTED, NETWORKS, TABLES, Source
 from askgraph.paper.report import BOUGHT, claims_part, figures_part, growth_part, picture, tables_part
 from askgraph.paper.run import LACKING, Results, fill, read
 from askgraph.paper.symmetry import key, symmetry
 from askgraph.paper.tune import tune
-from askgraph.progress import bar
-from askgraph.records import Lines
-from askgraph.simulate import Record, machine
+from askgraph.simulate.records import Lines
+from askgraph.simulate.runs import Record, machine
+from askgraph.support.progress import bar
 
 GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
 FIGURE_NUMBERS = (*GENERATED, *FIGURES, RUNTIMES)
@@ -29,7 +29,7 @@ TABLE_NUMBERS = (1, 2)
 EXTRA = {
     1: "The grid of the first run. The coins along the dividing lines are tossed anew in every run.",
     2: "The graph is drawn once, by the generator `communities` with mixing 0.1 and mean degree 10.",
-    RUNTIMES: words.OF_RUNTIMES,
+    RUNTIMES: texts.OF_RUNTIMES,
 }
 
 
@@ -138,14 +138,14 @@ class Study:
         problems = {name: Source(name, largest=name in CONNECTED).problem(self.data) for name in names}
         with lines.appending() as append, bar(len(todo), "costs") as tick:
             for point in todo:
-                append(costs.measure(point, problems.get(point.data)))
+                append(timing.measure(point, problems.get(point.data)))
                 tick()
 
-    def _points(self, kind: str) -> list[costs.Point]:
+    def _points(self, kind: str) -> list[timing.Point]:
         if kind == "growth":
-            return costs.growth_points(self.quick) if 1 in self.tables else []
+            return timing.growth_points(self.quick) if 1 in self.tables else []
         wanted = RUNTIMES in self.figures or self._needs("runtimes")
-        return costs.runtime_points(NETWORKS, self.quick) if wanted else []
+        return timing.runtime_points(NETWORKS, self.quick) if wanted else []
 
     def _kept(self, name: str, keys: Sequence[str]) -> list[Record]:
         """The last record of each of these keys."""
@@ -173,9 +173,9 @@ class Study:
                 tick()
 
     def _blocks(self, evidence: Evidence, judged: Sequence[tuple[Claim, list[Check]]]) -> list[Block]:
-        blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(words.INTRO)]
-        blocks += [Paragraph(words.HURRIED)] if self.quick else []
-        blocks += [Paragraph(words.GLOSSARY)]
+        blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(texts.INTRO)]
+        blocks += [Paragraph(texts.HURRIED)] if self.quick else []
+        blocks += [Paragraph(texts.GLOSSARY)]
         blocks += claims_part(judged) if judged else []
         numbers = [number for number in self.figures if number in FIGURES]
         extra = {number: EXTRA[number] for number in self.figures if number in EXTRA}
@@ -187,10 +187,10 @@ class Study:
 
     def _settings(self) -> list[str]:
         own = self._weights in _stored(self.folder)
-        weights = words.PEARSON if self.centered else words.CORRELATION
+        weights = texts.PEARSON if self.centered else texts.CORRELATION
         values = "tuned in this folder" if own else "those shipped with askgraph"
         graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
-        return [graphs, words.TUNING, words.DOUBT]
+        return [graphs, texts.TUNING, texts.DOUBT]
 
 
 def chosen(

@@ -6,7 +6,8 @@ import numpy as np
 
 from askgraph.learner import Learner
 from askgraph.paper.plan import Experiment
-from askgraph.simulate import Problem, Record
+from askgraph.simulate import Problem
+from askgraph.simulate.runs import Record
 
 KINDS = ("plus_minus", "zero_one")
 

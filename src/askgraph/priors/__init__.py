@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
-from askgraph.foreign import counted
 from askgraph.graph import Graph
+from askgraph.graph.sources import counted
+from askgraph.linalg.factor import predicted_fill
 from askgraph.priors import dense
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
-from askgraph.priors.factor import predicted_fill
 from askgraph.priors.iterative import MOST, MOST_FLAT, Iterative, needed_bytes
 from askgraph.priors.petsc import Petsc
-from askgraph.progress import log
-from askgraph.room import free_bytes
-from askgraph.sharded import ShardedGraph
+from askgraph.support.memory import free_bytes
+from askgraph.support.progress import log
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB

@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.graph import Graph
-from askgraph.progress import bar
-from askgraph.rows import Rows
-from askgraph.sharded import ShardedGraph
-from askgraph.spread import Spread
+from askgraph.priors.summaries import Spread
+from askgraph.spaces.local import Rows
+from askgraph.support.progress import bar
 from askgraph.types import Array, BoolArray, IntArray
 
 RESIDUAL = 1e-8

@@ -7,8 +7,8 @@ from scipy.linalg import lapack
 
 from askgraph.errors import TooLargeError
 from askgraph.priors.base import Precision, Prior, checked
-from askgraph.room import fits
-from askgraph.spread import Exact
+from askgraph.priors.summaries import Exact
+from askgraph.support.memory import fits
 from askgraph.types import Array, IntArray
 
 MAX_NODES = 20_000  # 3.2 GB

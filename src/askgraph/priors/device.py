@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import EngineError, MissingExtraError, TooLargeError
 from askgraph.priors.base import Prior
-from askgraph.progress import compiling
+from askgraph.support.progress import compiling
 from askgraph.types import Array, IntArray
 
 SPARE = 0.95  # of the free memory of a device that may be taken

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from askgraph.linalg.factor import DENSE_UP_TO, Factor
 from askgraph.priors.base import Prior, checked
-from askgraph.priors.factor import DENSE_UP_TO, Factor
-from askgraph.progress import compiling
-from askgraph.room import free_bytes
-from askgraph.spread import Exact
+from askgraph.priors.summaries import Exact
+from askgraph.support.memory import free_bytes
+from askgraph.support.progress import compiling
 from askgraph.types import Array
 
 SHARE = 0.25  # of free memory that a factor may take: summaries and solves need as much again

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from askgraph import coding
+from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.priors import gpu_ahead
 from askgraph.priors.base import Precision, checked
@@ -18,8 +18,8 @@ from askgraph.priors.device import OnDevice, Weights, cupy, fits, free_bytes, gu
 from askgraph.priors.gpu_cg import Pattern, Solver
 from askgraph.priors.gpu_noise import DeviceNoise, FlatNoise
 from askgraph.priors.iterative import ACCURATE, MOST, Iterative
-from askgraph.probes import Probed, Samples
-from askgraph.spread import Exact
+from askgraph.priors.probed import Probed, Samples
+from askgraph.priors.summaries import Exact
 from askgraph.types import Array, IntArray
 
 CHUNK_BYTES = 4_000_000_000  # of columns of G held at a time

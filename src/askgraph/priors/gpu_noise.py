@@ -8,7 +8,7 @@ import numpy as np
 
 from askgraph.priors.base import Precision
 from askgraph.priors.device import Weights, compiled, cupy
-from askgraph.priors.noise import EXTRA, FLAT, ORDINARY, Field, Flat
+from askgraph.priors.noise.host import EXTRA, FLAT, ORDINARY, Field, Flat
 from askgraph.types import AnyArray, BoolArray
 
 THREADS = 256

@@ -11,13 +11,13 @@ from typing import Self
 import numpy as np
 
 from askgraph.graph import Graph
+from askgraph.linalg.blocked_cg import WIDTH
+from askgraph.linalg.cg import SMALL, Solver
 from askgraph.priors.base import Precision, Prior, check_single, checked
-from askgraph.priors.cg import SMALL, Solver
-from askgraph.priors.noise import Field, Flat, Sample, SteppedFlat, Steps
-from askgraph.priors.system import WIDTH
-from askgraph.probes import Probed, Samples
-from askgraph.progress import bar, compiling, log
-from askgraph.room import fits
+from askgraph.priors.noise.host import Field, Flat, Sample, SteppedFlat, Steps
+from askgraph.priors.probed import Probed, Samples
+from askgraph.support.memory import fits
+from askgraph.support.progress import bar, compiling, log
 from askgraph.types import Array, IntArray
 
 FLOAT32_FROM = 1e-4  # residuals that float32 reaches

@@ -10,20 +10,20 @@ from typing import Self
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from askgraph.distributed.distribute import sharded
+from askgraph.distributed.sharded_graph import Parts, ShardedGraph
 from askgraph.errors import ConvergenceError
 from askgraph.graph import Graph
 from askgraph.priors.base import Precision, Prior, check_single, highest
 from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, MOST_GROUPS, WANTED
-from askgraph.priors.ksp import ADVICE, Ksp, petsc
-from askgraph.priors.noise import Sample
-from askgraph.priors.shard_groups import Groups, ShardSteps
-from askgraph.priors.shard_noise import ShardField, ShardFlat
-from askgraph.probes import Probed, Samples
-from askgraph.progress import bar
-from askgraph.rank_rows import RankRows
-from askgraph.room import fits
-from askgraph.settle import sharded
-from askgraph.sharded import Parts, ShardedGraph
+from askgraph.priors.noise.groups import Groups, ShardSteps
+from askgraph.priors.noise.host import Sample
+from askgraph.priors.noise.mpi import ShardField, ShardFlat
+from askgraph.priors.petsc_solver import ADVICE, Ksp, petsc
+from askgraph.priors.probed import Probed, Samples
+from askgraph.spaces.mpi import RankRows
+from askgraph.support.memory import fits
+from askgraph.support.progress import bar
 from askgraph.types import Array, IntArray
 
 LOST = 1e-6  # the share of δ that rounding may change

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from askgraph import coding
 from askgraph.errors import SettingError
-from askgraph.field import Field
+from askgraph.field import Field, coding
 from askgraph.types import Array, IntArray
-from askgraph.utilities import closed, later, lookahead
+from askgraph.utilities import closed, lookahead, recent
 
 Utility = Callable[[Field, IntArray, Array], Array]
 """scores = utility(field, nodes, p): no state, no randomness; p (len(nodes) × C) are the probabilities of the answers."""
@@ -100,10 +99,10 @@ CRITERIA: dict[str, Criterion] = {
     "kl": Criterion(lookahead.label_kl, columns=True),
     "eer": Criterion(lookahead.expected_error_reduction, columns=True),
     "tsa": two_step_approximation(),
-    "mc": Criterion(later.model_change, squares=True, sliced=True),
-    "mcvopt": Criterion(later.mcvopt, squares=True, sliced=True),
-    "dial": Criterion(later.dirichlet, summaries=False, sliced=True),
-    "pwll": Criterion(later.minimum_norm, summaries=False, sliced=True),
+    "mc": Criterion(recent.model_change, squares=True, sliced=True),
+    "mcvopt": Criterion(recent.mcvopt, squares=True, sliced=True),
+    "dial": Criterion(recent.dirichlet, summaries=False, sliced=True),
+    "pwll": Criterion(recent.minimum_norm, summaries=False, sliced=True),
 }
 SAMPLERS = (*CRITERIA, "random")
 

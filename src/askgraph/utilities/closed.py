@@ -10,8 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from askgraph import coding
-from askgraph.field import Field
+from askgraph.field import Field, coding
 from askgraph.types import Array, IntArray
 
 Form = Literal["printed", "derived"]

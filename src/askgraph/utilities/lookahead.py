@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_expit
 
-from askgraph import coding
-from askgraph.field import Field
-from askgraph.progress import Tick, bar, compiling
+from askgraph.field import Field, coding
+from askgraph.support.progress import Tick, bar, compiling
 from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation
 
@@ -216,11 +215,11 @@ def _note(name: str) -> Iterator[Tick]:
 
 
 def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
-    from askgraph.utilities import kernels
+    from askgraph.utilities import lookahead_kernels
 
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
     fixed = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
-    kernel: Callable[..., Array] = getattr(kernels, name)
+    kernel: Callable[..., Array] = getattr(lookahead_kernels, name)
     mine = np.ascontiguousarray(pairs.own), np.ascontiguousarray(pairs.p)
     return kernel(pairs.G, pairs.scale, pairs.rows, *mine, *fixed, *settings)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from askgraph.build import nearest_neighbors
-from askgraph.settings import Settings
+from askgraph.graph.build import nearest_neighbors
+from askgraph.learner.settings import Settings
 from askgraph.types import AnyArray
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store

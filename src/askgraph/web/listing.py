@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from askgraph.types import IntArray
-from askgraph.web.ranker import Picture
+from askgraph.web.suggestions import Picture
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import picture
 

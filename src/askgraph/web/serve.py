@@ -13,11 +13,11 @@ from askgraph.errors import FileError, SettingError
 from askgraph.web.app import application
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
-from askgraph.web.safety import Guard
+from askgraph.web.security import Guard
 from askgraph.web.worker import Worker
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
+from askgraph.workbench.writer_lock import WriterLock
 
 PORT = 8765
 LAST = 5  # seconds that requests have to be answered in when the server is told to stop

@@ -17,7 +17,7 @@ from typing import Any
 
 from askgraph.errors import BusyError
 from askgraph.types import Array
-from askgraph.web.ranker import Picture, Suggestion, lay_out, run
+from askgraph.web.suggestions import Picture, Suggestion, lay_out, run
 
 log = logging.getLogger("askgraph")
 PATIENCE = (0.2, 5.0)  # seconds before the first and before later starts after a death

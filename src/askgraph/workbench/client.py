@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from askgraph.errors import BusyError, LabelError
 from askgraph.workbench.answers import Kind
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.project import Project
+from askgraph.workbench.writer_lock import WriterLock
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the token is for nobody on the way
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.build import nearest_neighbors
 from askgraph.errors import FileError, LabelError, SettingError
-from askgraph.features import with_features
-from askgraph.foreign import counted, few
 from askgraph.graph import Graph
-from askgraph.progress import working
-from askgraph.readers import TABLES, has_columns, read_graph
-from askgraph.tables import Table, text_table
-from askgraph.text import FilePath, is_number, suffix
+from askgraph.graph.build import nearest_neighbors
+from askgraph.graph.combine import with_features
+from askgraph.graph.sources import counted, few
+from askgraph.io.readers import TABLES, has_columns, read_graph
+from askgraph.io.tables import Table, text_table
+from askgraph.io.text import FilePath, is_number, suffix
+from askgraph.support.progress import working
 from askgraph.types import Array, IntArray
 
 PROSE = 25  # characters of a cell, on average, from which a column is text to read

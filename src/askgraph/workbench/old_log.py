@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from askgraph.errors import BusyError, FileError
-from askgraph.files import straight
-from askgraph.workbench.lock import WriterLock
+from askgraph.support.files import straight
 from askgraph.workbench.schema import LAYOUT, NAMED, NOTHING, version
+from askgraph.workbench.writer_lock import WriterLock
 
 log = logging.getLogger("askgraph")
 WAIT = 1.0  # seconds for another reader that looks at the same log; a writer takes longer

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph import coding
 from askgraph.errors import FileError, LabelError, SettingError
-from askgraph.events import declared
-from askgraph.foreign import counted, few
+from askgraph.field import coding
 from askgraph.graph import Graph
+from askgraph.graph.sources import counted, few
 from askgraph.learner import Learner
-from askgraph.settings import Settings
+from askgraph.learner.events import declared
+from askgraph.learner.settings import Settings
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
 from askgraph.workbench.items import Source, read_items, word, writable
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.store import RESTORE, Item, Store, sound
+from askgraph.workbench.writer_lock import WriterLock
 
 NAME = 200  # characters of a class or a person
 TITLE = 80

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from askgraph import coding
-from askgraph.foreign import counted
-from askgraph.stopping import enough, more_labels
+from askgraph.field import coding
+from askgraph.graph.sources import counted
+from askgraph.learner.stopping import enough, more_labels
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Predictions, Project

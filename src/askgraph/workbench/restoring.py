@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from askgraph.errors import FileError
-from askgraph.workbench.lock import WriterLock
 from askgraph.workbench.old_log import dated
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import BESIDE, Store
+from askgraph.workbench.writer_lock import WriterLock
 
 
 class Restored(NamedTuple):

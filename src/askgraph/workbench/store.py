@@ -18,9 +18,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError
-from askgraph.files import replacing
 from askgraph.graph import Graph
-from askgraph.room import fits
+from askgraph.support.files import replacing
+from askgraph.support.memory import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.items import Items, writable

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from askgraph.files import locked, replacing, straight
+from askgraph.support.files import locked, replacing, straight
 
 VARIABLE = "LOCALAPPDATA" if os.name == "nt" else "XDG_STATE_HOME"  # names the folder that ours is in
 USUAL = "~/AppData/Local" if os.name == "nt" else "~/.local/state"

@@ -1,0 +1,7 @@
+"""The field: the posterior as a value, its class coding, exact leave-one-out, and its arrays for a file; no decisions."""
+
+from __future__ import annotations
+
+from askgraph.field.field import OPEN, Field, Label
+
+__all__ = ["OPEN", "Field", "Label"]

@@ -1,0 +1,7 @@
+"""Graphs: checked symmetric weights and node names, made from matrices, points and objects of other libraries; no files."""
+
+from __future__ import annotations
+
+from askgraph.graph.graph import Graph, Report
+
+__all__ = ["Graph", "Report"]

@@ -1,0 +1,328 @@
+"""The input, checked once: symmetric weights, node names, and what cleaning did to them."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import os
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
+from askgraph.graph.clean import Symmetrize, cleaned, stored_entries
+from askgraph.graph.sources import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
+from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+PLAIN = (np.integer, np.floating, np.str_, np.bool_)  # what numpy has for Python values
+NEAR = 10_000  # how many names are searched for a near miss
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a graph looks like; printed, a few lines."""
+
+    nodes: int
+    edges: int
+    components: int
+    largest: int
+    isolated: int
+    degree_min: float
+    degree_median: float
+    degree_mean: float
+    degree_max: float
+    weight_min: float
+    weight_max: float
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """A few lines."""
+        size = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {self.isolated} isolated"
+        parts = f"{counted(self.components, 'component')}, the largest of {counted(self.largest, 'node')}"
+        degree = f"degree {self.degree_min:.4g} to {self.degree_max:.4g}"
+        middle = f"mean {self.degree_mean:.4g}, median {self.degree_median:.4g}"
+        weight = f"weight {self.weight_min:.4g} to {self.weight_max:.4g}"
+        return "\n".join([size, parts, f"{degree}, {middle}", weight, *(f"note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Graph:
+    """Symmetric non-negative weights with zero diagonal, node names, and notes on what cleaning did.
+
+    ``source`` is a scipy sparse or dense matrix, a networkx graph, a pandas or polars frame of edges, a pandas
+    adjacency frame, or a list of tuples (see :meth:`from_edges`). A matrix that is not symmetric needs ``symmetrize``:
+    ``"mean"`` (W + Wᵀ)/2, ``"max"`` or ``"sum"`` W + Wᵀ; a symmetric one stays as it is.
+
+    >>> graph = Graph([[0, 1, 0], [1, 0, 2], [0, 2, 0]], names=["a", "b", "c"])
+    >>> graph
+    Graph(3 nodes, 2 edges)
+    >>> graph.degrees.tolist(), graph.index("c")
+    ([1.0, 3.0, 2.0], 2)
+    """
+
+    weights: sp.csr_array
+    names: tuple[Hashable, ...] | None
+    notes: tuple[str, ...]
+
+    def __init__(
+        self, source: object, names: Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
+    ) -> None:
+        if symmetrize not in (None, "mean", "max", "sum"):
+            raise SettingError(f"symmetrize={symmetrize!r}: pass 'mean', 'max', 'sum' or None")
+        raw = source if isinstance(source, Raw) else _raw(source)
+        named = plain_names(raw.names if names is None else names, n_rows(raw.weights.shape))
+        weights, notes = cleaned(raw, named, symmetrize)
+        for field, value in (("weights", weights), ("names", named), ("notes", raw.notes + notes)):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_edges(
+        cls, edges: object, nodes: int | Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
+    ) -> Graph:
+        """A graph from pairs or triples (weight last), an (m, 2) or (m, 3) array, or a frame.
+
+        Integer ids that fill 0…n−1 are indices; other ids are names: integers sorted, the rest as they first appear.
+        ``nodes`` lists all nodes in order, isolated ones too (an integer n means 0…n−1). An edge listed in one
+        direction is an undirected edge; listed again, its weights add up; in both directions, it counts once (with the
+        mean of two different weights, or as ``symmetrize`` says).
+
+        >>> Graph.from_edges([("ann", "bob"), ("bob", "cy", 2.5)]).names
+        ('ann', 'bob', 'cy')
+        >>> Graph.from_edges([(0, 1), (1, 2)], nodes=5).report().isolated
+        2
+        """
+        return cls(edge_list(edges, nodes), symmetrize=symmetrize)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes."""
+        return int(self.weights.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """How many undirected edges."""
+        return int(self.weights.nnz) // 2
+
+    @cached_property
+    def degrees(self) -> Array:
+        """d_i = Σ_j w_ij."""
+        degrees: Array = np.asarray(self.weights.sum(axis=1), dtype=np.float64)
+        degrees.flags.writeable = False
+        return degrees
+
+    @property
+    def mean_degree(self) -> float:
+        """Over the nodes that have an edge; 1 without any."""
+        degrees = self.degrees[self.degrees > 0]
+        return float(degrees.mean()) if degrees.size else 1.0
+
+    def laplacian(self) -> sp.csr_array:
+        """L = diag(d) − W.
+
+        >>> Graph([[0, 2], [2, 0]]).laplacian().toarray().tolist()
+        [[2.0, -2.0], [-2.0, 2.0]]
+        """
+        return sp.csr_array(sp.diags_array(self.degrees, format="csr") - self.weights)
+
+    @cached_property
+    def _components(self) -> IntArray:
+        labels: IntArray = connected_components(self.weights, directed=False)[1].astype(np.int64)
+        labels.flags.writeable = False
+        return labels
+
+    def components(self) -> IntArray:
+        """The number of the component that each node is in.
+
+        >>> Graph.from_edges([(0, 1), (2, 3)]).components().tolist()
+        [0, 0, 1, 1]
+        """
+        return self._components
+
+    def largest_component(self) -> Graph:
+        """The largest component; nodes keep their names, or get their old indices as names.
+
+        >>> Graph.from_edges([(0, 1), (2, 3), (3, 4)]).largest_component().names
+        (2, 3, 4)
+        """
+        sizes = np.bincount(self.components())
+        return self if sizes.size == 1 else self._take(np.flatnonzero(self.components() == sizes.argmax()))
+
+    def subgraph(self, nodes: Iterable[Hashable] | BoolArray) -> Graph:
+        """These nodes in this order, or those where a mask is true, and the edges between them.
+
+        >>> Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["c", "b"])
+        Graph(2 nodes, 1 edge)
+        """
+        if not (isinstance(nodes, np.ndarray) and nodes.dtype == bool):
+            return self._take(np.array([self.index(node) for node in nodes], dtype=np.int64))
+        if nodes.shape != (self.n_nodes,):
+            raise GraphError(f"a mask of shape {nodes.shape}: give one entry for each of the {self.n_nodes} nodes")
+        return self._take(np.flatnonzero(nodes))
+
+    def _take(self, index: IntArray) -> Graph:
+        kept = Graph(self.weights[index][:, index], [self.name(i) for i in index.tolist()])
+        return kept.noted(*self.notes, f"kept {index.size} of {self.n_nodes} nodes")
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self.names or ())}
+
+    def index(self, name: Hashable) -> int:
+        """The index of a node.
+
+        >>> Graph.from_edges([("ann", "bob")]).index("bob")
+        1
+        """
+        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
+        if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]  # whole says that it is a number
+            return int(name)  # type: ignore[call-overload]  # as above
+        try:
+            return self._places[name]
+        except (KeyError, TypeError):
+            raise LabelError(f"no node {name!r} in this graph{self._hint(name)}") from None
+
+    def _hint(self, name: object) -> str:
+        if self.names is None:
+            return f"; it has no names, its nodes are 0 to {self.n_nodes - 1}"
+        known = {str(known).strip().casefold(): known for known in self.names[:NEAR]}
+        near = difflib.get_close_matches(str(name).strip().casefold(), known, n=1, cutoff=0.7)
+        return f"; did you mean {known[near[0]]!r}?" if near else f"; its nodes are {few(self.names)}"
+
+    def name(self, index: int) -> Hashable:
+        """The name of a node, or its index where the graph has no names.
+
+        >>> Graph.from_edges([("ann", "bob")]).name(1)
+        'bob'
+        """
+        if not 0 <= index < self.n_nodes:
+            raise LabelError(f"no node with index {index}: indices run from 0 to {self.n_nodes - 1}")
+        return int(index) if self.names is None else self.names[index]
+
+    def noted(self, *notes: str) -> Graph:
+        """The same graph with these notes added.
+
+        >>> Graph([[0, 1], [1, 0]]).noted("from my table").notes
+        ('from my table',)
+        """
+        graph = copy.copy(self)
+        object.__setattr__(graph, "notes", (*self.notes, *notes))
+        return graph
+
+    def report(self) -> Report:
+        """Nodes, edges, components, isolated nodes, degrees, weights, and what cleaning did.
+
+        >>> print(Graph.from_edges([(0, 1), (1, 1)], nodes=3).report())
+        3 nodes, 1 edge, 1 isolated
+        2 components, the largest of 2 nodes
+        degree 0 to 1, mean 0.6667, median 1
+        weight 1 to 1
+        note: dropped 1 self-loop
+        """
+        d, w, sizes = self.degrees, self.weights.data, np.bincount(self.components())
+        low, high = (float(w.min()), float(w.max())) if w.size else (0.0, 0.0)
+        isolated = int(np.count_nonzero(np.diff(self.weights.indptr) == 0))
+        degree = (float(d.min()), float(np.median(d)), float(d.mean()), float(d.max()))
+        parts = sizes.size, int(sizes.max())
+        return Report(self.n_nodes, self.n_edges, *parts, isolated, *degree, low, high, self.notes)
+
+    def to_networkx(self) -> Any:
+        """The same as a ``networkx.Graph``, weights in the attribute ``weight``.
+
+        >>> sorted(Graph.from_edges([("a", "b", 2)]).to_networkx().edges(data="weight"))
+        [('a', 'b', 2.0)]
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise MissingExtraError('networkx is not installed: pip install "askgraph[networkx]"') from None
+        names, upper = self.names or range(self.n_nodes), sp.triu(self.weights).tocoo()
+        ends = ([names[i] for i in side.tolist()] for side in (upper.row, upper.col))
+        graph = networkx.Graph()
+        graph.add_nodes_from(names)
+        graph.add_weighted_edges_from(zip(*ends, upper.data.tolist(), strict=True))
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one npz file in the layout of ``scipy.sparse.save_npz``, with names and notes as JSON inside."""
+        save_arrays(path, **self.arrays())
+
+    def arrays(self) -> dict[str, Any]:
+        """What :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON."""
+        W = self.weights
+        extra = {"names": as_json(self.names, "names"), "notes": as_json(self.notes, "notes")}
+        return {
+            "_is_array": True,
+            "format": b"csr",
+            "shape": W.shape,
+            "data": W.data,
+            "indices": W.indices,
+            "indptr": W.indptr,
+            **extra,
+        }
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
+        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote, or arrays of edges; nothing is unpickled.
+
+        Edges are arrays called source, target and perhaps weight, or one called edges with two or three columns.
+        Arrays as :meth:`save` writes them stay in the file and are read as they are used, so leave the file as it is
+        meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
+        indices, signs and symmetry are checked, and what is clean already is not cleaned again.
+        """
+        return cls.stored(path, load_arrays(path), symmetrize)
+
+    @classmethod
+    def stored(
+        cls, path: str | os.PathLike[str], stored: dict[str, AnyArray], symmetrize: Symmetrize | None = None
+    ) -> Graph:
+        """The graph among the arrays of this file."""
+        try:
+            names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
+            return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))
+        except AskgraphError as error:
+            raise FileError(f"{path}: {error}") from None
+        except Exception as error:  # damage shows in many ways below; all of them mean this
+            raise FileError(f"{path}: not a saved graph ({error!r}); write it with Graph.save or save_npz") from None
+
+    def __repr__(self) -> str:
+        """One line, whatever the size."""
+        return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
+
+
+def _raw(source: Any) -> Raw:
+    if isinstance(source, Graph):
+        return Raw(source.weights.tocoo(), source.names, notes=source.notes)
+    if sp.issparse(source) or isinstance(source, np.ndarray):
+        return Raw(entries(source))
+    return foreign(source) or Raw(entries(source))
+
+
+def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
+    """Names as a checked tuple of Python values; None where they are 0…n−1."""
+    if names is None or (isinstance(names, range) and names == range(n)):
+        return None
+    listed = names.tolist() if hasattr(names, "tolist") else list(names)
+    named = tuple(x.item() if isinstance(x, PLAIN) else x for x in listed)
+    if len(named) != n:
+        raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
+    if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:
+        raise GraphError(f"node {i} has {named[i]!r} as its name: give every node a name")
+    _check_distinct(named)
+    return None if all(type(x) is int and x == i for i, x in enumerate(named)) else named
+
+
+def _check_distinct(names: tuple[Hashable, ...]) -> None:
+    try:
+        if len(set(names)) == len(names):
+            return
+    except TypeError as error:
+        raise GraphError(f"a node name is not usable ({error}): names are text, numbers or other hashables") from None
+    seen: set[Hashable] = set()
+    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # None is the point: add() notes it
+    raise GraphError(f"the name {twice!r} is given twice: node names must differ")

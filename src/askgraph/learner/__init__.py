@@ -1,0 +1,7 @@
+"""The loop: ask, tell, predict, with its settings, tuning, prefetch, stopping rules, diagnostics and saving."""
+
+from __future__ import annotations
+
+from askgraph.learner.learner import Learner
+
+__all__ = ["Learner"]

@@ -1,0 +1,103 @@
+"""What the labels say of each other and of the graph: which look wrong, and what to do about a graph that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from askgraph.field import Field
+from askgraph.field.field import known_root
+from askgraph.readouts.temperature import from_others
+from askgraph.types import Array, IntArray
+
+ENOUGH, SAYING = 10, 20  # labels from which anything is said of the graph, and of whether it fits at all
+DEALS, CHANCE = 200, 0.2  # how often labels are dealt out at random, and how often these may fit as well
+REMEDY = "What helps: other features, another scale, fewer neighbours, or doing without the graph."
+RARE = 0.3  # the share of labels that are alone in their class: about the share of items whose class is not seen yet
+
+
+class Suspect(NamedTuple):
+    """A label that all others contradict: they give its class this ``chance``, and think of ``instead``."""
+
+    node: Hashable
+    label: Hashable
+    instead: Hashable
+    chance: float
+
+
+def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
+    """Nodes whose label another class beats, by all other labels: node, label, better class, chance of the label; worst first."""
+    left, p = from_others(field, every=True)
+    if not left.nodes.size:
+        return left.nodes, left.labels, left.labels, left.variance
+    chance, instead = p[np.arange(left.nodes.size), left.labels], p.argmax(axis=1)
+    against = np.flatnonzero(p.max(axis=1) > chance)
+    against = against[np.argsort(chance[against], kind="stable")]
+    return left.nodes[against], left.labels[against], instead[against], chance[against]
+
+
+def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
+    """What a person should know about this graph before going on, a sentence each; from audits what was predicted and told."""
+    counts = field.counts[field.counts > 0]
+    fit = _judged(predicted, told) if told.size >= ENOUGH else _by_chance(field)
+    found = [fit, _rarity(counts), _untold(field)] if counts.sum() >= ENOUGH else [fit]
+    return [sentence for sentence in found if sentence]
+
+
+def _judged(predicted: IntArray, told: IntArray) -> str:
+    """Whether predictions beat always guessing the commonest class."""
+    right, commonest = (
+        float((predicted == told).mean()),
+        float(np.unique(told, return_counts=True)[1].max() / told.size),
+    )
+    if right > commonest:
+        return ""
+    return (
+        f"Neighbours rarely share labels: of {told.size} audited items {right:.0%} are predicted right, always "
+        f"guessing the commonest class would get {commonest:.0%}. {REMEDY}"
+    )
+
+
+def _by_chance(field: Field) -> str:
+    """How often labels dealt out at random would fit the field as well: by the energy |R⁻¹Y|² of the labels in V."""
+    known, root = known_root(field)
+    if len(known) < SAYING:
+        return ""
+    labels, at = np.array([x.label for x in known]), np.array([x.node for x in known])
+    Y, base, rng = np.eye(field.n_classes), field.prior.pick(field.base, at), np.random.default_rng(0)
+    deals = [labels, *(rng.permutation(labels) for _ in range(DEALS))]
+    energy = [float((solve_triangular(root, Y[deal] - base, lower=True) ** 2).sum()) for deal in deals]
+    chance = float(np.mean(np.array(energy[1:]) <= energy[0]))
+    if chance <= CHANCE:
+        return ""
+    return (
+        f"The labels so far hardly show that neighbours share labels: dealt out at random they would fit as well in "
+        f"{chance:.0%} of cases. Labels of some random items would tell: learner.audit(20). {REMEDY}"
+    )
+
+
+def _rarity(counts: Array) -> str:
+    alone = int((counts == 1).sum())
+    if alone <= RARE * counts.sum():
+        return ""
+    return (
+        f"{alone} of {counts.size} classes have a single label, so about {alone / counts.sum():.0%} of the items may be of classes "
+        "not seen yet: merge classes, or plan for at least five labels a class."
+    )
+
+
+def _untold(field: Field) -> str:
+    prior, nodes = field.origin, np.array([x.node for x in field.labels], dtype=np.int64)
+    home, rows = prior.components, np.arange(prior.n_rows)
+    untold = ~np.isin(home, prior.lift(np.unique(prior.pick(home, nodes))))
+    first = home == prior.lift(prior.nodes_of(rows))
+    alone, dark, parts = (int(prior.total(some)) for some in (untold, untold & first, first))
+    if not alone:
+        return ""
+    return (
+        f"{dark:,} of {parts:,} components, {alone:,} of {prior.n_nodes:,} items, have no label: no answer elsewhere "
+        "tells anything about them. Join them (more neighbours), label one of each, or leave them out."
+    )

@@ -1,0 +1,85 @@
+"""What happens to a learner: events, steps, and how it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from askgraph.errors import LabelError, SettingError
+from askgraph.field import Field, coding
+
+
+class Event(NamedTuple):
+    """One thing the learner was told: a label, another one, one to judge by, that a node is set aside, or that all this is void."""
+
+    kind: Literal["tell", "relabel", "audit", "skip", "retract"]
+    node: int
+    label: Hashable = None
+    before: Hashable = None
+    noise: float | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question and its answer, and the field after it."""
+
+    node: Hashable
+    label: Hashable
+    field: Field
+    ask_seconds: float
+    tell_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """What the step cost apart from the expert's time."""
+        return self.ask_seconds + self.tell_seconds
+
+
+def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int, Hashable]:
+    """The nodes of this kind of event that were not told since, and their labels."""
+    apart: dict[int, Hashable] = {}
+    for event in log:
+        if event.kind == kind:
+            apart[event.node] = event.label
+        elif event.kind in ("tell", "retract"):
+            apart.pop(event.node, None)
+    return apart
+
+
+def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
+    """{node: (label, its own noise)} as it was when a label last made it so many; empty where none did."""
+    told: dict[int, tuple[Hashable, float | None]] = {}
+    then: dict[int, tuple[Hashable, float | None]] = {}
+    for event in log:
+        if event.kind in ("tell", "relabel"):
+            _, noise = told.get(event.node, (None, event.noise))
+            told[event.node] = event.label, noise
+        elif event.kind == "retract":
+            told.pop(event.node, None)
+        if event.kind == "tell" and len(told) in counts:
+            then = dict(told)
+    return then
+
+
+def seed_of(rng: int | np.random.Generator | None) -> int:
+    """A seed that can be saved: the one given, drawn from a generator, or a fresh one."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if rng is None:
+        return int(np.random.default_rng().integers(2**63))
+    if rng < 0:
+        raise SettingError(f"rng={rng}: a seed is 0 or more")
+    return int(rng)
+
+
+def declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
+    """The classes known before any label, as plain values."""
+    if isinstance(classes, str):
+        raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
+    names = [coding.plain_label(label) for label in classes or ()]
+    if len(set(names)) < len(names):
+        raise LabelError(f"classes={names}: a class is declared twice")
+    return names

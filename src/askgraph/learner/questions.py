@@ -1,0 +1,74 @@
+"""Which nodes to ask for, given the field."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from askgraph.field import Field
+from askgraph.learner.settings import Settings
+from askgraph.types import IntArray
+from askgraph.utilities.shortlist import shortlist
+
+
+def candidates(field: Field, aside: Collection[int]) -> IntArray:
+    """The rows of unlabeled nodes that were not set aside."""
+    return np.flatnonzero(field.prior.put(~field.labeled, np.array(list(aside), dtype=np.int64), False))
+
+
+def finished(field: Field, aside: Collection[int]) -> str | None:
+    """Why there is nothing to ask, or None."""
+    if field.prior.count(candidates(field, aside)):
+        return None
+    return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
+
+
+def questions(
+    field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]
+) -> tuple[Field, list[int]]:
+    """Up to n nodes to ask for together, and the field with what was solved for the first.
+
+    The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
+    """
+    known, chosen = field, list[int]()
+    while len(chosen) < n and field.prior.count(nodes := candidates(field, aside)):
+        node, sharper = _one(field, settings, nodes, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
+        known = known if chosen else sharper
+        chosen.append(node)
+        if n > 1 and settings.batch == "local" and _scored(field, settings):
+            return known, list(dict.fromkeys([node, *_local_maxima(known, settings, nodes, n)]))[:n]
+        if len(chosen) < n:
+            field = sharper.await_answer(node)
+    return known, chosen
+
+
+def alternatives(field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]) -> list[int]:
+    """Up to n nodes to ask for at the same time, by one pass over the scores as they are known."""
+    rows, prior = candidates(field, aside), field.prior
+    if _scored(field, settings):
+        return _local_maxima(field, settings, rows, n)
+    drawn = np.random.default_rng(seed).permutation(np.sort(prior.everyone(prior.nodes_of(rows))))[:n]
+    return [int(node) for node in drawn]
+
+
+def _scored(field: Field, settings: Settings) -> bool:
+    """Whether questions are chosen by their scores."""
+    return not settings.passive and bool(field.labels or settings.first == "utility")
+
+
+def _one(field: Field, settings: Settings, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
+    if rng.random() < settings.explores(field.held) or not _scored(field, settings):
+        return field.prior.draw(nodes, rng), field  # (32)
+    if not field.prior.exact:
+        field, nodes = shortlist(field, nodes, settings.score, settings.criterion, settings.ahead)
+    return field.prior.best(nodes, settings.score(field, nodes), rng), field
+
+
+def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
+    """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
+    scores = field.prior.zeros() - np.inf
+    scores[rows] = settings.score(field, rows)
+    peak = (scores >= field.origin.highest_neighbor(scores))[rows]
+    parts = [field.prior.top(some, scores[some], n) for some in (rows[peak], rows[~peak])]
+    return [int(node) for node in np.concatenate(parts)[:n]]

@@ -1,0 +1,96 @@
+"""A learner in one npz file: its graphs, the settings, everything told, and perhaps what was computed. Nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from askgraph.errors import AskgraphError, FileError
+from askgraph.field import Field
+from askgraph.field.saved_state import from_arrays, to_arrays
+from askgraph.graph import Graph
+from askgraph.learner.settings import Settings
+from askgraph.learner.tuning import ALONE, Choice, alternatives
+from askgraph.priors import ENGINES
+from askgraph.priors.base import Precision
+from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
+
+Path = str | os.PathLike[str]
+
+
+class Saved(NamedTuple):
+    """What a learner is made of."""
+
+    graphs: dict[str, Graph]
+    settings: Settings
+    seed: int
+    engine: str  # the one asked for, where candidates are chosen from; else the one in use
+    declared: tuple[Hashable, ...]
+    log: tuple[Any, ...]  # (kind, node, label, before)
+    orders: tuple[Any, ...] = ()  # the classes before each event and after the last, where the field is there
+    field: Field | None = None
+    choice: Choice | None = None
+
+
+def write(path: Path, saved: Saved, writes: bool = True) -> None:
+    """All of it, or no file; a process that does not write has its part in what is gathered."""
+    as_json(tuple(event[2] for event in saved.log), "labels")
+    words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
+    how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
+    state = {} if saved.field is None else _state(saved.field, saved.choice)
+    text = {key: as_json(value, key) for key, value in words.items()}
+    graphs = _graph_arrays(saved.graphs)
+    if writes:
+        save_arrays(path, **graphs, learner=json.dumps(how), **text, **state)
+
+
+def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
+    """The first as any saved graph, the others with their place before each name."""
+    first, *others = (graph.arrays() for graph in graphs.values())
+    return {**first, **{f"{at}_{key}": x for at, part in enumerate(others, 1) for key, x in part.items()}}
+
+
+def _state(field: Field, choice: Choice | None) -> dict[str, Any]:
+    made = {"in_use": field.prior.name, "choice": choice and asdict(choice)}
+    return {"state": json.dumps(made), **{f"state_{key}": x for key, x in to_arrays(field).items()}}
+
+
+def read(path: Path) -> Saved:
+    """What ``write`` wrote; large arrays stay in the file."""
+    stored = load_arrays(path)
+    if not {"learner", "classes", "log"} <= stored.keys():
+        raise FileError(f"{path}: not a saved learner; write it with Learner.save")
+    how = json.loads(str(stored["learner"]))
+    seed, engine = how.pop("seed"), how.pop("engine")
+    classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
+    orders = from_json(str(stored["orders"])) if "orders" in stored else ()
+    whole = Saved(_graphs(path, stored), Settings.from_json(how), seed, engine, classes, log, orders)
+    arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
+    if not arrays:
+        return whole
+    made = json.loads(str(stored["state"])) if "state" in stored else {"in_use": engine, "choice": None}
+    choice = made["choice"] and Choice(**made["choice"])
+    return whole._replace(field=_restored(path, whole, made["in_use"], choice, arrays), choice=choice)
+
+
+def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
+    names = from_json(str(stored["graphs"])) if "graphs" in stored else (ALONE,)
+    parts = [stored] + [
+        {key.removeprefix(f"{at}_"): x for key, x in stored.items() if key.startswith(f"{at}_")}
+        for at in range(1, len(names))
+    ]
+    return {name: Graph.stored(path, part) for name, part in zip(names, parts, strict=True)}
+
+
+def _restored(path: Path, saved: Saved, engine: str, choice: Choice | None, state: dict[str, Any]) -> Field:
+    settings, every = saved.settings, alternatives(saved.graphs, saved.settings)
+    graph, delta = every[choice.name if choice else next(iter(every))]
+    prior = ENGINES[engine](Precision.of(graph, delta))
+    prior.reason = f"{engine}: as it was saved"
+    try:
+        return from_arrays(prior, state, settings.noise, settings.squares)
+    except (AskgraphError, KeyError, ValueError, IndexError, TypeError) as error:
+        raise FileError(f"{path}: what was computed is damaged ({error}); save it again without state") from None

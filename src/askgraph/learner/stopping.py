@@ -1,0 +1,102 @@
+"""How often predictions are wrong, as far as labels can tell, and when to stop asking.
+
+Labels that were asked for are no random sample, and their neighbourhoods no average ones: the mean of 1 − max p is too hopeful,
+leave-one-out too gloomy. The estimate is their mean, never below the share of nodes that change their mind when they hear their
+neighbours. Only labels drawn at random, kept apart for judging, can make it sure.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv
+
+from askgraph.errors import SettingError
+from askgraph.field import Field
+from askgraph.readouts import Consensus
+from askgraph.readouts.temperature import from_others, tempered_or_plain
+from askgraph.types import Array, BoolArray, IntArray
+
+WORTH = 0.5  # of a random label: what one that was asked for tells about the error
+PRIOR = 8.0  # random labels that the estimate is worth beside an audit
+JEFFREYS = 0.25
+AUDITED, ASKED = (
+    2,
+    3,
+)  # times the target that the range may reach up to when it is time to stop, with and without an audit
+TAILS = (0.05, 0.95)
+
+
+class Error(NamedTuple):
+    """The expected share of wrong predictions among the unlabeled nodes, and a range that should hold it in 90 % of cases."""
+
+    value: float
+    low: float
+    high: float
+    audited: int  # labels kept apart for judging that it rests on
+
+    def __str__(self) -> str:
+        """The figure and its range in percent."""
+        rests = f", {self.audited} audited" if self.audited else ""
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}{rests})"
+
+
+def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[IntArray, IntArray]) -> Error:
+    """Of predictions with these probabilities at these nodes; ``audit`` is nodes and their labels, kept apart."""
+    rest, labels = int(unlabeled.sum()), field.held
+    if not rest:
+        return Error(0.0, 0.0, 0.0, 0)
+    if not labels:
+        return Error(1.0, 0.0, 1.0, 0)
+    loo = _left_out_error(field)
+    guess = 0.5 * float(1 - p[unlabeled].max(axis=1).mean())
+    guess += 0.5 * (1 - 1 / max(field.n_classes, 2)) * rest / (rest + labels) * loo
+    guess = max(guess, _swayed(field))
+    nodes, told = audit
+    if not nodes.size:
+        low, high = _range(WORTH * labels * guess, WORTH * labels * (1 - guess), rest)
+        return Error(guess, low, max(high, loo), 0)
+    wrong = float((p[nodes].argmax(axis=1) != told).sum())
+    bad, good = PRIOR * guess + wrong, PRIOR * (1 - guess) + nodes.size - wrong
+    return Error(bad / (bad + good), *_range(bad, good, rest), nodes.size)
+
+
+def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
+    """How many labels more bring the error down to a target, from and to: it falls about as 1/t at best, as 1/√t at worst.
+
+    A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
+    """
+    if target <= 0:
+        raise SettingError("target=0: no number of labels makes predictions perfect; give a share such as 0.05")
+    ratio = max(error.value / target, 1.0)
+    return int(np.ceil(held * (ratio - 1))), int(np.ceil(held * (ratio**2 - 1)))
+
+
+def enough(error: Error, target: float) -> str | None:
+    """Why it is time to stop, or None."""
+    if error.value > target or error.high > (AUDITED if error.audited else ASKED) * target:
+        return None
+    advice = "" if error.audited else "; an audit, labels of items drawn at random, would make that sure"
+    return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
+
+
+def _left_out_error(field: Field) -> float:
+    left, p = from_others(field)
+    return float((p.argmax(axis=1) != left.labels).mean())
+
+
+def _swayed(field: Field) -> float:
+    """The share of unlabeled nodes that decide otherwise once they hear their neighbours."""
+    alone = tempered_or_plain(field)
+    if alone is None:
+        return 0.0
+    before, after = alone(field.votes).argmax(axis=1), Consensus()(field).argmax(axis=1)
+    total, rest = field.prior.total, ~field.labeled
+    return float(total((before != after) & rest) / total(rest))
+
+
+def _range(bad: float, good: float, rest: int) -> tuple[float, float]:
+    """From the 5 % to the 95 % point of a beta distribution, rounded outwards to whole nodes."""
+    low, high = betaincinv(bad + JEFFREYS, good + JEFFREYS, TAILS)
+    return float(np.floor(low * rest) / rest), float(np.ceil(high * rest) / rest)

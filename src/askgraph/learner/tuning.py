@@ -1,0 +1,169 @@
+"""Which graph, or which ridge, the labels speak for: candidates priced by leave-one-out each time the labels have doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from scipy.sparse import issparse
+
+from askgraph.distributed.sharded_graph import ShardedGraph
+from askgraph.errors import GraphError, SettingError
+from askgraph.field import Field, Label
+from askgraph.graph import Graph
+from askgraph.graph.combine import summed
+from askgraph.learner.events import Event, told_when
+from askgraph.learner.settings import Settings
+from askgraph.priors import prior as choose_prior
+from askgraph.priors.base import Prior, usual_delta
+from askgraph.readouts.temperature import surprise
+
+POINTS = (8, 16, 32, 64, 128, 256)  # labels at which is chosen; beyond, a price would cost more solves than it tells
+MARGIN = 1.0  # nats by which a candidate must beat the first one
+RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual, tried where there is one graph only
+ALONE = "the graph"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen after so many labels, and the leave-one-out loss of every candidate, the first the one before any label."""
+
+    name: str
+    labels: int  # told by then
+    counted: int  # of these, labels that are not alone in their class: only they can be predicted from others
+    losses: Mapping[str, float]  # in nats, summed over the labels counted
+
+    def __str__(self) -> str:
+        """A sentence."""
+        if not self.counted:
+            return f"{self.name}: after {self.labels} labels no class has two, so nothing speaks for another"
+        share = {name: f"{loss / self.counted:.3f}" for name, loss in self.losses.items()}
+        other = min((name for name in self.losses if name != self.name), key=self.losses.__getitem__)
+        little = self.losses[other] < self.losses[self.name]
+        return (
+            f"{self.name}: leave-one-out loss {share[self.name]} a label, over {self.counted} of {self.labels} labels; "
+            f"next {other}, {share[other]}{', too small a gain to change' if little else ''}"
+        )
+
+
+@dataclass(eq=False)
+class Tuner:
+    """The candidates, the first the one to begin with, and what was computed for them: each is factorised once, when first priced.
+
+    A price takes a solve for every label and candidate; so much is solved at 8, 16, … 256 labels, and no more after that.
+    """
+
+    graphs: Mapping[str, Graph]  # as they were given
+    candidates: Mapping[str, tuple[Graph, float | None]]  # and its ridge
+    settings: Settings
+    engine: str
+    priors: dict[str, Prior] = field(default_factory=dict)
+    choices: dict[Hashable, Choice] = field(default_factory=dict)  # by what was told: an undo prices nothing again
+
+    @classmethod
+    def of(cls, graphs: Mapping[str, Graph], settings: Settings, engine: str | Prior) -> Tuner:
+        """Among these graphs, or among ridges of the only one; with an engine that was made before, where nothing is chosen."""
+        every = alternatives(graphs, settings)
+        if isinstance(engine, str):
+            return cls(graphs, every, settings, engine)
+        if settings.tune:
+            raise SettingError(
+                "tune=True makes an engine for each candidate: give engine by its name, or leave it 'auto'"
+            )
+        return cls(graphs, every, settings, engine.name, dict.fromkeys(every, engine))
+
+    def due(self, labels: int) -> bool:
+        """Whether something is chosen right after so many labels."""
+        return len(self.candidates) > 1 and labels in POINTS
+
+    def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
+        """By the labels at the last point that was reached, as they were then; None before any, or with nothing to choose from."""
+        if len(self.candidates) == 1 or not (told := told_when(log, POINTS)):
+            return None
+        key = tuple(told.items()), tuple(declared)
+        if key not in self.choices:
+            self.choices[key] = self._chosen(told, declared)
+        return self.choices[key]
+
+    def restore(self, log: Sequence[Event], declared: Sequence[Hashable], choice: Choice | None, prior: Prior) -> None:
+        """What was chosen by this log, and its prior, as they were computed before."""
+        self.priors[choice.name if choice else next(iter(self.candidates))] = prior
+        if choice:
+            self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
+
+    def settled(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
+        """The field of what this log speaks for, told what the present one was told: one by one, or folded in at once."""
+        prior = self.prior(self.choice(log, declared))
+        if now.origin is prior:
+            return now
+        if at_once:
+            return Field.given(prior, now.labels, now.n_classes, now.noise, now.squares)
+        start = Field.start(prior, now.n_classes, now.noise, now.squares)
+        return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), now.labels, start)
+
+    def prior(self, choice: Choice | None = None) -> Prior:
+        """Of what was chosen, or of what there is to begin with."""
+        return self._made(choice.name if choice else next(iter(self.candidates)))
+
+    def _made(self, name: str) -> Prior:
+        if name not in self.priors:
+            graph, delta = self.candidates[name]
+            self.priors[name] = choose_prior(graph, delta, self.engine, self.settings.criterion.columns)
+        return self.priors[name]
+
+    def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:
+        classes = list(dict.fromkeys([*declared, *(label for label, _ in told.values())]))
+        labels = [
+            Label(node, classes.index(label), self.settings.noise if noise is None else noise)
+            for node, (label, noise) in told.items()
+        ]
+        prices = {name: surprise(self._made(name), labels, len(classes)) for name in self.candidates}
+        losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
+        best = min(losses, key=losses.__getitem__)
+        chosen = best if losses[best] + MARGIN < losses[first] else first
+        return Choice(chosen, len(labels), prices[first][1], losses)
+
+
+def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, tuple[Graph, float | None]]:
+    """{name: (graph, ridge)}: several graphs and their sum, or ridges of the only one; without tune, that one alone."""
+    if len(graphs) > 1:
+        every = {**graphs, " + ".join(graphs): summed(list(graphs.values()))}
+        return {name: (graph, settings.delta) for name, graph in every.items()}
+    ((name, graph),) = graphs.items()
+    if not settings.tune:
+        return {name: (graph, settings.delta)}
+    delta = usual_delta(graph) if settings.delta is None else settings.delta
+    return {f"delta {delta * times:.3g}": (graph, delta * times) for times in RIDGES}
+
+
+def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:
+    """A graph, or several over the same nodes, {name: graph}."""
+    if not isinstance(given, Mapping) or issparse(given):  # a dok matrix is a mapping too
+        return {ALONE: _graph(given)}
+    if not tune:
+        raise SettingError(
+            f"{len(given)} graphs by name: give one of them, or tune=True to have one chosen as labels come"
+        )
+    if not given or not all(isinstance(name, str) for name in given):
+        raise GraphError(f"graphs called {list(given)}: give at least one, as {{name: graph}}, its name a text")
+    graphs = {name: _graph(graph) for name, graph in given.items()}
+    first = next(iter(graphs))
+    for name, graph in graphs.items():
+        _check_alike(first, graphs[first], name, graph)
+    return graphs
+
+
+def _graph(given: Any) -> Graph:
+    return given if isinstance(given, Graph | ShardedGraph) else Graph(given)  # type: ignore[return-value]  # it has what a learner reads
+
+
+def _check_alike(one: str, a: Graph, other: str, b: Graph) -> None:
+    if a.n_nodes != b.n_nodes:
+        raise GraphError(f"{one!r} has {a.n_nodes} nodes, {other!r} {b.n_nodes}: give graphs over the same nodes")
+    if a.names != b.names:
+        at = next(i for i in range(a.n_nodes) if a.name(i) != b.name(i))
+        raise GraphError(
+            f"node {at} is {a.name(at)!r} in {one!r} and {b.name(at)!r} in {other!r}: give both the same names, in the same order"
+        )

@@ -1,0 +1,58 @@
+"""Aggregates of a graph and the graph they form, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from askgraph.linalg.simd import compiled
+
+
+@compiled
+def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group: Any, tie: Any) -> int:
+    """Groups of a node and its strong neighbors; who is left joins the group it is tied to most. `top` is its best weight."""
+    count = 0
+    for i in range(len(group)):
+        free = group[i] < 0 and first[i] < first[i + 1]
+        for t in range(first[i], first[i + 1]):
+            free = free and (group[node[t]] < 0 or weight[t] < strong * top[i])
+        if free:
+            group[i] = count
+            for t in range(first[i], first[i + 1]):
+                j = node[t]
+                if group[j] < 0 and weight[t] >= strong * max(top[i], top[j]):
+                    group[j] = count
+            count += 1
+    for i in range(len(group)):
+        if group[i] == -1 and first[i] < first[i + 1]:
+            best = -1
+            for t in range(first[i], first[i + 1]):
+                a = group[node[t]]
+                if a >= 0:
+                    tie[a] += weight[t]
+                    best = a if best < 0 or tie[a] > tie[best] else best
+            for t in range(first[i], first[i + 1]):
+                if group[node[t]] >= 0:
+                    tie[group[node[t]]] = 0.0
+            group[i] = -2 - best
+    for i in range(len(group)):
+        group[i] = -2 - group[i] if group[i] < -1 else group[i]
+    return count
+
+
+@compiled
+def contract(
+    first: Any, node: Any, weight: Any, group: Any, member: Any, end: Any, slot: Any, start: Any, to: Any, total: Any
+) -> int:
+    """Weights between groups, Σ w_ij over i in a, j in b, by rows: start, to, total. Group a is member[end[a]:end[a + 1]]."""
+    size = 0
+    for a in range(len(end) - 1):
+        for m in range(end[a], end[a + 1]):
+            for t in range(first[member[m]], first[member[m] + 1]):
+                b = group[node[t]]
+                if b != a and slot[b] < start[a]:
+                    slot[b], to[size], total[size] = size, b, 0.0
+                    size += 1
+                if b != a:
+                    total[slot[b]] += weight[t]
+        start[a + 1] = size
+    return size

@@ -1,0 +1,341 @@
+"""Multifrontal L D Lᵀ of an M-matrix and its selected inverse, compiled.
+
+Nothing here cancels. The matrix comes as weights m_ij = -q_ij >= 0 and row sums r, a pivot is d_j = r_j + Σ_i m_ij (Grassmann,
+Taksar and Heyman 1985), and every later number is a sum of terms of one sign. So the factor, both diagonals and a solve with
+b >= 0 are right to rounding entry by entry, however badly Q is conditioned.
+
+Lᵀ = I - N. A supernode of w columns of L is a block of w rows of N, each of length w + h: its own columns, then the h rows
+below. All flops are in `multiply`: BLAS would start threads for blocks this small, at twenty times the cost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from askgraph.linalg.elimination import WIDEST, Floats, Ints, Tree
+from askgraph.support.jit import compiled
+
+
+@compiled("void(f8[::1],i8,f8[::1],i8,i8,f8[::1],i8,i8,i8,i8,i8)")
+def multiply(
+    C: Floats, c: int, A: Floats, down: int, along: int, B: Floats, b: int, m: int, inner: int, n: int, reach: int
+) -> None:
+    """C += A B where j < i + reach; (m, n), (m, inner), (inner, n), with row strides c, down, b; along is A's other stride."""
+    for lo in range(0, n, 512):
+        hi = min(lo + 512, n)
+        for k in range(0, inner - 3, 4):
+            b0, b1 = B[k * b + lo : k * b + hi], B[(k + 1) * b + lo : (k + 1) * b + hi]
+            b2, b3 = B[(k + 2) * b + lo : (k + 2) * b + hi], B[(k + 3) * b + lo : (k + 3) * b + hi]
+            for i in range(m):
+                p = i * down + k * along
+                x0, x1, x2, x3 = A[p], A[p + along], A[p + 2 * along], A[p + 3 * along]
+                row = C[i * c + lo : i * c + min(i + reach, hi)]
+                for j in range(len(row)):
+                    row[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+        for k in range(inner - inner % 4, inner):
+            b0 = B[k * b + lo : k * b + hi]
+            for i in range(m):
+                x0 = A[i * down + k * along]
+                row = C[i * c + lo : i * c + min(i + reach, hi)]
+                for j in range(len(row)):
+                    row[j] += x0 * b0[j]
+
+
+@compiled("void(f8[::1],f8[::1],i8)")
+def copy(to: Floats, source: Floats, n: int) -> None:
+    """Copy n numbers; a loop, for slice assignment is slow to compile."""
+    for i in range(n):
+        to[i] = source[i]
+
+
+@compiled("void(f8[::1],i8)")
+def clear(x: Floats, n: int) -> None:
+    """Zero n numbers."""
+    for i in range(n):
+        x[i] = 0.0
+
+
+@compiled()
+def front(tree: Tree, s: int) -> tuple[int, int, int, int, Ints]:
+    """First column of s, w, h, w + h, and its rows."""
+    o, R = tree.first[s], tree.rows[tree.start[s] : tree.start[s + 1]]
+    w = tree.first[s + 1] - o
+    return o, w, len(R), w + len(R), R
+
+
+@compiled()
+def locate(tree: Tree, s: int, at: Ints) -> None:
+    """Note where each column of the matrix sits in the front of s."""
+    o, w, h, _, R = front(tree, s)
+    for i in range(w):
+        at[o + i] = i
+    for i in range(h):
+        at[R[i]] = w + i
+
+
+@compiled()
+def gather(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: Floats, stack: Floats, top: int) -> int:
+    """Pop the children's updates into the rows B and the update U of s; return the new top."""
+    clear(U, h * h)
+    c = tree.head[s]
+    while c != -1:
+        R = tree.rows[tree.start[c] : tree.start[c + 1]]
+        m = len(R)
+        top -= m * m
+        q = 0
+        for a in range(m):
+            i = at[R[a]]
+            q += i < w
+            V = stack[top + a * m : top + a * m + a + 1]
+            for b in range(min(a + 1, q)):
+                B[at[R[b]] * (w + h) + i] += V[b]
+            for b in range(q, a + 1):
+                U[(i - w) * h + at[R[b]] - w] += V[b]
+        c = tree.prior[c]
+    return top
+
+
+@compiled()
+def factorize(
+    indptr: Ints, indices: Ints, data: Floats, order: Ints, place: Ints, tree: Tree, r: Floats
+) -> tuple[Floats, Floats, int]:
+    """N, d and -1, or the column without a positive pivot; r (row sums, in elimination order) is used up."""
+    N, d, at = np.zeros(tree.block[-1]), np.ones(len(r)), np.empty(len(r), np.int32)
+    stack, U, M = np.empty(tree.room), np.empty(tree.tall**2), np.empty((tree.tall + WIDEST) * WIDEST)
+    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    for s in range(len(tree.first) - 1):
+        o, w, h, f, R = front(tree, s)
+        locate(tree, s, at)
+        B = N[tree.block[s] : tree.block[s + 1]]
+        for j in range(w):
+            for t in range(indptr[order[o + j]], indptr[order[o + j] + 1]):
+                i = place[indices[t]]
+                if i > o + j:
+                    B[j * f + at[i]] -= data[t]
+        top = gather(tree, s, w, h, at, B, U, stack, top)
+        for j in range(w):
+            B[j * f + j] = 0.0
+            row = B[j * f + j + 1 : j * f + f]
+            multiply(row, f, M[j:], 0, f, B[j + 1 :], f, 1, j, len(row), len(row))
+            copy(M[j * f + j + 1 :], row, len(row))
+            pivot = r[o + j]
+            for i in range(len(row)):
+                pivot += row[i]
+            if not 0 < pivot < np.inf:
+                return N, d, o + j
+            d[o + j] = pivot
+            for i in range(len(row)):
+                row[i] /= pivot
+            for i in range(j + 1, w):
+                r[o + i] += row[i - j - 1] * r[o + j]
+            for i in range(h):
+                r[R[i]] += row[w - j - 1 + i] * r[o + j]
+        multiply(U, h, M[w:], 1, f, B[w:], f, h, w, h, 1)
+        copy(stack[top:], U, h * h)
+        top += h * h
+    return N, d, -1
+
+
+@compiled()
+def tangent(N: Floats, d: Floats, tree: Tree) -> tuple[Floats, Floats]:
+    """dN and dd for dQ = I. With n = m/d and e = dm - n dd = d dn: dm += dm nᵀ + n eᵀ, all of one sign."""
+    dN, dd, at = np.zeros(len(N)), np.empty(len(d)), np.empty(len(d), np.int32)
+    stack, U, E = np.empty(tree.room), np.empty(tree.tall**2), np.empty((tree.tall + WIDEST) * WIDEST)
+    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    for s in range(len(tree.first) - 1):
+        o, w, h, f, _ = front(tree, s)
+        locate(tree, s, at)
+        A, B = N[tree.block[s] : tree.block[s + 1]], dN[tree.block[s] : tree.block[s + 1]]
+        top = gather(tree, s, w, h, at, B, U, stack, top)
+        for j in range(w):
+            p = j * f + j
+            multiply(B[p:], f, A[j:], 0, f, B[j:], f, 1, j, f - j, f)
+            multiply(B[p:], f, E[j:], 0, f, A[j:], f, 1, j, f - j, f)
+            dd[o + j] = 1.0 - B[p]
+            B[p] = 0.0
+            for i in range(p, j * f + f):
+                E[i] = B[i] - A[i] * dd[o + j]
+        multiply(U, h, A[w:], 1, f, B[w:], f, h, w, h, 1)
+        multiply(U, h, E[w:], 1, f, A[w:], f, h, w, h, 1)
+        copy(stack[top:], U, h * h)
+        top += h * h
+        for j in range(w):
+            for i in range(j * f + j, j * f + f):
+                B[i] = E[i] / d[o + j]
+    return dN, dd
+
+
+@compiled()
+def push(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Floats, stack: Floats, top: int) -> int:
+    """Hand each child its part of the inverse, last child on top: Z (w, w + h) are the rows of s, ZR (h, h) those above."""
+    f = w + h
+    c = tree.head[s]
+    while c != -1:
+        top += (tree.start[c + 1] - tree.start[c]) ** 2
+        c = tree.prior[c]
+    end = top
+    c = tree.head[s]
+    while c != -1:
+        R = tree.rows[tree.start[c] : tree.start[c + 1]]
+        m = len(R)
+        top -= m * m
+        q = 0
+        for a in range(m):
+            i = at[R[a]]
+            V = stack[top + a * m : top + a * m + m]
+            if i < w:
+                q += 1
+                row = Z[i * f : i * f + f]
+                for b in range(m):
+                    V[b] = row[at[R[b]]]
+                    stack[top + b * m + a] = V[b]
+            else:
+                row = ZR[(i - w) * h : (i - w) * h + h]
+                for b in range(q, m):
+                    V[b] = row[at[R[b]] - w]
+        c = tree.prior[c]
+    return end
+
+
+@compiled()
+def climb(A: Floats, X: Floats, w: int, f: int) -> None:
+    """X <- L_JJ⁻ᵀ X for the triangle within a block A."""
+    for j in range(w - 2, -1, -1):
+        multiply(X[j * f :], f, A[j * f + j + 1 :], 0, 1, X[(j + 1) * f :], f, 1, w - 1 - j, f, f)
+
+
+@compiled()
+def spread(T: Floats, Y: Floats, v: Floats, Z: Floats, w: int, h: int) -> None:
+    """T += Y blockdiag(v, Z)."""
+    for i in range(w):
+        for k in range(i, w):
+            T[i * (w + h) + k] += Y[i * (w + h) + k] * v[k]
+    multiply(T[w:], w + h, Y[w:], w + h, 1, Z, h, w, h, h, h)
+
+
+@compiled()
+def dots(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> None:
+    """out += X Yᵀ."""
+    for i in range(w):
+        x = X[i * f : i * f + f]
+        for j in range(w):
+            y = Y[j * f : j * f + f]
+            total = 0.0
+            for k in range(f):
+                total += x[k] * y[k]
+            out[i * w + j] += total
+
+
+@compiled()
+def settle(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
+    """Move the finished diagonal block into its rows, and its diagonal out."""
+    for i in range(w):
+        copy(Z[i * f :], ZJ[i * w :], w)
+        g[i] = abs(ZJ[i * w + i])
+    clear(ZJ, w * w)
+
+
+@compiled()
+def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Floats, Floats]:
+    """diag(G) and, where dN is not empty, diag(G²) = -d diag(G), from the root down (Takahashi 1973).
+
+    With Y = L_JJ⁻ᵀ [I N_JR] and T = Y blockdiag(D⁻¹, Z_RR): Z_JR = T_R and Z_JJ = T Yᵀ.
+    """
+    n, wide, squares = len(d), (tree.tall + WIDEST) * WIDEST, len(dN) > 0
+    k = 1 if squares else 0
+    g, dg, at = np.empty(n), np.empty(n * k), np.empty(n, np.int32)
+    stack, ZR, Y, Z, ZJ = (
+        np.empty(tree.room),
+        np.empty(tree.tall**2),
+        np.empty(wide),
+        np.empty(wide),
+        np.zeros(WIDEST**2),
+    )
+    dstack, dZR, dY, dZ = np.empty(tree.room * k), np.empty(tree.tall**2 * k), np.empty(wide * k), np.empty(wide * k)
+    dZJ, v, dv = np.zeros(WIDEST**2), np.empty(WIDEST), np.empty(WIDEST)
+    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    for s in range(len(tree.first) - 2, -1, -1):
+        o, w, h, f, _ = front(tree, s)
+        locate(tree, s, at)
+        A = N[tree.block[s] : tree.block[s + 1]]
+        top -= h * h
+        copy(ZR, stack[top:], h * h)
+        copy(Y, A, w * f)
+        clear(Z, w * f)
+        for i in range(w):
+            v[i] = 1 / d[o + i]
+            clear(Y[i * f :], w)
+            Y[i * f + i] = 1.0
+        climb(A, Y, w, f)
+        spread(Z, Y, v, ZR, w, h)
+        dots(ZJ, Z, Y, w, f)
+        if squares:
+            B = dN[tree.block[s] : tree.block[s + 1]]
+            copy(dZR, dstack[top:], h * h)
+            copy(dY, B, w * f)
+            clear(dZ, w * f)
+            for i in range(w):
+                dv[i] = -dd[o + i] * v[i] * v[i]
+                clear(dY[i * f :], w)
+            multiply(dY, f, B, f, 1, Y, f, w, w, f, f)
+            climb(A, dY, w, f)
+            spread(dZ, dY, v, ZR, w, h)
+            spread(dZ, Y, dv, dZR, w, h)
+            dots(dZJ, dZ, Y, w, f)
+            dots(dZJ, Z, dY, w, f)
+            settle(dZ, dZJ, dg[o:], w, f)
+            push(tree, s, w, h, at, dZ, dZR, dstack, top)
+        settle(Z, ZJ, g[o:], w, f)
+        top = push(tree, s, w, h, at, Z, ZR, stack, top)
+    return g, dg
+
+
+@compiled()
+def solve(N: Floats, d: Floats, tree: Tree, X: Floats) -> None:
+    """Each row of X (k, n), in elimination order, <- L⁻ᵀ D⁻¹ L⁻¹ x."""
+    t = np.empty(tree.tall)
+    for c in range(len(X)):
+        forward(N, tree, X[c], t)
+        backward(N, d, tree, X[c], t)
+
+
+@compiled()
+def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
+    """x <- L⁻¹ x; indices instead of slices, since most supernodes are a few numbers."""
+    first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
+    for s in range(len(first) - 1):
+        o, r, A = first[s], start[s], block[s]
+        w, h = first[s + 1] - o, start[s + 1] - r
+        if w == 1:
+            xj = x[o]
+            for i in range(h):
+                x[rows[r + i]] += N[A + 1 + i] * xj
+            continue
+        for i in range(h):
+            t[i] = 0.0
+        for j in range(w):
+            xj, row = x[o + j], A + j * (w + h)
+            for i in range(j + 1, w):
+                x[o + i] += N[row + i] * xj
+            for i in range(h):
+                t[i] += N[row + w + i] * xj
+        for i in range(h):
+            x[rows[r + i]] += t[i]
+
+
+@compiled()
+def backward(N: Floats, d: Floats, tree: Tree, x: Floats, t: Floats) -> None:
+    """x <- L⁻ᵀ D⁻¹ x."""
+    first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
+    for s in range(len(first) - 2, -1, -1):
+        o, r, A = first[s], start[s], block[s]
+        w, h = first[s + 1] - o, start[s + 1] - r
+        for i in range(h):
+            t[i] = x[rows[r + i]]
+        for j in range(w - 1, -1, -1):
+            total, row = x[o + j] / d[o + j], A + j * (w + h)
+            for i in range(h):
+                total += N[row + w + i] * t[i]
+            for i in range(j + 1, w):
+                total += N[row + i] * x[o + i]
+            x[o + j] = total

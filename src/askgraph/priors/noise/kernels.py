@@ -1,0 +1,46 @@
+"""The noise of edges, compiled: hashed as it is added up, so that nothing the size of all edges is ever held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askgraph.support.jit import compiled
+
+
+@compiled()
+def mixed(x: Any, part: Any) -> Any:
+    """A round of splitmix64."""
+    x = x * np.uint64(0x9E3779B97F4A7C15) + part + np.uint64(1)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@compiled()
+def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
+    """out_ic += ±√w_ij over the neighbors j of i, the sign bit c of the edge's hash, turned at its second end."""
+    one = np.uint64(1)
+    for i in range(len(out)):
+        row = out[i]
+        for t in range(first[i], first[i + 1]):
+            j = node[t]
+            bits = mixed(mixed(word, np.uint64(min(i, j))), np.uint64(max(i, j))) >> shift
+            size = np.float32(root[t] if i < j else -root[t])
+            for c in range(len(row)):
+                row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size
+
+
+@compiled()
+def shard_edges(first: Any, column: Any, ids: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
+    """The same where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
+    one = np.uint64(1)
+    for t in range(len(out)):
+        row, i = out[t], ids[t]
+        for at in range(first[t], first[t + 1]):
+            j = ids[column[at]]
+            bits = mixed(mixed(word, np.uint64(min(i, j))), np.uint64(max(i, j))) >> shift
+            size = np.float32(root[at] if i < j else -root[at])
+            for c in range(len(row)):
+                row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size

@@ -1,0 +1,180 @@
+r"""Summaries estimated from random probes, exact at the nodes that were solved for.
+
+With D = diag(d + δ), P = D⁻¹W and ξ of covariance Q, X = G₀ξ is a sample of the field, and
+:math:`G = D^{-1} + P D^{-1} + P G P^T` leaves only :math:`(P G P^T)_{ii} = E (PX)_i^2` to the samples (Rao–Blackwell).
+The constant mode of every component, of n_c nodes, is kept out of the samples, since G1 is known:
+:math:`g_{ii} = 1/D_i + E(PX)_i^2 + \delta (P\,G1)_i^2/n_c`. Likewise, with random signs z,
+:math:`\|g_i\|_2^2 = (2 g_{ii} - 1/D_i)/D_i + (P\,G1)_i^2/n_c + E(PGz)_i^2`; where a graph mixes slowly, whatever is constant
+on groups of nodes is taken out of z as well, and is exact by a solve a group.
+A label moves the samples, never the estimates: the sample of G_t is X − V U with one row of U a label, so that the state a
+label costs is O(n). Q v vanishes at unlabeled nodes, so there P v = v, and P G1 = G1 − D⁻¹1: P is never needed again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.errors import EngineError
+from askgraph.priors.summaries import Covariance, clipped, shifted_squares
+from askgraph.spaces.local import Rows
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+Sample = NDArray[np.float32]
+CHUNK = 65_536  # rows squared at a time
+SHARP = 1e-2  # residual of a column whose g_ii counts: its error is of the order of the square
+SHARP_SQUARES = 1e-3  # where ‖g‖₂ counts too, whose error is of the order of the residual
+
+
+class Noise(Protocol):
+    """Where samples come from."""
+
+    def at(self, node: int, count: int) -> Array:
+        """ξ at one node."""
+        ...
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """What it takes to make the same again."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Y_t = Y − V U, Y = P G ξ, a column a probe, and the running weighted sum of its squares."""
+
+    values: Sample  # Y
+    weights: Array  # of the columns: 1/k for random ones
+    noise: Noise  # ξ
+    told: Array  # U (t, k)
+    square: Array  # Σ of weighted squares of Y_t, a value a node
+
+    @classmethod
+    def of(cls, rows: Rows, values: Sample, weights: Array, noise: Noise) -> Samples:
+        """Before any label."""
+        narrow = rows.lift(weights.astype(np.float32))
+        chunks = (values[at : at + CHUNK] for at in range(0, max(len(values), 1), CHUNK))
+        square = np.concatenate([(chunk * chunk) @ narrow for chunk in chunks]).astype(np.float64)
+        return cls(values, weights, noise, np.zeros((0, weights.size)), square)
+
+    def at(self, field: Covariance, node: int, local: float) -> Array:
+        """G_t ξ at one node: G = D⁻¹ + P G."""
+        start = field.prior.pick(self.values, node) + local * self.noise.at(node, self.weights.size)
+        return np.asarray(start - field.prior.pick(field.factor, node) @ self.told)
+
+    def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
+        """The squares of Y_t + sign · v u."""
+        weighted = self.weights * u
+        lift = field.prior.lift
+        Yu = self.values @ lift(weighted.astype(np.float32)) - field.factor @ lift(self.told @ weighted)
+        moved = self.square + v * (sign * 2 * Yu + v * float(u @ weighted))
+        return np.maximum(moved, 0.0, out=moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """Estimated summaries; ``known`` marks the nodes where they are exact, and stay exact as labels come."""
+
+    local: Array  # 1/D
+    share: Array  # δ/n_c
+    delta: float
+    field_samples: Samples
+    flat_samples: Samples | None  # G z, for ‖g‖₂
+    influence_l1: Array
+    known: BoolArray
+    known_variance: Array
+    known_squares: Array
+
+    @cached_property
+    def variance(self) -> Array:
+        """g_ii: exact where known, estimated elsewhere, and never 0 there."""
+        constant = self.share * (self.influence_l1 - self.local) ** 2
+        return np.where(self.known, self.known_variance, self.local + self.field_samples.square + constant)
+
+    @cached_property
+    def influence_l2(self) -> Array:
+        """‖g_i‖₂: exact where known, estimated elsewhere, and at least g_ii there."""
+        if self.flat_samples is None:
+            raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
+        constant = self.share / self.delta * (self.influence_l1 - self.local) ** 2
+        known = self.local * (2 * self.variance - self.local) + constant
+        estimate = np.maximum(known + self.flat_samples.square, self.variance**2)
+        return np.sqrt(np.where(self.known, self.known_squares, estimate))
+
+    def estimated(self) -> Probed:
+        """The same summaries as if no node had been solved for."""
+        return replace(self, known=np.zeros_like(self.known))
+
+    def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
+        """Of G − v vᵀ. A noisy label is a sample of the field plus noise, so the probes get a sign each of it."""
+        local = float(field.prior.pick(self.local, node))
+        u = self.field_samples.at(field, node, local) / scale
+        if noise:
+            u += noise / scale * np.random.default_rng(node).choice([-1.0, 1.0], u.size)
+        w = None if self.flat_samples is None else self.flat_samples.at(field, node, local) / scale
+        here = field.prior.unit(node)
+        g2 = scale**2 * field.prior.total(v * v)
+        met = replace(
+            self,
+            known=self.known | here,
+            known_variance=np.where(here, scale**2 - noise**2, self.known_variance),
+            known_squares=np.where(here, g2, self.known_squares),
+        )
+        return met._shifted(field, v, u, w, -1, here if noise == 0 else None)._kept(u, w)
+
+    def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Probed:
+        """Of G + lost lostᵀ."""
+        turned, last = _turned(self.field_samples.told, at, turn)
+        flat = None if self.flat_samples is None else _turned(self.flat_samples.told, at, turn)
+        moved = self._shifted(field, lost, last, None if flat is None else flat[1], +1, None)
+        return replace(
+            moved,
+            field_samples=replace(moved.field_samples, told=turned),
+            flat_samples=None if flat is None else replace(moved.flat_samples, told=flat[0]),  # type: ignore[type-var]  # there when flat is
+        )
+
+    def sharpened(self, field: Covariance, nodes: IntArray) -> Probed:
+        """Exact at these nodes, by their columns."""
+        put, new = field.prior.put, nodes[~field.prior.pick(self.known, nodes)]
+        if not new.size:
+            return self
+        squares = self.known_squares
+        if self.flat_samples is None:
+            variance = field.variances(new, SHARP)
+        else:
+            G = field.columns(new, SHARP_SQUARES)
+            variance, squares = field.prior.pick(G, new).diagonal(), put(squares, new, field.prior.total(G * G))
+        known = put(self.known, new, True)
+        return replace(self, known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares)
+
+    def _shifted(
+        self, field: Covariance, v: Array, u: Array, w: Array | None, sign: int, gone: BoolArray | None
+    ) -> Probed:
+        samples = replace(self.field_samples, square=self.field_samples.moved(field, v, u, sign))
+        flat, squares = self.flat_samples, self.known_squares
+        if flat is not None and w is not None:
+            flat = replace(flat, square=flat.moved(field, v, w, sign))
+            squares = shifted_squares(squares, field, v, sign)
+        return replace(
+            self,
+            field_samples=samples,
+            flat_samples=flat,
+            influence_l1=clipped(self.influence_l1 + sign * field.prior.total(v) * v, gone),
+            known_variance=clipped(self.known_variance + sign * v * v, gone),
+            known_squares=clipped(squares, gone),
+        )
+
+    def _kept(self, u: Array, w: Array | None) -> Probed:
+        samples = replace(self.field_samples, told=np.vstack([self.field_samples.told, u]))
+        flat = self.flat_samples
+        if flat is not None and w is not None:
+            flat = replace(flat, told=np.vstack([flat.told, w]))
+        return replace(self, field_samples=samples, flat_samples=flat)
+
+
+def _turned(told: Array, at: int, turn: Array) -> tuple[Array, Array]:
+    rows = turn.T @ told[at:]
+    return np.vstack([told[:at], rows[:-1]]), rows[-1]

@@ -1,0 +1,128 @@
+"""The summaries of the covariance that closed-form utilities read: g_ii, ‖g_i‖₁, ‖g_i‖₂."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from askgraph.errors import EngineError
+from askgraph.spaces.local import Rows
+from askgraph.types import Array, BoolArray, IntArray
+
+
+class Covariance(Protocol):
+    """What a summary needs to know of the field it belongs to."""
+
+    @property
+    def prior(self) -> Rows:
+        """Where its rows live."""
+        ...
+
+    @property
+    def factor(self) -> Array:
+        """V (n × t)."""
+        ...
+
+    def apply(self, x: Array) -> Array:
+        """G_t x."""
+        ...
+
+    def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G_t[:, nodes]."""
+        ...
+
+    def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
+        """G_t[i, i] at these nodes."""
+        ...
+
+
+class Spread(Protocol):
+    """Summaries of G_t: a value; conditioning returns a new one."""
+
+    @property
+    def variance(self) -> Array:
+        """g_ii."""
+        ...
+
+    @property
+    def influence_l1(self) -> Array:
+        """‖g_i‖₁ = (G1)_i, since G ≥ 0."""
+        ...
+
+    @property
+    def influence_l2(self) -> Array:
+        """‖g_i‖₂."""
+        ...
+
+    def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Spread:
+        """Of G − v vᵀ, after a label at this node; ``scale`` is √(g_kk + γ²)."""
+        ...
+
+    def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Spread:
+        """Of G + lost lostᵀ, after V's columns from ``at`` on were turned and the last of them was lost."""
+        ...
+
+    def sharpened(self, field: Covariance, nodes: IntArray) -> Spread:
+        """Summaries that are exact at these nodes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Summaries that are exact everywhere; ``squares`` is diag G² / magnitude², or None when nothing will read it.
+
+    ``magnitude`` is a power of four near the entries of G where these are so far from 1 that their squares would overflow.
+    """
+
+    variance: Array
+    influence_l1: Array
+    squares: Array | None
+    magnitude: float = 1.0
+
+    @property
+    def influence_l2(self) -> Array:
+        """‖g_i‖₂ = √(G²)_ii."""
+        if self.squares is None:
+            raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
+        return np.sqrt(self.squares) * self.magnitude
+
+    def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Exact:
+        """Of G − v vᵀ; nothing is left at a node whose label is exact."""
+        return self._shifted(field, v, -1, field.prior.unit(node) if noise == 0 else None)
+
+    def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Exact:
+        """Of G + lost lostᵀ."""
+        return self._shifted(field, lost, +1, None)
+
+    def _shifted(self, field: Covariance, v: Array, sign: int, gone: BoolArray | None) -> Exact:
+        v2 = v * v
+        squares = None
+        if self.squares is not None:
+            squares = shifted_squares(self.squares, field, v, sign, self.magnitude)
+        return Exact(
+            clipped(self.variance + sign * v2, gone),
+            clipped(self.influence_l1 + sign * field.prior.total(v) * v, gone),
+            None if squares is None else clipped(squares, gone),
+            self.magnitude,
+        )
+
+    def sharpened(self, field: Covariance, nodes: IntArray) -> Exact:
+        """Nothing to do: all nodes are exact."""
+        return self
+
+
+def shifted_squares(squares: Array, field: Covariance, v: Array, sign: int, magnitude: float = 1.0) -> Array:
+    r"""The diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`, over magnitude²."""
+    v = v / np.sqrt(magnitude)
+    v2 = v * v
+    return squares + 2 * sign * v * (field.apply(v) / magnitude) + field.prior.total(v2) * v2
+
+
+def clipped(x: Array, gone: BoolArray | None) -> Array:
+    """x at least 0, and 0 where ``gone``."""
+    x = np.maximum(x, 0.0)  # G ≥ 0 entrywise; roundoff may leave -1e-17
+    if gone is not None:
+        x[gone] = 0.0
+    return x

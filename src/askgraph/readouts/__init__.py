@@ -1,0 +1,7 @@
+"""From votes to class probabilities, by several rules; what to ask for is in utilities."""
+
+from __future__ import annotations
+
+from askgraph.readouts.readouts import READOUTS, Consensus, Map, Mass, Readout, Reweighted, Tempered, as_readout, decide
+
+__all__ = ["READOUTS", "Consensus", "Map", "Mass", "Readout", "Reweighted", "Tempered", "as_readout", "decide"]

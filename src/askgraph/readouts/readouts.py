@@ -1,0 +1,191 @@
+"""Readouts: from the field to class probabilities and decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from askgraph.errors import LabelError, SettingError
+from askgraph.field import Field, coding
+from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
+from askgraph.spaces.local import Rows
+from askgraph.types import Array, BoolArray, IntArray
+from askgraph.utilities.recent import reweighted
+
+HEARD = 0.9  # the share of the neighbours in a consensus
+SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes by which its confidence is set, and the exponents tried
+
+
+class Readout(Protocol):
+    """Class probabilities (n × C) of a field's nodes, or of rows with other votes that are linked to nodes by weights."""
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """A row a node, a column a class."""
+        ...
+
+
+@dataclass(frozen=True)
+class Map:
+    """The paper's decision: argmax of the mean (7), probabilities (6)."""
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """p_c ∝ (1 + μ_c)/2."""
+        return coding.chances(field.votes if votes is None else votes)
+
+
+@dataclass(frozen=True)
+class Mass:
+    r"""Class-mass normalisation (Zhu 2003): :math:`q_c h_{ic} / \sum_{j \in U} h_{jc}`, q the class prior.
+
+    A node keeps the share 1 − H of the uniform distribution: what no label reaches stays at 1/C. A class without labels
+    has no votes, so it is never decided for, but keeps its part of that share.
+    """
+
+    prior: Literal["uniform", "frequency"] | tuple[float, ...] = "uniform"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prior, str):
+            if self.prior not in ("uniform", "frequency"):
+                raise SettingError(f"class prior {self.prior!r}: give 'uniform', 'frequency' or one number a class")
+        elif not all(np.isfinite(q) and q > 0 for q in self.prior):
+            raise SettingError(f"class prior {self.prior!r}: every class needs a positive number")
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """H · (normalised votes) + (1 − H)/C."""
+        votes, mass = np.maximum(field.votes if votes is None else votes, 0.0), field.mass
+        weights = self._prior(field.counts)
+        if (mass > 0).any():  # else nothing is left to normalise over
+            weights = coding.ratio(weights, mass)
+        return _blended(votes, votes * field.prior.lift(weights))
+
+    def _prior(self, counts: Array) -> Array:
+        if self.prior == "uniform":
+            return np.ones(counts.size)
+        if self.prior == "frequency":
+            return coding.frequencies(counts, counts.size)
+        if len(self.prior) != counts.size:
+            raise SettingError(f"the class prior has {len(self.prior)} numbers, there are {counts.size} classes")
+        return np.asarray(self.prior, dtype=float)
+
+
+@dataclass(frozen=True)
+class Tempered:
+    r"""Class-mass normalisation with label frequencies, tempered: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau`, the classes seen.
+
+    Where the graph mixes fast, what labels tell is a few per cent of a constant: τ must be large there, and is 1 where votes
+    fall off by themselves. It is the temperature at which the labels are best predicted from each other, drawn towards
+    2/σ, σ the spread of ln(h/h̄) over classes. A ``tau`` of your own may be given.
+    """
+
+    tau: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.tau is not None and not (np.isfinite(self.tau) and self.tau > 0):
+            raise SettingError(f"tau={self.tau}: a temperature is a positive number, or None to have it chosen")
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """H p + (1 − H)/C: what no label reaches stays at 1/C, and a class without labels keeps its part of that."""
+        return _read(field, tempered(field, self.tau), votes)
+
+
+@dataclass(frozen=True)
+class Consensus:
+    r"""Tempered probabilities, then a word with the neighbours: :math:`p_i \leftarrow 0.1\, p_i + 0.9 \sum_j w_{ij} p_j / d_i`.
+
+    Votes are read by class mass, or as they are where labels are predicted better so. A mean over neighbours is right more
+    often, but less sure: one exponent for all nodes makes up for that, so that confidence on average is what it was.
+    """
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """Of nodes, or of rows with these votes that are linked to nodes by weights."""
+        reading, origin = tempered_or_plain(field), field.origin
+        p = _read(field, reading, None)
+        heard = _heard(p, origin.neighbors(p), origin.degrees)
+        sharpness = _sharpness(origin, p, heard, ~field.labeled)
+        if votes is not None and links is not None:
+            weight = origin.lift(np.asarray(links.sum(axis=1)).ravel())
+            return _sharpened(_heard(_read(field, reading, votes), origin.linked(links, p), weight), sharpness)
+        return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
+
+
+def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
+    """The reading of these votes; labels are what was told."""
+    mine = field.votes if votes is None else votes
+    p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
+    if votes is not None:
+        return p
+    return np.where((field.free == 0)[:, None], np.clip(field.votes, 0.0, 1.0), p)  # roundoff may leave -1e-17
+
+
+def _heard(own: Array, around: Array, weight: Array) -> Array:
+    """0.1 of one's own and 0.9 of the mean over neighbours; all of one's own without any."""
+    return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
+
+
+def _sharpness(origin: Rows, p: Array, heard: Array, unlabeled: BoolArray) -> float:
+    """The exponent with which heard probabilities are as sure as one's own were, on average over some unlabeled nodes."""
+    some = origin.sample(np.flatnonzero(unlabeled), SAMPLE)
+    aims, part = origin.everyone(p[some].max(axis=1)), origin.everyone(heard[some])
+    if not aims.size:
+        return 1.0
+    aim = aims.mean()
+    logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
+    low, high = np.log(SHARPNESS)
+    for _ in range(20):
+        middle = (low + high) / 2
+        unsure = (1 / coding.summed(np.exp(np.exp(middle) * logs))).mean() < aim
+        low, high = (middle, high) if unsure else (low, middle)
+    return float(np.exp((low + high) / 2))
+
+
+def _sharpened(p: Array, power: float) -> Array:
+    scores = (p / p.max(axis=1, keepdims=True)) ** power
+    return scores / coding.summed(scores)
+
+
+def _blended(votes: Array, scores: Array) -> Array:
+    """H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
+    classes, reach, total = votes.shape[1], np.clip(coding.summed(votes), 0.0, 1.0), coding.summed(scores)
+    return reach * coding.ratio(scores, total, 1 / classes) + (1 - reach) / classes
+
+
+@dataclass(frozen=True)
+class Reweighted:
+    """The decision that goes with the sampler ``pwll``: the paper's, of votes in the graph that Poisson's equation reweights."""
+
+    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+        """p_c ∝ u_c + (1 − Σ_c u_c)/2."""
+        if votes is not None:
+            raise SettingError(
+                "the reweighted readout reads nodes of the graph only: choose another one for other rows"
+            )
+        return coding.chances(reweighted(field))
+
+
+READOUTS: dict[str, Readout] = {
+    "map": Map(),
+    "mass": Mass(),
+    "tempered": Tempered(),
+    "consensus": Consensus(),
+    "reweighted": Reweighted(),
+}
+
+
+def as_readout(readout: str | Readout) -> Readout:
+    """A readout by name, or the one given."""
+    if not isinstance(readout, str):
+        return readout
+    if readout in READOUTS:
+        return READOUTS[readout]
+    names = ", ".join(map(repr, READOUTS))
+    raise SettingError(f"no readout called {readout!r}: choose one of {names}, or pass a function of the field")
+
+
+def decide(field: Field, readout: Readout) -> IntArray:
+    """The class index of every node."""
+    if field.n_classes == 0:
+        raise LabelError("no class is known yet: observe a label, or start the field with its number of classes")
+    return coding.decide(readout(field))

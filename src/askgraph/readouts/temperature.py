@@ -1,0 +1,197 @@
+"""How sharply to read votes: the temperature at which the labels held are best predicted from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from askgraph.field import Field, Label, coding
+from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone
+from askgraph.priors.base import Prior
+from askgraph.types import Array, BoolArray, IntArray
+
+TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
+FAINT, NOTHING = 1e-6, 1e-9  # added to a vote over its mean, and to one left out: a class is never ruled out for good
+ODD = 0.02  # the share of labels that nothing could have predicted
+NEVER = -50.0  # the score of a class whose only label is left out
+PLAIN = 0.5  # what reading votes without masses must gain to be chosen, in nats
+
+
+@dataclass(frozen=True)
+class Reading:
+    """p_c ∝ prior_c (h_c / mean_c)^tau over the classes seen."""
+
+    seen: IntArray
+    mean: Array
+    prior: Array
+    tau: float
+
+    def __call__(self, votes: Array) -> Array:
+        """The shares of all classes, 0 for one without labels; rows add up to 1."""
+        logits = np.full_like(votes, -np.inf)
+        for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
+            logits[:, c] = self.tau * np.log(np.maximum(votes[:, c], 0.0) / mean + FAINT) + np.log(prior)
+        scores = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return scores / coding.summed(scores)
+
+
+def tempered(field: Field, tau: float | None = None) -> Reading | None:
+    """Class-mass normalisation with label frequencies at the temperature given, or chosen; None with nothing to read."""
+    evidence = _Evidence.of(field)
+    if evidence is None:
+        return None
+    return evidence.by_mass(tau or evidence.best(evidence.losses(plain=False), 0.5)[0])
+
+
+def tempered_or_plain(field: Field) -> Reading | None:
+    """The same, or the votes as they are where labels are predicted better so; the temperature is freer."""
+    evidence = _Evidence.of(field)
+    if evidence is None:
+        return None
+    tau, plain, _ = evidence.freely()
+    return evidence.plainly(tau) if plain else evidence.by_mass(tau)
+
+
+def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
+    """Labels left out one at a time, and the class probabilities (a row a label) that all others then give, read the same way.
+
+    Of labels that were folded in, some or ``every`` one.
+    """
+    evidence = _Evidence.of(field, every)
+    if evidence is None:
+        left = left_out(field, every)
+        return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
+    left, scores = evidence.left, evidence.scores(*evidence.freely()[:2])
+    shares = np.zeros_like(left.votes)
+    shares[:, evidence.seen] = scores / coding.summed(scores)
+    reach = np.clip(coding.summed(left.votes), 0.0, 1.0)
+    return left, reach * shares + (1 - reach) / evidence.classes
+
+
+def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
+    """-Σ ln p of labels from all others, as a consensus would read them, and over how many: those not alone in their class.
+
+    In a prior that holds no label yet: a solve a label, and nothing is factorised.
+    """
+    codes = np.array([x.label for x in labels], dtype=np.int64)
+    counts = np.bincount(codes, minlength=classes).astype(float)
+    votes, left = left_out_alone(prior, labels, classes)
+    labeled = prior.put(prior.zeros(dtype=bool), left.nodes, True)
+    told, counted = _Votes(prior, votes, labeled, counts), int((counts[codes] > 1).sum())
+    return (_Evidence.read(told, left).freely()[2] if told.tell else counted * np.log(classes)), counted
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """The votes of all nodes, and how many labels of each class they are from."""
+
+    prior: Prior
+    votes: Array
+    labeled: BoolArray
+    counts: Array
+
+    @cached_property
+    def seen(self) -> IntArray:
+        return np.flatnonzero(self.counts)
+
+    @cached_property
+    def reached(self) -> BoolArray:
+        """Unlabeled nodes that votes reach."""
+        return ~self.labeled & (coding.summed(self.votes)[:, 0] > NOTHING)
+
+    @property
+    def tell(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self.seen.size and self.prior.total(self.reached))
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The votes for the classes seen, summed over the unlabeled nodes they reach, and what labels say of each other."""
+
+    classes: int
+    seen: IntArray
+    counts: Array  # labels of each class seen
+    total: Array  # their votes, summed
+    reached: int  # over so many nodes
+    likely: float  # τ₀
+    left: LeftOut
+
+    @classmethod
+    def of(cls, field: Field, every: bool = False) -> _Evidence | None:
+        told = _Votes(field.prior, field.votes, field.labeled, field.counts)
+        return cls.read(told, left_out(field, every)) if told.tell else None
+
+    @classmethod
+    def read(cls, told: _Votes, left: LeftOut) -> _Evidence:
+        votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
+        reached = int(told.prior.total(told.reached))
+        total = np.maximum(told.prior.total(votes), NOTHING * reached)
+        likely = _likely(told.prior, votes, total / reached, reached)
+        return cls(told.counts.size, seen, told.counts[seen], total, reached, likely, left)
+
+    def by_mass(self, tau: float) -> Reading:
+        prior = coding.frequencies(self.counts, self.classes)
+        return Reading(self.seen, self.total / self.reached, prior, tau)
+
+    def plainly(self, tau: float) -> Reading:
+        mean = np.exp(np.log(self.total / self.reached).mean())
+        return Reading(self.seen, np.full(self.seen.size, mean), np.ones(self.seen.size), tau)
+
+    def best(self, losses: Array, pull: float) -> tuple[float, float]:
+        """The temperature with the least loss, drawn towards τ₀, and that loss; τ₀ itself where labels say nothing."""
+        if not losses.any():
+            return self.likely, 0.0
+        drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
+        return float(TEMPERATURES[drawn.argmin()]), float(drawn.min())
+
+    def freely(self) -> tuple[float, bool, float]:
+        """The temperature, whether votes are read plainly, and the loss."""
+        by_mass, plain = (self.best(self.losses(plain), 0.1) for plain in (False, True))
+        return (plain[0], True, plain[1]) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False, by_mass[1])
+
+    def losses(self, plain: bool) -> Array:
+        """-Σ ln p of labels whose class has another one, each from all others; a value a temperature."""
+        counted, rows = self.counts[self._place] > 1, np.arange(self._place.size)
+        if self.seen.size < 2 or not counted.any():
+            return np.zeros(TEMPERATURES.size)
+        scores = [self.scores(tau, plain) for tau in TEMPERATURES]
+        chances = np.array([s[rows, self._place] / s.sum(axis=1) for s in scores])
+        return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
+
+    def scores(self, tau: float, plain: bool) -> Array:
+        """What all other labels say at each label, for the classes seen, up to a factor a label."""
+        logs, others = tau * self._logs(plain), self._others
+        if not plain:
+            logs = logs + np.log(coding.frequencies(others, self.classes))
+        logs = np.where(others > 0, logs, NEVER)
+        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+    def _logs(self, plain: bool) -> Array:
+        votes = np.log(np.maximum(self.left.votes[:, self.seen], 0.0) + NOTHING)
+        if plain:
+            return votes
+        return votes - np.log(np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING))
+
+    @cached_property
+    def _place(self) -> IntArray:
+        return np.searchsorted(self.seen, self.left.labels)
+
+    @cached_property
+    def _others(self) -> Array:
+        """How many labels of each class are left."""
+        return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
+
+
+def _likely(prior: Prior, votes: Array, mean: Array, reached: int) -> float:
+    """τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
+    classes = mean.size
+    if classes < 2:
+        return 1.0
+    logs = np.log(np.maximum(votes, NOTHING)) - prior.lift(np.log(mean))
+    logs -= coding.summed(logs) / classes
+    sigma = np.sqrt(float(prior.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
+    return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

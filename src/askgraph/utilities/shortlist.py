@@ -1,0 +1,63 @@
+"""Which nodes to solve for exactly before a question, where the summaries are estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from askgraph.field import Field
+from askgraph.priors.probed import Probed
+from askgraph.support.progress import log
+from askgraph.types import Array, IntArray
+from askgraph.utilities import CRITERIA, Criterion
+
+Score = Callable[[Field, IntArray], Array]
+COLUMNS, MORE = 8, 16  # solved for before a question, at most; where ‖g‖₂ counts, whose estimates err more
+EXACT_UP_TO = 1_500  # nodes: all are solved for, once
+SPREAD = 1.5
+FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
+
+
+def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
+    """The field sharpened at the most promising of these rows, and the rows whose scores are exact."""
+    prior = field.prior
+    if not criterion.summaries:
+        return field, rows
+    if criterion.columns:
+        return _for_look_ahead(field, rows, ahead)
+    if prior.count(rows) <= EXACT_UP_TO:
+        return field.sharpen(prior.everyone(prior.nodes_of(rows))), rows
+    scores, known = score(field, rows), _probed(field).known[rows]
+    best, slack = prior.highest(scores[known]), _slack(field, rows[known], scores[known], score)
+    promising = ~known & (scores + slack * abs(scores) > best)
+    top = prior.top(rows[promising], scores[promising], MORE if criterion.squares else COLUMNS)
+    sharper = field.sharpen(np.sort(top))
+    return sharper, rows[_probed(sharper).known[rows]]
+
+
+def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, IntArray]:
+    """The top candidates by total variation, which needs no columns."""
+    prior, scores = field.prior, CRITERIA["tv"].score(field, rows, 0.0, "printed", "mean")
+    top = np.sort(prior.top(rows, scores, ahead))
+    log.info("look-ahead on the %s engine scores the top %d of %d nodes by tv", prior.name, top.size, prior.count(rows))
+    return field.sharpen(top), np.flatnonzero(prior.put(prior.zeros(dtype=bool), top, True))
+
+
+def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
+    """The share by which an unknown node may be better than its estimate: some standard deviations of what known ones were.
+
+    Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
+    """
+    if field.prior.count(known) < COLUMNS:
+        return FIRST_GUESS
+    guess = score(replace(field, spread=_probed(field).estimated()), known)
+    off = field.prior.everyone((exact - guess) / np.maximum(abs(guess), np.finfo(float).tiny))
+    return float(SPREAD * off.std())
+
+
+def _probed(field: Field) -> Probed:
+    """The field's summaries: an engine that is not exact everywhere estimates them by probes."""
+    assert isinstance(field.spread, Probed)
+    return field.spread
