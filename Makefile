@@ -3,21 +3,33 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-lowest test-petsc lint wheel clean
+.PHONY: run test quick coverage test-lowest test-petsc lint lint-page wheel clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
 
 test: $(VENV)/tested
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
+
+# What needs no server, browser, dataset or special hardware and takes little time: under a minute on two idle cores.
+QUICK = "not (slow or server or browser or mpi or gpu or data)"
+
+quick: $(VENV)/tested
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) $(PYTEST)
+
+# Lines that the quick tests run, per package. Compiled code (numba, CUDA) and processes that tests start are not counted.
+coverage: $(VENV)/tested
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report= $(PYTEST)
+	$(BIN)/python .ci/coverage_by_package.py
 
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old
 # libraries warn of newer ones, so here a warning is not an error.
 LOWEST_VENV ?= .venv-lowest
-LOWEST = test_cli test_commands test_estimator test_graph test_judging test_laws test_learner test_project test_readers test_web
+LOWEST = cli end_to_end/test_cli.py end_to_end/test_web.py graph/test_graph.py io/test_readers.py laws/test_laws.py learner/test_diagnostics.py \
+  learner/test_learner.py test_estimator.py workbench/test_project.py
 
 test-lowest: $(LOWEST_VENV)/tested
-	$(LOWEST_VENV)/bin/python -m pytest -W default $(LOWEST:%=tests/%.py)
+	$(LOWEST_VENV)/bin/python -m pytest -W default $(LOWEST:%=tests/%)
 
 $(LOWEST_VENV)/tested: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST_VENV)
@@ -34,19 +46,30 @@ DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
 
 test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
-	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -k petsc tests/test_laws.py tests/test_rows.py tests/test_promises.py tests/test_petsc.py tests/test_docs.py
+	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n 2 --dist worksteal -k petsc tests/laws tests/end_to_end/test_petsc.py tests/house/test_docs.py tests/house/test_benchmarks.py
 
-$(PETSC_VENV)/tested: pyproject.toml
+$(PETSC_VENV)/tested: pyproject.toml Makefile
 	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
 	/usr/bin/python3 -m venv $(PETSC_VENV)
 	ln -sfn $(DEBIAN_PETSC) $(DEBIAN_MPI) $(PETSC_VENV)/lib/python3*/site-packages/
-	$(PETSC_VENV)/bin/python -m pip install --quiet -e . "numpy<2" "pyarrow<21" hypothesis pytest
+	$(PETSC_VENV)/bin/python -m pip install --quiet -e . "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
 	touch $@
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The page's scripts: eslint, and the types in their JSDoc comments. Needs npm with Node.js 20.19 or newer.
+PAGE_TOOLS = tools/page/node_modules/.package-lock.json
+
+lint-page: $(PAGE_TOOLS)
+	npm --prefix tools/page run --silent lint
+	npm --prefix tools/page run --silent types
+
+$(PAGE_TOOLS): tools/page/package-lock.json
+	cd tools/page && npm ci --silent
+	touch $@
 
 # The wheel, built and installed where nothing else is, runs the demo.
 wheel: $(VENV)/tested
@@ -69,4 +92,4 @@ $(VENV)/tested: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) $(LOWEST_VENV) $(PETSC_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf tools/page/node_modules $(VENV) $(LOWEST_VENV) $(PETSC_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,8 +1,9 @@
-"""Promises 1, 2 and 21 in their long form: a writer killed at random moments, the power gone, a server that runs on and on.
+"""Promises 1, 2 and 21 at length: a writer killed at random moments, power loss, a server under load for a long time.
 
 python benchmarks/faults.py kill [writes] [kills]       # 10,000 labels, 100 kills by default
 python benchmarks/faults.py power [labels] [points]     # 500 labels, 200 points by default, each without and with torn writes
 python benchmarks/faults.py soak [rounds]               # 3,000 rounds of seven requests by default
+python benchmarks/faults.py --smoke                     # two kills in twenty labels, to see that it runs
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from measure import SMOKE
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from faults import darkened, killed
-from projects import make
-from serving import make_project, serving, soaked
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.helpers.faults import darkened, killed
+from tests.helpers.projects import make
+from tests.helpers.serving import make_project, serving, soaked
 
 
 def kill(folder, writes=10_000, kills=100):
@@ -43,6 +45,7 @@ def soak(folder, rounds=3000):
 
 
 if __name__ == "__main__":
-    what = {"kill": kill, "power": power, "soak": soak}[sys.argv[1]]
+    given = sys.argv[1:] if not SMOKE else ["kill", "20", "2"]
+    what = {"kill": kill, "power": power, "soak": soak}[given[0]]
     with tempfile.TemporaryDirectory() as folder:
-        sys.exit(0 if what(Path(folder), *map(int, sys.argv[2:])) else "a promise is not kept")
+        sys.exit(0 if what(Path(folder), *map(int, given[1:])) else "a promise is not kept")

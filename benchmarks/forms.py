@@ -1,4 +1,4 @@
-"""Printed or derived, doubt or none: mean accuracy over the learning curve, on graphs that need no download.
+"""Printed or derived form, with doubt or without: mean accuracy over the learning curve, on graphs that need no download.
 
 python benchmarks/forms.py     # prints a Markdown table, about two minutes on two cores
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from measure import SMOKE
 
 import askgraph as ag
 from askgraph.simulate import Problem, Run, simulate_all
 
-RUNS = 10
+RUNS = 10 if not SMOKE else 1
 PAPER = {"delta": 0.005, "readout": "map"}
 
 
@@ -23,9 +24,15 @@ def problems():
         ("digits, 10 classes", load_digits),
         ("wine, 3 classes", load_wine),
         ("iris, 3 classes", load_iris),
-    ):
+    )[2 if SMOKE else 0 :]:
         data = load()
-        yield name, Problem(ag.nearest_neighbors(data.data, k=10, scale=True), data.target.tolist()), 60
+        yield (
+            name,
+            Problem(ag.nearest_neighbors(data.data, k=10, scale=True), data.target.tolist()),
+            60 if not SMOKE else 5,
+        )
+    if SMOKE:
+        return
     graph, labels = ag.two_squares(rng=0)
     yield "the paper's grid, 2 classes", Problem(graph, labels.tolist()), 40
     graph, labels = ag.communities(rng=0)
@@ -40,7 +47,7 @@ def main():
     for name, problem, budget in problems():
         runs = [Run(u, seed, budget, d, f, **PAPER) for u, f, d in columns for seed in range(RUNS)]
         runs += [Run("random", seed, budget, **PAPER) for seed in range(RUNS)]
-        records = list(simulate_all(problem, runs, os.cpu_count()))
+        records = list(simulate_all(problem, runs, os.cpu_count() if not SMOKE else 1))
         keys = [*columns, ("random", "printed", "sqrt")]
         row = [_mean([r for r in records if (r["sampler"], r["form"], r["doubt"]) == key]) for key in keys]
         table.append(row)

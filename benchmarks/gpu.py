@@ -1,4 +1,4 @@
-"""What the GPU engine does, beside plain CuPy in the same run: solves, questions, look-ahead, memory.
+"""The GPU engine beside plain CuPy in the same run: solves, questions, look-ahead, memory.
 
     python benchmarks/gpu.py                      # all of it, on one card; ten million nodes take some minutes
     python benchmarks/gpu.py solve question eer   # parts
@@ -6,7 +6,7 @@
 
 It needs numpy, scipy and CuPy only. The laws on the same card:
 
-    ASKGRAPH_GPU=required python -m pytest tests/test_laws.py tests/test_rows.py -k gpu
+    ASKGRAPH_GPU=required python -m pytest tests/laws -k gpu
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DELTA, K = 0.005, 10
 
 
 def nearest_neighbors(n: int, k: int = K) -> ag.Graph:
-    """Uniform points in the unit cube, each joined to its k nearest, unit weights."""
+    """Return a graph of uniform points in the unit cube, each joined to its k nearest, with unit weights."""
     points = np.random.default_rng(0).random((n, 3), dtype=np.float32)
     near = cKDTree(points, leafsize=24, balanced_tree=False).query(points, k + 1, workers=-1)[1][:, 1:]
     W = csr_array((np.ones(n * k), near.ravel().astype(np.int32), np.arange(0, n * k + 1, k)), shape=(n, n))
@@ -37,7 +37,7 @@ def nearest_neighbors(n: int, k: int = K) -> ag.Graph:
 
 
 def median(work, repeat: int = 9) -> float:
-    """Of synchronised wall times, the first left out, in ms."""
+    """Return the median of synchronized wall times in ms, without the first."""
     cp, times = cupy(), []
     for _ in range(repeat + 1):
         cp.cuda.Device().synchronize()
@@ -49,7 +49,7 @@ def median(work, repeat: int = 9) -> float:
 
 
 def bandwidth() -> float:
-    """TB/s of a large copy, bytes read and written."""
+    """Return the TB/s of a large copy, counting bytes read and written."""
     cp = cupy()
     a = cp.random.rand(1 << 28)
     b = cp.empty_like(a)
@@ -57,7 +57,7 @@ def bandwidth() -> float:
 
 
 def plain_cg(Q, B, rtol: float):
-    """Conjugate gradients as one would write them with arrays, CuPy's or torch's; convergence is looked at every tenth step."""
+    """Solve by conjugate gradients as one would write them with arrays of CuPy or torch; test convergence every tenth step."""
     X, R = 0 * B, 1 * B
     inverse = 1 / Q.jacobi[:, None]
     Z = inverse * R
@@ -77,7 +77,7 @@ def plain_cg(Q, B, rtol: float):
 
 
 def plain_matrix(Q):
-    """For `plain_cg`: torch's where it is installed, else CuPy's, and how its arrays are made of CuPy's."""
+    """Return a matrix for `plain_cg`, of torch if it is installed, else of CuPy, and a function that converts CuPy arrays."""
     cp = cupy()
     try:
         import torch
@@ -95,7 +95,7 @@ def plain_matrix(Q):
 
 
 def solve(args) -> None:
-    """A right-hand side alone, and in blocks."""
+    """Measure solves of one right-hand side, and of blocks of them."""
     cp, graph = cupy(), nearest_neighbors(args.nodes)
     precision = Precision.of(graph, DELTA)
     library, matrix, theirs = plain_matrix(precision.matrix)
@@ -122,7 +122,7 @@ def solve(args) -> None:
 
 
 def question(args, nodes: int | None = None, labels: int = 20, k: int = K) -> None:
-    """The first question, and each next one with the update before it."""
+    """Measure the first question, and the next ones with the update before each."""
     cp, nodes = cupy(), nodes or args.nodes
     start = time.perf_counter()
     graph = nearest_neighbors(nodes, k)
@@ -133,7 +133,7 @@ def question(args, nodes: int | None = None, labels: int = 20, k: int = K) -> No
         learner = ag.Learner(graph, sampler, delta=DELTA, engine="gpu-sparse", rng=0, classes=range(5), first="utility")
         node = learner.ask()
         first, asks, tells = time.perf_counter() - start, [], []
-        learner.tell(node, 0)  # what a first label compiles is not timed
+        learner.tell(node, 0)  # compiles what the first label needs, outside the timing
         node = learner.ask()
         for label in range(labels):
             start = time.perf_counter()
@@ -156,7 +156,7 @@ def question(args, nodes: int | None = None, labels: int = 20, k: int = K) -> No
 
 
 def plain_eer(G, votes, p, labeled, chunk: int = 256):
-    """Expected error reduction in chunks of arrays, O(C²) answers and classes."""
+    """Return the scores of expected error reduction, computed with arrays in chunks, for C² pairs of answer and class."""
     cp, (n, C) = cupy(), votes.shape
     scores = cp.empty(n)
     for at in range(0, n, chunk):
@@ -175,7 +175,7 @@ def plain_eer(G, votes, p, labeled, chunk: int = 256):
 
 
 def look_ahead(args, n: int = 10_000, classes: int = 7) -> None:
-    """Samplers that look ahead at every node, beside plain arrays."""
+    """Measure samplers that look ahead at every node, beside plain arrays."""
     cp, graph = cupy(), nearest_neighbors(n)
     field = Field.start(GpuDense(Precision.of(graph, DELTA)), classes)
     for label in range(20):
@@ -205,7 +205,7 @@ def look_ahead(args, n: int = 10_000, classes: int = 7) -> None:
 
 
 def large(args) -> None:
-    """Ten million nodes, a hundred million edges."""
+    """Measure ten million nodes and a hundred million edges."""
     question(args, 10_000_000, 10, 18)
 
 
@@ -216,7 +216,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     args = parser.parse_args()
+    if args.smoke:
+        args.nodes, args.parts = 20_000, ["solve", "question"]
     card = cupy().cuda.runtime.getDeviceProperties(0)["name"].decode()
     args.speed = bandwidth()
     print(f"{card}, CuPy {cupy().__version__}, numpy {np.__version__}: a copy moves {args.speed:.2f} TB/s")

@@ -19,7 +19,7 @@ import numpy as np
 import peers_curves
 from label_report import MARKS, cells_of, failures, plot, tables
 from labeled_graphs import GROUP, budget, problem
-from measure import machine
+from measure import SMOKE, machine
 
 import askgraph as ag
 from askgraph.errors import FileError
@@ -30,11 +30,11 @@ from askgraph.simulate.runs import versions
 from askgraph.support.progress import bar
 
 BINS = 10
-LEFT = 0.1  # the share of nodes without a label when "all" are labeled
+LEFT = 0.1  # share of nodes that stay unlabeled when "all" are labeled, to measure accuracy on them
 
 
 class Method(NamedTuple):
-    """Who asks and who decides; a delta of None is relative to the mean degree."""
+    """A sampler and a readout; a delta of None is relative to the mean degree."""
 
     sampler: str
     readout: str
@@ -71,7 +71,7 @@ class Task(NamedTuple):
 
 
 def ours(task, problem, codes):
-    """The nodes told so far and what each readout makes of them, label by label."""
+    """Yield the nodes labeled so far and the probabilities of each readout, label by label."""
     graph, nodes = problem.graph, [first_node(problem, task.seed)]
     learner, readouts = learner_of(task, problem)
     learner.tell(graph.name(nodes[0]), problem.truth[nodes[0]])
@@ -82,7 +82,7 @@ def ours(task, problem, codes):
 
 
 def ours_at(task, problem, codes, nodes):
-    """What each readout makes of these labels."""
+    """Return the probabilities of each readout after these labels."""
     learner, readouts = learner_of(task, problem)
     learner.tell_all({problem.graph.name(node): problem.truth[node] for node in nodes.tolist()})
     return [readout(learner.field) for readout in readouts]
@@ -111,12 +111,12 @@ def theirs_at(task, problem, codes, nodes):
 
 
 def first_node(problem, seed):
-    """The first question, the same for every method."""
+    """Return the first question, which is the same for every method."""
     return int(np.random.default_rng(seed).integers(problem.graph.n_nodes))
 
 
 def curves(task, problem):
-    """A record a method. Its seconds: set-up, questions, and its own readout after every label."""
+    """Return one record per method; its seconds are set-up, questions, and its own readout after every label."""
     codes = np.array([problem.classes.index(label) for label in problem.truth])
     side, at = (ours, ours_at) if task.methods[0] in OURS else (theirs, theirs_at)
     found = [{"accuracy": [], "calibration": {}, "seconds": 0.0} for _ in task.methods]
@@ -135,7 +135,7 @@ def curves(task, problem):
 
 
 def note(record, p, codes, rest):
-    """Accuracy after every label, calibration at the marks."""
+    """Add the accuracy after a label to a record, and the calibration error at the marks."""
     record["accuracy"].append(right(p, codes, rest))
     mark, more = divmod(len(record["accuracy"]), p.shape[1])
     if mark in MARKS and not more:
@@ -147,7 +147,7 @@ def right(p, codes, rest):
 
 
 def calibration_error(p, codes, rest):
-    """|accuracy − mean confidence| in ten equal bins of the confidence, weighted by their nodes."""
+    """Return |accuracy − mean confidence| in ten equal bins of the confidence, weighted by their nodes."""
     sure, hits = p[rest].max(axis=1), (coding.decide(p) == codes)[rest]
     at = np.minimum((sure * BINS).astype(int), BINS - 1)
     return round(float(np.abs(np.bincount(at, hits - sure, BINS)).sum() / len(at)), 6)
@@ -157,7 +157,7 @@ _problems = {}
 
 
 def prepare(problems):
-    """In each process: the problems, and one thread."""
+    """Keep the problems in this worker process, and limit it to one thread."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
@@ -165,7 +165,7 @@ def prepare(problems):
 
 
 def work(task):
-    """The records of a task; where a peer raises, its message."""
+    """Return the records of a task; if a peer raises an error, its message."""
     graph = _problems[task.graph]
     same = {"graph": task.graph, "data": graph.fingerprint, "seed": task.seed, "budget": task.budget}
     try:
@@ -188,7 +188,7 @@ def warm(methods):
 
 
 def results(problems, tasks, workers):
-    """The records of each task, as they come."""
+    """Yield the records of each task, as they come."""
     if workers == 1:
         prepare(problems)
         yield from map(work, tasks)
@@ -208,7 +208,7 @@ def key(record):
 
 
 def tasks_of(problems, methods, seeds, done):
-    """What is not recorded yet: methods that ask the same questions go together."""
+    """Return the tasks that are not recorded yet; methods that ask the same questions share a task."""
     tasks = []
     for graph, one in problems.items():
         size, data = budget(graph, one), one.fingerprint
@@ -222,7 +222,7 @@ def tasks_of(problems, methods, seeds, done):
 
 
 def filled(path, problems, methods, seeds, workers):
-    """All records wanted, those that were missing made and appended."""
+    """Return all records wanted; make and append those that are missing."""
     lines = Lines(path)
     tasks = tasks_of(problems, methods, seeds, set(map(key, lines.read())))
     cost = {graph: one.graph.n_nodes * budget(graph, one) for graph, one in problems.items()}
@@ -242,7 +242,7 @@ def filled(path, problems, methods, seeds, workers):
 
 
 def problems_of(names):
-    """The graphs whose files are at hand."""
+    """Return the graphs whose files are there."""
     problems = {}
     for name in names:
         try:
@@ -261,12 +261,13 @@ def names_in(text, known, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", default=",".join(GROUP))
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--graphs", default=",".join(GROUP) if not SMOKE else "grid")
+    parser.add_argument("--methods", default=",".join(METHODS) if not SMOKE else "influence+consensus,paper")
+    parser.add_argument("--seeds", type=int, default=5 if not SMOKE else 1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("label_efficiency.jsonl"))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     methods = names_in(options.methods, METHODS, "method")
     print(f"Machine: {machine()}.", flush=True)

@@ -1,4 +1,4 @@
-"""The records of label_efficiency.py as tables and a plot."""
+"""Tables and a plot of the records of label_efficiency.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from labeled_graphs import GROUPS
 from askgraph.simulate import curves
 from askgraph.simulate.records import labels_needed, mean_curve
 
-MARKS = (2, 5, 10, 20)  # labels a class at which accuracy and calibration are read
-LEVELS = (0.8, 0.9, 0.95)  # of the accuracy with all labels
-LOOKS = {  # what is drawn: colours that colour-blind readers tell apart, peers dashed
+MARKS = (2, 5, 10, 20)  # labels per class at which accuracy and calibration are read
+LEVELS = (0.8, 0.9, 0.95)  # shares of the accuracy with all labels
+LOOKS = {  # methods that are drawn: colors that color-blind readers can tell apart, peers dashed
     "influence+consensus": {"color": "#0072B2", "linewidth": 2.4},
     "influence+tempered": {"color": "#56B4E9"},
     "paper": {"color": "#D55E00"},
@@ -24,7 +24,7 @@ LOOKS = {  # what is drawn: colours that colour-blind readers tell apart, peers 
 
 
 class Cell:
-    """The records of a method on a graph, one a seed; none of them failed."""
+    """The records of a method on a graph, one per seed; none of them failed."""
 
     def __init__(self, records, classes):
         self.records, self.classes, self.curve = records, classes, mean_curve(records)
@@ -33,7 +33,7 @@ class Cell:
         self.seconds = np.mean([record["seconds"] for record in records])
 
     def at(self, mark):
-        """The accuracy after so many labels a class, or None beyond the budget."""
+        """Return the accuracy at a number of labels per class, or None beyond the budget."""
         return self.curve[mark * self.classes - 1] if mark * self.classes <= len(self.curve) else None
 
     def calibration(self, mark):
@@ -41,13 +41,13 @@ class Cell:
         return None if None in found else np.mean(found)
 
     def needed(self, accuracy):
-        """Labels a class until the mean curve reaches this accuracy, or None."""
+        """Return the labels per class at which the mean curve reaches an accuracy, or None."""
         labels = labels_needed(self.records, accuracy)
         return labels and labels / self.classes
 
 
 def cells_of(records, problems):
-    """{graph: {method: cell}}, without what failed."""
+    """Return {graph: {method: cell}}, without methods that failed."""
     cells = {graph: {} for graph in problems}
     for graph, method in dict.fromkeys((r["graph"], r["method"]) for r in records):
         mine = [r for r in records if (r["graph"], r["method"]) == (graph, method)]
@@ -57,19 +57,19 @@ def cells_of(records, problems):
 
 
 def grouped(cells):
-    """The graphs at hand of each group."""
+    """Return the graphs of each group that have records."""
     for group, graphs in GROUPS.items():
         if present := [graph for graph in graphs if cells.get(graph)]:
             yield group, {graph: cells[graph] for graph in present}
 
 
 def regrets(cells, method):
-    """{graph: how far the mean curve is below that of the best method}, where the method did not fail."""
+    """Return {graph: distance of the mean curve below that of the best method}, without graphs on which the method failed."""
     return {g: max(c.auc for c in row.values()) - row[method].auc for g, row in cells.items() if method in row}
 
 
 def ranks(cells, method):
-    """Its place on each graph, the middle one among equals; a method that failed is behind all others."""
+    """Return the rank of a method on each graph; equal methods share a rank, and one that failed ranks behind all others."""
     for row in cells.values():
         others, mine = [c.auc for m, c in row.items() if m != method], row[method].auc if method in row else -1.0
         yield 1 + sum(auc > mine for auc in others) + sum(auc == mine for auc in others) / 2
@@ -148,7 +148,7 @@ def failures(records):
 
 
 def plot(cells, methods, path):
-    """A column a group: mean accuracy against labels a class, and how far each method is below the best."""
+    """Draw one column per group: mean accuracy against labels per class, and the distance of each method below the best."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -172,7 +172,7 @@ def plot(cells, methods, path):
 
 
 def draw_curves(axis, cells, methods):
-    """The mean over graphs as far as all of them go; a method that failed on one of them has no line."""
+    """Draw the mean over graphs, up to the shortest curve; a method that failed on one of them has no line."""
     some = [next(iter(row.values())) for row in cells.values()]
     low, high = max(1 / cell.classes for cell in some), min(len(cell.curve) / cell.classes for cell in some)
     x = np.linspace(low, high, 200)
@@ -185,7 +185,7 @@ def draw_curves(axis, cells, methods):
 
 
 def draw_regrets(axis, cells, methods):
-    """Bars: mean regret; dots: the regret on each graph."""
+    """Draw the mean regret as bars, and the regret on each graph as dots."""
     for place, method in enumerate(methods):
         found, color = list(regrets(cells, method).values()), LOOKS[method]["color"]
         axis.barh(place, np.mean(found) if found else 0.0, color=color, alpha=0.35, height=0.7)

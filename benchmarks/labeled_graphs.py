@@ -1,4 +1,4 @@
-"""The labeled graphs that accuracy per label is measured on: development, validation, words added, many classes for the budget.
+"""The labeled graphs on which accuracy per label is measured: development, validation, with words, with many classes.
 
 Rules are chosen on the development graphs; the validation graphs only confirm them, nothing is ever tuned there. The graphs of
 many classes are development graphs too. Files come from the folder ASKGRAPH_DATA, the rest from scikit-learn and networkx.
@@ -14,7 +14,7 @@ from askgraph.paper.datasets import load
 from askgraph.paper.problems import Source
 from askgraph.simulate import Problem
 
-MOST = 150  # labels in a curve
+MOST = 150  # labels in a curve, at most
 GROUPS = {
     "development": (
         "cora",
@@ -71,7 +71,7 @@ LFR = {
 
 
 def problem(name):
-    """The graph of this name and all its labels."""
+    """Return the graph of this name and all its labels."""
     if name in ("cora", "citeseer", "polblogs"):
         return Source(name, largest=True).problem()
     if name == "grid":
@@ -89,12 +89,12 @@ def problem(name):
 
 
 def budget(name, problem):
-    """Twenty labels a class, but no more than 150, or than half of the nodes."""
+    """Return the budget: twenty labels per class, but at most 150, and at most half of the nodes."""
     return BUDGETS.get(name, min(20 * len(problem.classes), MOST, problem.graph.n_nodes // 2))
 
 
 def communities(n, **options):
-    """Lancichinetti, Fortunato & Radicchi (2008), by networkx, without self-loops."""
+    """Return a benchmark graph of Lancichinetti, Fortunato & Radicchi (2008) from networkx, without self-loops."""
     import networkx as nx
 
     graph = nx.LFR_benchmark_graph(n, 3, 1.5, max_iters=2000, **options)
@@ -104,7 +104,7 @@ def communities(n, **options):
 
 
 def digits(fine):
-    """scikit-learn's digits; ``fine`` splits each into four kinds of handwriting, by k-means."""
+    """Return the digits of scikit-learn; ``fine`` splits each into four kinds of handwriting, by k-means."""
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
@@ -121,14 +121,14 @@ def split(X, y, parts):
 
 
 def words(name):
-    """Papers joined by the words in them: the ten nearest by the cosine of tf-idf rows, which is the weight."""
+    """Return the graph of papers by their words: each joined to the ten nearest by cosine of tf-idf rows, the weight."""
     cited, X = papers(name)
     nearest = ag.nearest_neighbors(X, k=10, metric="cosine", bandwidth=None).weights
     return Problem(ag.Graph(csr_array(nearest.multiply(X @ X.T))), cited.truth)
 
 
 def papers(name):
-    """The citation graph, and tf-idf rows of unit length."""
+    """Return the citation graph, and tf-idf rows of unit length."""
     cited, data = Source(name, largest=True).problem(), load(name)
     X = data.features[[data.graph.index(paper) for paper in cited.graph.names]]
     X = X * np.log(len(X) / np.maximum((X > 0).sum(axis=0), 1))
@@ -136,7 +136,7 @@ def papers(name):
 
 
 def table(name, kind):
-    """A table as the graph of nearest neighbours or of the strongest cosines; of ecoli all classes, or cp against the rest."""
+    """Return a table as the graph of nearest neighbors or of the strongest cosines; ecoli with all classes, or cp and the rest."""
     data = load(TABLES[name])
     labels = ["cp" if x == "cp" else "other" for x in data.labels] if name == "ecoli2" else data.labels
     return Problem(strongest(data.features) if kind == "cos" else neighbors(data.features), labels)
@@ -147,7 +147,7 @@ def neighbors(X):
 
 
 def strongest(X, share=0.1):
-    """The paper's cosine graph with the strongest pairs only; a node left alone keeps its best edge."""
+    """Return the paper's cosine graph with the strongest pairs only; a node that would be isolated keeps its best edge."""
     low, high = X.min(axis=0), X.max(axis=0)
     X = 2 * (X - low) / np.where(high > low, high - low, 1.0) - 1  # a constant column becomes −1, as in the study
     W = ag.pearson(X, scale=False).weights.toarray()

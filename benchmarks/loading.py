@@ -1,4 +1,4 @@
-"""Loading a graph from every kind of file: seconds, and peak memory over what the graph takes in the end."""
+"""Loading a graph from every kind of file: seconds, and peak memory beside the memory of the graph itself."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import scipy.io as sio
 import scipy.sparse as sp
-from measure import Meter, in_own_process, machine
+from measure import SMOKE, Meter, in_own_process, machine
 
 
 def write_all(folder: Path, n: int, m: int, named: int) -> dict[str, Path]:
-    """The same random edges in every kind of file; text ids and jsonl, which are slow to write too, have fewer."""
+    """Write the same random edges to every kind of file; fewer of them where ids are text, and to jsonl: both are slow to write."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
@@ -62,7 +62,7 @@ def write_all(folder: Path, n: int, m: int, named: int) -> dict[str, Path]:
 
 
 def loaded(path: str, from_memory: bool) -> tuple[float, float, float]:
-    """Seconds, peak megabytes above the start, megabytes of the graph's arrays."""
+    """Return seconds, peak megabytes above the start, and megabytes of the graph's arrays."""
     from askgraph import Graph, read_graph
 
     if from_memory:
@@ -78,9 +78,15 @@ def loaded(path: str, from_memory: bool) -> tuple[float, float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--edges", type=int, default=10_000_000)
-    parser.add_argument("--named", type=int, default=2_000_000, help="edges of the lists with text ids and of jsonl")
+    parser.add_argument("--nodes", type=int, default=1_000_000 if not SMOKE else 200)
+    parser.add_argument("--edges", type=int, default=10_000_000 if not SMOKE else 1_000)
+    parser.add_argument(
+        "--named",
+        type=int,
+        default=2_000_000 if not SMOKE else 500,
+        help="edges of the lists with text ids and of jsonl",
+    )
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     print(machine(), file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:

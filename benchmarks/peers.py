@@ -1,4 +1,4 @@
-"""The other sides: the paper's algorithm written well, and the PyPI package graphlearning."""
+"""Peers to compare with: the paper's algorithm written well, and the PyPI package graphlearning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.linalg import blas, lapack
 
 
 def paper(W, truth, budget, utility, delta=0.005):
-    """Algorithm 1 with an n × n inverse (potrf, potri), an in-place BLAS rank-one update, and utilities from G.
+    """Run Algorithm 1 with an n × n inverse (potrf, potri), an in-place BLAS rank-one update, and utilities from G.
 
     Binary, doubt t^(-1/2) in the printed form, like our defaults. Returns seconds: first question, and the steps after it.
     """
@@ -19,7 +19,7 @@ def paper(W, truth, budget, utility, delta=0.005):
     G[np.diag_indices(n)] += np.asarray(W.sum(axis=1)).ravel() + delta
     G, _ = lapack.dpotrf(G, lower=1, overwrite_a=1)
     G, _ = lapack.dpotri(G, lower=1, overwrite_c=1)
-    if utility == "msd":  # column norms want the whole matrix
+    if utility == "msd":  # column norms need the whole matrix
         G += np.tril(G, -1).T
     mu, waiting, ones = np.zeros(n), np.ones(n, dtype=bool), np.ones(n)
     k, steps = int(np.random.default_rng(0).integers(n)), []
@@ -45,7 +45,7 @@ def paper(W, truth, budget, utility, delta=0.005):
 
 
 def graphlearning(W, truth, budget, criterion, eigenpairs=None):
-    """Its own active-learning loop: Laplace learning refitted a label, var_opt or sigma_opt on a dense or truncated covariance."""
+    """Run graphlearning's loop: Laplace learning refitted per label, var_opt or sigma_opt on a dense or truncated covariance."""
     import graphlearning as gl
     from scipy import sparse
 

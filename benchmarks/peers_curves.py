@@ -1,10 +1,10 @@
-"""Learning curves of the other sides: PyPI graphlearning, and scikit-learn's LabelSpreading, each with a sampler of its own field.
+"""Learning curves of peers: graphlearning from PyPI and scikit-learn's LabelSpreading, each with a sampler of its own field.
 
-A peer is fitted anew after every label, on the classes seen so far: graphlearning wants them numbered without gaps. While one
-class is seen there is no margin; all nodes are then alike to it, so margin asks at random and MCVOPT by variance alone. Equal
-scores are decided at random, by the seed. Where a graph falls apart, what solves Poisson's equation has no solution (its
-conjugate gradients run 100,000 steps and end in noise): it is fitted in each component that has labels. Those conjugate gradients
-also divide zero by zero where a class has no unlabeled neighbour, and stop for all classes; here they go on with the others.
+A peer is fitted again after every label, on the classes seen so far: graphlearning needs classes numbered without gaps. While
+only one class is seen, there is no margin and all nodes score alike, so margin asks at random and MCVOPT by variance alone. Ties
+are broken at random, by the seed. On a disconnected graph Poisson's equation has no solution (graphlearning's conjugate gradients
+run 100,000 steps and end in noise), so Poisson learning is fitted in each component that has labels. Those conjugate gradients
+also divide zero by zero where a class has no unlabeled neighbor, and stop for all classes; here the other classes go on.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import softmax
 
 EIGENVECTORS = 50  # of the truncated covariance, as in graphlearning's examples
-# an alpha of 0.9 is ahead of the default 0.2, and of 0.99, on seven graphs
+# an alpha of 0.9 is better than the default 0.2, and than 0.99, on seven graphs
 SPREADING = {"alpha": 0.9, "max_iter": 1000, "tol": 1e-6}
-TAU, LEAST = 1e-3, 1e-9  # of PWLL: the first zeroth-order term, and what is none
+TAU, LEAST = 1e-3, 1e-9  # of PWLL: the first zeroth-order term, and the value below which the term counts as 0
 
 
 def shares(scores):
-    """Scores that are votes, divided by their sum; where no label reaches, all classes seen are alike."""
+    """Return votes divided by their sum; where no label reaches, all classes seen get the same share."""
     votes = np.maximum(scores, 0.0)
     total = votes.sum(axis=1, keepdims=True)
     return np.divide(votes, total, out=np.full_like(votes, 1 / votes.shape[1]), where=total > 0)
@@ -42,10 +42,10 @@ class Peer:
     acquisition: Any
     classes: int
     probabilities: Callable[[Any], Any] = shares
-    alone: bool = False  # its scores say something while one class is seen
+    alone: bool = False  # whether its scores are usable while only one class is seen
 
     def read(self, nodes, codes):
-        """Scores of the classes seen, and probabilities of all, after these labels."""
+        """Return the scores of the classes seen, and the probabilities of all classes, after these labels."""
         seen, told = np.unique(codes, return_inverse=True)
         scores = self.fit(nodes, told)
         if not np.isfinite(scores).all():
@@ -62,7 +62,7 @@ class Peer:
 
 
 def curve(peer, codes, first, budget, seed):
-    """Yields the nodes labeled so far and the probabilities, label by label."""
+    """Yield the nodes labeled so far and the probabilities, label by label."""
     rng, nodes = np.random.default_rng([seed, 1]), [first]
     while True:
         peer.acquisition.update(nodes[-1:], codes[nodes[-1:]])
@@ -74,7 +74,7 @@ def curve(peer, codes, first, budget, seed):
 
 
 def mended(conjgrad):
-    """graphlearning's solver of many right sides at once, but zeros are solved by zeros, and one that is done stops no other."""
+    """Solve many right-hand sides as graphlearning does, but solve zeros by zeros, and let none that is done stop the others."""
 
     def solve(A, b, **options):
         sides = b if b.ndim == 2 else b[:, None]
@@ -89,7 +89,7 @@ def mended(conjgrad):
 
 @cache
 def package():
-    """The graphlearning package, its solver mended."""
+    """Return the graphlearning package with its solver fixed."""
     import graphlearning
 
     graphlearning.utils.conjgrad = mended(graphlearning.utils.conjgrad)
@@ -97,7 +97,7 @@ def package():
 
 
 def by_component(W, make):
-    """A fit of the whole graph from ``make(W)``, the fit of a connected one; zeros where a component has no label."""
+    """Return a fit of the whole graph from ``make(W)``, the fit of a connected one; zeros where a component has no label."""
     part = connected_components(W, directed=False)[1]
     places = [np.flatnonzero(part == k) for k in range(part.max() + 1)]
     fits = [make(W[place][:, place]) for place in places]
@@ -114,7 +114,7 @@ def by_component(W, make):
 
 
 def poisson(W, classes):
-    """Poisson learning (Calder et al. 2020) and the smallest margin; its signed scores become probabilities by softmax."""
+    """Return Poisson learning (Calder et al. 2020) and the smallest margin; softmax turns signed scores into probabilities."""
     gl = package()
 
     def make(W):
@@ -125,10 +125,10 @@ def poisson(W, classes):
 
 
 def laplace(W, classes):
-    """Laplace learning and model change with variance (Miller & Bertozzi 2021) on a truncated covariance.
+    """Return Laplace learning and model change with variance (Miller & Bertozzi 2021) on a truncated covariance.
 
-    The eigenvectors are of the smooth end of the spectrum, as meant, and the same every time: graphlearning's eigen_decomp
-    takes singular vectors, which are of both ends, from a random start.
+    The eigenvectors are those of the smooth end of the spectrum, as intended, and the same every time: graphlearning's
+    eigen_decomp takes singular vectors, which are of both ends, from a random start.
     """
     gl = package()
 
@@ -140,7 +140,7 @@ def laplace(W, classes):
 
 
 def reweighted(W, classes):
-    """Poisson-reweighted Laplace learning and the smallest norm (Miller & Calder 2023), τ gone after two labels a class."""
+    """Return Poisson-reweighted Laplace learning and the smallest norm (Miller & Calder 2023); τ = 0 after two labels per class."""
     gl = package()
 
     def make(W):
@@ -157,7 +157,7 @@ def reweighted(W, classes):
 
 
 def spreading(W, classes):
-    """LabelSpreading (Zhou et al. 2004) with this graph as its kernel, and the smallest margin."""
+    """Return LabelSpreading (Zhou et al. 2004) with this graph as its kernel, and the smallest margin."""
     from sklearn.semi_supervised import LabelSpreading
 
     gl, n = package(), W.shape[0]
@@ -180,6 +180,6 @@ PEERS = {
 
 
 def peer(name, problem):
-    """A peer by its name, ready for labels."""
-    warnings.simplefilter("ignore")  # LabelSpreading short of its tolerance, and old ways of scipy in graphlearning
+    """Return the peer of this name, ready for labels."""
+    warnings.simplefilter("ignore")  # LabelSpreading misses its tolerance, graphlearning calls deprecated scipy
     return PEERS[name](csr_matrix(problem.graph.weights), len(problem.classes))

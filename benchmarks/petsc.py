@@ -1,8 +1,8 @@
-"""The PETSc engine over ranks: multigrid beside Jacobi, strong and weak scaling, memory a rank, traffic, and a projection.
+"""The PETSc engine over ranks: multigrid beside Jacobi, strong and weak scaling, memory per rank, traffic, and a projection.
 
     python benchmarks/petsc.py                    # all of it: some twenty minutes on two cores, which must be idle
     python benchmarks/petsc.py solve strong       # parts: solve strong weak traffic project
-    python benchmarks/petsc.py project --json measured.json   # the projection again, from what --json kept
+    python benchmarks/petsc.py project --json measured.json   # the projection again, from the figures that --json stored
 
 Run it with a Python that has petsc4py, such as the one that `make test-petsc` makes: .venv-petsc/bin/python.
 Graphs: uniform points in the unit cube, each joined to its 10 nearest, unit weights, in 8 shards; δ is the usual one.
@@ -35,7 +35,7 @@ UNITS = dict.fromkeys(("read", "setup", "jacobi", "gamg", "exact", "probe", "ask
 
 
 def write_shards(folder: Path, n: int) -> None:
-    """The edges of a nearest-neighbour graph, one way each, in files."""
+    """Write the edges of a nearest-neighbor graph to files, each edge in one direction."""
     from scipy.spatial import cKDTree
 
     points = np.random.default_rng(0).random((n, 3), dtype=np.float32)
@@ -49,7 +49,7 @@ def write_shards(folder: Path, n: int) -> None:
 
 
 def run(ranks: int, folder: Path, *parts: str) -> dict:
-    """What a job of so many ranks measured."""
+    """Run a job of this many ranks, and return its figures."""
     always = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -63,7 +63,7 @@ def run(ranks: int, folder: Path, *parts: str) -> dict:
 
 
 def work(folder: Path, parts: list[str]) -> None:
-    """One job."""
+    """Measure one job."""
     import askgraph as ag
     from askgraph.distributed.ranks import world
     from askgraph.priors.base import Precision
@@ -124,7 +124,7 @@ def _resident() -> int:
 
 
 def _forced(prior, kind: str):
-    """Solves with this preconditioner, whatever would be chosen."""
+    """Return a solver with this preconditioner, whichever would be chosen."""
     from askgraph.priors.petsc_solver import Ksp
 
     ksp = Ksp(prior.graph, prior._diagonal, prior.precision.pinned)
@@ -133,7 +133,7 @@ def _forced(prior, kind: str):
 
 
 def _events(prior) -> dict:
-    """What PETSc counted so far in solves."""
+    """Return what PETSc has counted so far in solves."""
     from petsc4py import PETSc
 
     if not PETSc.Log.isActive():
@@ -142,7 +142,7 @@ def _events(prior) -> dict:
 
 
 def _traffic(ranks, before: dict, after: dict, steps: int) -> dict:
-    """Sent a step of conjugate gradients by the rank that sends most: messages, bytes; and reductions over all ranks."""
+    """Return messages and bytes per step of conjugate gradients of the rank that sends most, and reductions over all ranks."""
     count = {name: after[name] - before[name] for name in ("numMessages", "messageLength", "numReductions", "flops")}
     return {
         "messages": _most(ranks, count["numMessages"]) / 2 / steps,
@@ -173,18 +173,18 @@ CORES, BANDWIDTH, LATENCY = (
     32,
     3.1e9,
     10e-6,
-)  # a machine: ranks, bytes/s and seconds a message of its network (25 Gbit/s)
+)  # per machine: ranks, bytes/s and seconds per message of its network (25 Gbit/s)
 NODES, EDGES, PROBES, STEPS = (
     10**8,
     10**9,
     256,
     14,
 )  # the graph; probes and steps of a solve to 3e-9 as measured at 10^6
-ROUGH, SHORT = 4, 8  # steps of a rough solve, and how many of them a question takes
+ROUGH, SHORT = 4, 8  # steps of a rough solve, and the number of rough solves per question
 
 
 def project(every: list[dict]) -> None:
-    """Seconds and memory for 10^8 nodes and 10^9 edges, from what was measured in this run."""
+    """Project seconds and memory for 10^8 nodes and 10^9 edges from the figures of this run."""
     big = max((row for row in every if "ask" in row), key=lambda row: (row["nodes"], row["ranks"]))
     entry = big["gamg"] / big["gamg_steps"] / big["matrix_entries"]
     bare, full = (min(rows, key=lambda row: row["ranks"]) for rows in _by_question(every, big["nodes"]))
@@ -230,7 +230,10 @@ def main() -> None:
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--json", type=Path, help="where to keep all that was measured")
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     chosen = parser.parse_args()
+    if chosen.smoke:
+        chosen.parts = ["solve"]
     if chosen.worker:
         work(chosen.worker, chosen.parts)
         return
@@ -245,9 +248,10 @@ def main() -> None:
             return every[-1]
 
         if "solve" in chosen.parts:
-            rows = [measured(200_000, ranks, "jacobi") for ranks in (1, 2)]
+            n = 200_000 if not chosen.smoke else 2_000
+            rows = [measured(n, ranks, "jacobi") for ranks in (1, 2)]
             table(
-                "A solve at 1e-6, 200,000 nodes",
+                f"A solve at 1e-6, {n:,} nodes",
                 rows,
                 ["ranks", "setup", "gamg", "gamg_steps", "jacobi", "jacobi_steps"],
             )

@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from measure import Meter, in_own_process, machine
+from measure import SMOKE, Meter, in_own_process, machine
 
-QUESTIONS, AHEAD = 20, 3  # next questions timed, and how many of them after prefetch
+QUESTIONS, AHEAD = (20, 3) if not SMOKE else (2, 1)  # next questions timed, and how many of them after prefetch
 EXACT, LATE = (
     1_024,
     3,
@@ -28,7 +28,7 @@ DIMENSIONS = {"3-d": 3, "16-d": 16}
 
 
 def community_sizes(n, rng):
-    """Between 20 and n/20 nodes, a power law of exponent 1.5."""
+    """Return community sizes between 20 and n/20 nodes, by a power law of exponent 1.5."""
     low, high, sizes = 20**-0.5, max(100, n // 20) ** -0.5, []
     while sum(sizes) < n:
         sizes.append(int((low + rng.random() * (high - low)) ** -2))
@@ -37,7 +37,7 @@ def community_sizes(n, rng):
 
 
 def roads(n, rng):
-    """The largest component of a grid without 35 % of its edges."""
+    """Return the largest component of a grid without 35 % of its edges."""
     import askgraph as ag
 
     side = round(n**0.5)
@@ -69,7 +69,7 @@ def build_into(path, kind, n):
 
 
 def labels_of(graph):
-    """Two classes that follow the graph: the sign of noise smoothed over it."""
+    """Return two classes that follow the graph: the sign of noise smoothed over it."""
     W, x = graph.weights, np.random.default_rng(3).standard_normal(graph.n_nodes)
     degrees = np.maximum(graph.degrees, 1e-300)
     for _ in range(50):
@@ -79,7 +79,7 @@ def labels_of(graph):
 
 
 def warm(graph, utility, engine):
-    """Compile what this case will use, on a small graph that the same engine serves."""
+    """Compile the kernels of this case, on a small graph with the same engine."""
     import askgraph as ag
 
     small = ag.Graph(graph.weights) if graph.n_nodes <= 20_000 else None
@@ -90,7 +90,7 @@ def warm(graph, utility, engine):
 
 
 def case(path, utility, engine, largest):
-    """One kind, size and utility, everything measured."""
+    """Measure one kind of graph, one size and one utility."""
     import askgraph as ag
     from askgraph.linalg import blocked_cg
     from askgraph.priors import choice
@@ -139,7 +139,7 @@ def case(path, utility, engine, largest):
 
 
 def solving(prior):
-    """Solves a second, and bytes moved a second where they are moved most."""
+    """Return solves per second, and bytes per second in the step that moves most."""
     n = prior.n_nodes
     if prior.name == "direct":
         b = np.random.default_rng(0).random(n)
@@ -154,7 +154,7 @@ def solving(prior):
 
 
 def iterating(blocked_cg):
-    """GB a second of ten steps of two blocks: matrix, and 11 passes over vectors of eight float32."""
+    """Return the GB per second of ten steps of two blocks: the matrix, and 11 passes over vectors of eight float32."""
     from askgraph.linalg import cg_kernels as kernels
     from askgraph.linalg.blocked_cg import WIDTH
 
@@ -181,8 +181,8 @@ def best(function, times=3):
 
 
 def stream():
-    """GB a second of a = b + c over both cores: what memory gives at best."""
-    size = 40_000_000
+    """Return the GB per second of a = b + c over both cores: the most that memory allows."""
+    size = 40_000_000 if not SMOKE else 40_000
     arrays = [np.ones(size // 2) for _ in range(6)]
 
     def add(k):
@@ -194,7 +194,7 @@ def stream():
 
 
 def qualities(learner, labels, largest):
-    """U(chosen) / max U: against all nodes up to 20,000, else against the best EXACT by estimate, all solved for."""
+    """Return U(chosen) / max U, with the maximum over all nodes up to 20,000, else over the best EXACT by estimate, all solved."""
     import askgraph as ag
 
     if learner.field.prior.exact:
@@ -217,7 +217,7 @@ def qualities(learner, labels, largest):
 
 
 def solved(field, settings, node, count):
-    """The field with the best ``count`` nodes and this one solved for; what was solved before stays so."""
+    """Return the field with the best ``count`` nodes and this one solved; what was solved before stays so."""
     nodes = np.flatnonzero(~field.labeled)
     best = nodes[np.argsort(-settings.score(field, nodes))[:count]]
     step = 128 if len(field.votes) < LARGEST else 16
@@ -257,7 +257,7 @@ def table(records, bandwidth):
 
 
 def exponents(records):
-    """Growth over n, the slope of a line through the logarithms."""
+    """Return the exponent of the growth with n: the slope of a line through the logarithms."""
     print("\n| graph | sampler | set-up | next question | memory |\n|---|---|---|---|---|")
     for kind, utility in dict.fromkeys((r["kind"], r["utility"]) for r in records):
         mine = [r for r in records if (r["kind"], r["utility"]) == (kind, utility)]
@@ -302,14 +302,15 @@ def plot(records, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kinds", default="3-d,16-d,power law,road,community")
-    parser.add_argument("--sizes", default="10000,100000,1000000")
-    parser.add_argument("--utilities", default="tv,msd,influence")
-    parser.add_argument("--engine", default="auto", help="auto, direct or iterative")
+    parser.add_argument("--kinds", default="3-d,16-d,power law,road,community" if not SMOKE else "3-d,road")
+    parser.add_argument("--sizes", default="10000,100000,1000000" if not SMOKE else "1600")
+    parser.add_argument("--utilities", default="tv,msd,influence" if not SMOKE else "tv")
+    parser.add_argument("--engine", default="auto" if not SMOKE else "iterative", help="auto, direct or iterative")
     parser.add_argument("--graph", help="a graph of your own, in any format that askgraph reads")
     parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))
     parser.add_argument("--output", type=Path, default=Path("scale.jsonl"))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     print(f"Machine: {machine()}.", flush=True)

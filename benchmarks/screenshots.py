@@ -1,4 +1,4 @@
-"""Every view of the page on three projects, at two sizes, light and dark: python benchmarks/screenshots.py -o shots
+"""Pictures of every view of the page, with three projects, two sizes, light and dark: python benchmarks/screenshots.py -o shots
 
 The projects are made here: short abstracts on three topics, flowers by their measures, and the digits of ``askgraph label --demo``.
 """
@@ -67,7 +67,7 @@ FRAMES = (
 
 
 def abstracts(path: Path, n: int = 200) -> dict[str, str]:
-    """A csv of made-up abstracts, and the topic of each."""
+    """Write a csv of made-up abstracts, and return the topic of each."""
     dice, truth = random.Random(0), {}
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -133,7 +133,7 @@ def serving(path: Path) -> Iterator[str]:
 
 
 def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
-    """So many answers over HTTP, one of them wrong, one for later and one that cannot be told."""
+    """Send answers over HTTP, one of them wrong, one "later" and one "cannot"."""
     base, token = url.split("/?token=")
 
     def post(path: str, **body: Any) -> Any:
@@ -223,10 +223,10 @@ STEPS: dict[str, Callable[[Page], None]] = {
 }
 
 
-def shoot(browser: Browser, url: str, name: str, folder: Path) -> None:
-    """All views of a project."""
-    for look, options in LOOKS.items():
-        context = browser.new_context(**options)
+def shoot(browser: Browser, url: str, name: str, folder: Path, looks: list[str]) -> None:
+    """Take pictures of all views of a project."""
+    for look in looks:
+        context = browser.new_context(**LOOKS[look])
         page = context.new_page()
         page.goto(f"{url}&who=ann")
         for step, act in STEPS.items():
@@ -237,7 +237,7 @@ def shoot(browser: Browser, url: str, name: str, folder: Path) -> None:
 
 
 def cover(browser: Browser, url: str, path: Path) -> None:
-    """The picture of the documentation."""
+    """Take the picture of the documentation."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
     page = context.new_page()
     page.goto(f"{url}&who=ann")
@@ -251,7 +251,10 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("shots"))
     parser.add_argument("--only", choices=("abstracts", "flowers", "digits"))
     parser.add_argument("--cover", type=Path, help="write the picture of docs/workbench.md there, and nothing else")
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     wanted = parser.parse_args()
+    if wanted.smoke:
+        wanted.only = "flowers"
     wanted.output.mkdir(parents=True, exist_ok=True)
     made = {"abstracts": (text_project, 24), "flowers": (flower_project, 18), "digits": (digit_project, 30)}
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
@@ -267,7 +270,7 @@ def main() -> None:
                 if wanted.cover:
                     cover(browser, url, wanted.cover)
                 else:
-                    shoot(browser, url, name, wanted.output)
+                    shoot(browser, url, name, wanted.output, ["desk-light"] if wanted.smoke else list(LOOKS))
         browser.close()
 
 

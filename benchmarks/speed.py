@@ -1,4 +1,4 @@
-"""Seconds and memory, ours beside the paper's algorithm and graphlearning, each contender in a process of its own.
+"""Seconds and memory of askgraph, the paper's algorithm and graphlearning, each in a process of its own.
 
 python benchmarks/speed.py [small] [ahead] [imports]     # all by default; prints Markdown tables
 The compile that numba does once is left out of all figures.
@@ -12,14 +12,14 @@ import sys
 import time
 
 import numpy as np
-from measure import Meter, in_own_process, machine
+from measure import SMOKE, Meter, in_own_process, machine
 from scipy.sparse import csr_array
 
 KINDS = {"3-d neighbours": 3, "16-d neighbours": 16, "power law": 0}
 
 
 def problem(kind, n):
-    """A graph and labels ±1 that follow it."""
+    """Return a graph and labels ±1 that follow it."""
     import askgraph as ag
 
     rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def problem(kind, n):
 
 
 def ours(kind, n, budget, utility, warm):
-    """Our own loop from the graph to the last label; a first run on a smaller graph of the same kind compiles."""
+    """Run askgraph from the graph to the last label; a first run on a smaller graph of the same kind compiles."""
     import askgraph as ag
 
     if warm:
@@ -64,14 +64,14 @@ def row(name, result, against=None):
     steps, megabytes, note = result
     later = statistics.median(np.diff(steps)) * 1e3
     ratio = f"{against[0][-1] / steps[-1]:.1f} x" if against else ""
-    memory = f"{megabytes:.0f} MB" + (f" ({megabytes / against[1]:.2f})" if against else "")
+    memory = f"{megabytes:.0f} MB" + (f" ({megabytes / max(against[1], 0.001):.2f})" if against else "")
     print(
         f"| {name} | {steps[0]:.2f} s | {later:.2f} ms | {steps[-1]:.2f} s | {ratio} | {memory} | {note} |", flush=True
     )
 
 
-def small(n=5_000, budget=100):
-    """The whole loop at 5,000 nodes."""
+def small(n=5_000 if not SMOKE else 200, budget=100 if not SMOKE else 5):
+    """Compare the whole loop at 5,000 nodes."""
     print(f"\n### {n:,} nodes, {budget} labels, set-up included\n")
     print("| | first question | next (median) | all | against the paper's | peak memory (share) | engine |")
     print("|---|---|---|---|---|---|---|")
@@ -91,7 +91,7 @@ def small(n=5_000, budget=100):
 
 
 def naive_eer(G, h, nodes):
-    """One question of expected error reduction as the paper costs it, O(C² n²): every answer, every class, every node."""
+    """Ask one question by expected error reduction at the paper's cost, O(C² n²): every answer, every class, every node."""
     C = h.shape[1]
     H = h.sum(axis=1)
     p = h + (1 - H[:, None]) / 2
@@ -132,8 +132,8 @@ def ahead_times(n, C):
     return times
 
 
-def ahead(n=2_500, C=7):
-    """One question and its update at Cora's size."""
+def ahead(n=2_500 if not SMOKE else 60, C=7 if not SMOKE else 3):
+    """Compare one question and its update at Cora's size."""
     print(f"\n### One question and update, {n:,} nodes, {C} classes, dense engine\n")
     times = in_own_process(ahead_times, n, C)
     print("| sampler | milliseconds | tv is faster by |\n|---|---|---|")
@@ -143,7 +143,7 @@ def ahead(n=2_500, C=7):
 
 def seconds_of(code):
     runs = []
-    for _ in range(5):
+    for _ in range(5 if not SMOKE else 1):
         start = time.perf_counter()
         subprocess.run([sys.executable, *code], check=True, capture_output=True)
         runs.append(time.perf_counter() - start)
@@ -151,7 +151,7 @@ def seconds_of(code):
 
 
 def imports():
-    """What a newcomer waits for."""
+    """Measure the seconds of imports and of a first command."""
     base = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg"])
     print("\n### Start-up (best of five)\n\n| | seconds |\n|---|---|")
     alone = seconds_of(["-c", "import numpy, scipy.sparse, scipy.linalg, askgraph"]) - base
@@ -163,5 +163,5 @@ def imports():
 
 if __name__ == "__main__":
     print(f"Machine: {machine()}.")
-    for name in sys.argv[1:] or ["small", "ahead", "imports"]:
+    for name in [part for part in sys.argv[1:] if part != "--smoke"] or ["small", "ahead", "imports"]:
         {"small": small, "ahead": ahead, "imports": imports}[name]()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from label_efficiency import first_node, names_in, right
 from labeled_graphs import GROUPS, TABLES, budget, papers, problem
-from measure import machine
+from measure import SMOKE, machine
 
 import askgraph as ag
 from askgraph.errors import FileError
@@ -27,7 +27,7 @@ from askgraph.simulate.records import Lines, mean_curve
 from askgraph.simulate.runs import versions
 from askgraph.support.progress import bar
 
-NEIGHBOURS = (10, 5, 20)  # the first is the default
+NEIGHBOURS = (10, 5, 20)  # numbers of neighbors to choose from; the first is the default
 TUNED = "tuned"
 
 
@@ -35,7 +35,7 @@ _engines = {}
 
 
 def engine(graph, *how):
-    """Engines are shared by ways and seeds: to make them anew would take longer than all questions."""
+    """Return the engine of a graph, shared by all ways and seeds: making it takes longer than all questions."""
     W = graph.weights
     same = W.indices.tobytes(), W.indptr.tobytes(), W.data.tobytes(), how
     if same not in _engines:
@@ -44,7 +44,7 @@ def engine(graph, *how):
 
 
 class Case(NamedTuple):
-    """Graphs over the same labeled nodes; of a single one, tuning chooses the ridge."""
+    """Graphs over the same labeled nodes; with a single graph, tuning chooses the ridge."""
 
     graphs: dict[str, ag.Graph]
     truth: list
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
     @property
     def ways(self):
-        """What the learner is given, and whether it chooses."""
+        """Return, for each way, the graphs that the learner gets, and whether it chooses among them."""
         alone = {name: (graph, False) for name, graph in self.graphs.items()}
         if len(alone) == 1:
             return {**alone, TUNED: (*self.graphs.values(), True)}
@@ -65,7 +65,7 @@ def single(name):
 
 
 def words(name, smooth):
-    """Citations, the ten nearest by words, and perhaps both with the words averaged along citations."""
+    """Return citations, the ten nearest by words, and perhaps both with the words averaged along citations."""
     cited, X = papers(name)
     graphs = {"citations": cited.graph, "words": nearest_words(X, cited.graph.names)}
     if smooth:
@@ -78,7 +78,7 @@ def nearest_words(X, names):
 
 
 def neighbours(name):
-    """A table as graphs of more or fewer neighbours."""
+    """Return a table as graphs of more or fewer neighbors."""
     X, truth = digits() if name == "digits" else rows(TABLES[name])
     graphs = {f"{k} neighbours": ag.nearest_neighbors(X, k=k, scale=name != "digits") for k in NEIGHBOURS}
     return Case(graphs, truth, budget(name, Problem(graphs["10 neighbours"], truth)))
@@ -115,7 +115,7 @@ CASES = {
 
 
 def curve(case, way, seed):
-    """The accuracy on the unlabeled nodes after every label, and what was chosen at each point."""
+    """Return the accuracy on the unlabeled nodes after every label, and the choices made."""
     given, tune = case.ways[way]
     classes = list(dict.fromkeys(case.truth))
     codes = np.array([classes.index(label) for label in case.truth])
@@ -140,7 +140,7 @@ def key(record):
 
 
 def filled(path, name, seeds, tick):
-    """The records of each way, those that were missing made and appended."""
+    """Return the records of each way; make and append those that are missing."""
     lines, case = Lines(path), CASES[name][1]()
     _engines.clear()
     done = {key(record): record for record in lines.read()}
@@ -156,7 +156,7 @@ def filled(path, name, seeds, tick):
 
 
 def table(title, found):
-    """A row a case, a column a way; of the tuned ones, what was chosen last in each seed."""
+    """Print one row per case and one column per way; for tuned ways, the last choice of each seed."""
     ways = list(next(iter(found.values())))
     print(f"\n### {title}\n\n| | {' | '.join(ways)} | chosen at the end |\n|---|{'---|' * (len(ways) + 1)}")
     areas = {name: [area(records) for records in by_way.values()] for name, by_way in found.items()}
@@ -174,12 +174,14 @@ def main():
     tuning.choose_prior = engine
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default="development,words,neighbours")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5 if not SMOKE else 1)
     parser.add_argument("--output", type=Path, default=Path("tuning.jsonl"))
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     groups = names_in(options.cases, list(dict.fromkeys(group for group, _ in CASES.values())), "group of cases")
     print(f"Machine: {machine()}.", flush=True)
     names, titles = [name for name, (group, _) in CASES.items() if group in groups], {}
+    names = names if not SMOKE else ["development/grid"]
     with bar(len(names), "tuning") as tick:
         for name in names:
             try:

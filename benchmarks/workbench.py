@@ -1,4 +1,4 @@
-"""The page's server under people: how long an answer and the next question take, from one person to twenty, and at a million items.
+"""The page's server under load: the time of an answer and of the next question, for one to twenty people, and at a million items.
 
 python benchmarks/workbench.py                  10,000 items
 python benchmarks/workbench.py --items 1000000  the large form
@@ -18,9 +18,10 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from measure import machine
+from measure import SMOKE, machine
 
 CLASSES = 5
+PEOPLE, ANSWERS, THINK = (20, 20, 2.0) if not SMOKE else (2, 2, 0.0)  # a crowd; answers and seconds of thought of each
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(path).exists()), None)
 
 
@@ -37,7 +38,7 @@ def features(n: int) -> list[str]:
 
 
 def write_table(path: Path, n: int) -> None:
-    """Points around five centres, in eight dimensions, or in three where they are many; the id tells the class."""
+    """Write points around five centers, in eight dimensions, or in three for large tables; the id tells the class."""
     rng = np.random.default_rng(0)
     centers = 3 * rng.normal(size=(CLASSES, dimensions(n)))
     X = centers[np.arange(n) % CLASSES] + rng.normal(size=(n, dimensions(n)))
@@ -67,7 +68,7 @@ class Running:
         return httpx.Client(base_url=self.base, headers=self.headers, timeout=600)
 
     def megabytes(self) -> float:
-        """Of the server and the processes it started, at their highest."""
+        """Return the peak megabytes of the server and of the processes it started."""
         pids = [self.process.pid, *map(int, _children(self.process.pid))]
         return sum(_peak(pid) for pid in pids) / 1024
 
@@ -93,7 +94,7 @@ def asked(client: httpx.Client, who: str) -> dict:
 
 
 def person(running: Running, who: str, n: int, think: float, out: list, rng: np.random.Generator) -> None:
-    """Label n items as they come, thinking a little; notes milliseconds of each answer, and of each until the next question."""
+    """Label n items with pauses to think; note the milliseconds of each answer, and of the wait for each next question."""
     with running.client() as client:
         said = asked(client, who)
         for _ in range(n):
@@ -116,7 +117,7 @@ def person(running: Running, who: str, n: int, think: float, out: list, rng: np.
 
 
 def crowd(running: Running, people: int, n: int, think: float, beside: list[str] = ()) -> list:
-    """So many people at once, and commands that run beside them."""
+    """Let people label at the same time, while commands run beside them."""
     out: list = []
     rngs = [np.random.default_rng(k) for k in range(people)]
     threads = [
@@ -141,7 +142,7 @@ def row(name: str, times: list) -> str:
 
 
 def page_ready(running: Running) -> float | None:
-    """Milliseconds from opening the link to a card on the screen."""
+    """Return the milliseconds from opening the link to a card on the screen."""
     if CHROMIUM is None:
         return None
     from playwright.sync_api import sync_playwright
@@ -159,9 +160,10 @@ def page_ready(running: Running) -> float | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--labels", type=int, default=60, help="that one person gives")
-    parser.add_argument("--think", type=float, default=2.0, help="seconds a person thinks")
+    parser.add_argument("--items", type=int, default=10_000 if not SMOKE else 1_200)
+    parser.add_argument("--labels", type=int, default=60 if not SMOKE else 3, help="that one person gives")
+    parser.add_argument("--think", type=float, default=2.0 if not SMOKE else 0.0, help="seconds a person thinks")
+    parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "items.csv")
@@ -184,14 +186,16 @@ def measure(running: Running, options: argparse.Namespace, folder: Path) -> None
         row(f"one person, thinking {options.think:g} s", crowd(running, 1, options.labels, options.think)), flush=True
     )
     if options.items <= 100_000:
-        print(row("one person, as fast as can be", crowd(running, 1, 200, 0.0)), flush=True)
-        print(row("20 people, thinking 2 s", crowd(running, 20, 20, 2.0)), flush=True)
-        print(row("20 people, an import and an export beside", beside(running, folder, options.items)), flush=True)
+        print(row("one person, as fast as can be", crowd(running, 1, 200 if not SMOKE else 5, 0.0)), flush=True)
+        print(row(f"{PEOPLE} people, thinking {THINK:g} s", crowd(running, PEOPLE, ANSWERS, THINK)), flush=True)
+        print(
+            row(f"{PEOPLE} people, an import and an export beside", beside(running, folder, options.items)), flush=True
+        )
     print(f"\nmemory at its highest, the server and the process beside it: {running.megabytes():,.0f} MB")
 
 
 def beside(running: Running, folder: Path, n: int) -> list:
-    """Twenty people, while a file of labels comes in and labels go out."""
+    """Let people label while a file of labels is imported and labels are exported."""
     many = folder / "many.csv"
     ids = [str(k) for k in range(n - 1000, n)]
     many.write_text("id,label\n" + "".join(f"{id},{truth(id)}\n" for id in ids))
@@ -199,7 +203,7 @@ def beside(running: Running, folder: Path, n: int) -> list:
     command = [sys.executable, "-m", "askgraph"]
     imported = [*command, "tell", "--file", str(many), "-p", project]
     exported = [*command, "predict", "-p", project, "-o", str(folder / "labels.csv")]
-    return crowd(running, 20, 20, 2.0, [imported, exported])
+    return crowd(running, PEOPLE, ANSWERS, THINK, [imported, exported])
 
 
 if __name__ == "__main__":

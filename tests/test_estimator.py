@@ -16,6 +16,7 @@ PLUS_MINUS = {"check_classifiers_classes": "feeds {-1, +1} as classes; -1 means 
 
 @parametrize_with_checks([ag.GraphClassifier(random_state=0)], expected_failed_checks=lambda estimator: PLUS_MINUS)
 def test_scikit_learns_own_checks(estimator, check):
+    # Promise 15
     check(estimator)
 
 
@@ -130,6 +131,7 @@ def test_unknown_graphs_and_text_for_unlabeled_get_advice():
     [ag.GraphClassifier(graph="precomputed", random_state=0)], expected_failed_checks=lambda estimator: PLUS_MINUS
 )
 def test_scikit_learns_own_checks_on_a_given_graph(estimator, check):
+    # Promise 15
     check(estimator)
 
 
@@ -166,6 +168,7 @@ def test_twins_and_rows_of_zeros_are_nobody_unless_the_whole_graph_comes():
     np.testing.assert_allclose(model.predict_proba(star[3:]), 1 / 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("folds", [2, 3, 4, 5])
 def test_noise_is_at_chance_under_cross_validation(folds, shuffle):

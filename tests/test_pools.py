@@ -19,6 +19,8 @@ from askgraph.pools import Dask, pool_at
 from askgraph.simulate import Problem, Run, simulate_all
 from askgraph.simulate.records import Records
 
+pytestmark = pytest.mark.slow
+
 TIMES = ("ask_seconds", "tell_seconds")
 WHERE = ("python", "machine", "numpy", "scipy")
 

@@ -13,12 +13,12 @@ import askgraph as ag
 from askgraph import why as module
 from askgraph.field import Field
 from askgraph.field.coding import decide
-from askgraph.layout.neighborhood import MOST, drawn
+from askgraph.layout.neighborhood import MAX_NODES, drawn
 from askgraph.layout.stress import distances
 from askgraph.priors.base import Precision
 from askgraph.why import votes, why
-from engines import ENGINES
-from graphs import problems, random_graph
+from tests.helpers.engines import ENGINES
+from tests.helpers.graphs import problems, random_graph
 
 over_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
 few = settings(max_examples=25, deadline=None)
@@ -142,7 +142,7 @@ def test_a_long_factor_is_folded_in_once(monkeypatch):
 def check(found, graph, field):
     nodes, k = found.nodes.tolist(), found.nodes.size
     assert nodes[0] == found.node
-    assert 1 <= k == len(set(nodes)) <= MOST
+    assert 1 <= k == len(set(nodes)) <= MAX_NODES
     W = graph.weights.toarray()
     pairs = {(a, b) for a in nodes for b in nodes if a < b and W[a, b] > 0}
     assert {(min(e), max(e)) for e in found.edges.tolist()} == pairs
@@ -158,6 +158,7 @@ def check(found, graph, field):
     assert set(found.voters[: module.weighty(found.weights)].tolist()) <= set(nodes)
 
 
+@pytest.mark.slow
 @over_engines
 @few
 @given(problems(most=14), NOISES, st.integers(-1, 6))
@@ -244,10 +245,10 @@ def test_a_drawing_takes_a_moment():
     drawn(graph.weights, np.arange(60))
     best = np.inf
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         drawn(graph.weights, np.arange(60))
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.1  # 10 ms where nothing else runs
+        best = min(best, time.thread_time() - start)
+    assert best < 0.1  # seconds of CPU time; 0.01 is usual
 
 
 def test_one_solve(monkeypatch):

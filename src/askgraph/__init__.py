@@ -18,7 +18,8 @@ __version__ = "0.1.0"
 
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {
-    "graph.build": "chain communities grid nearest_neighbors pearson power_law radial_basis scale_features star two_squares",
+    "graph.build": "nearest_neighbors pearson radial_basis scale_features",
+    "graph.toys": "chain communities grid power_law star two_squares",
     "learner.tuning": "Choice",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
@@ -48,8 +49,9 @@ if TYPE_CHECKING:
     from askgraph.estimator import GraphClassifier
     from askgraph.field import Field
     from askgraph.graph import Graph
-    from askgraph.graph.build import *
+    from askgraph.graph.build import nearest_neighbors, pearson, radial_basis, scale_features
     from askgraph.graph.combine import with_features
+    from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect

@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""All errors that askgraph raises on purpose, as a tree.
 
 AskgraphError
 ├── GraphError          the graph or the table it is built from is not usable as given
@@ -6,14 +6,14 @@ AskgraphError
 ├── SettingError        an option with a value it cannot take
 ├── FileError           a file that cannot be read or written as asked
 │   ├── BusyError           another program is writing to the project
-│   ├── FullError           there is no room left to write
+│   ├── FullError           the disk is full
 │   └── NewerError          a project made by a newer askgraph
-├── EngineError         an engine cannot do what was asked of it
+├── EngineError         an engine cannot do what was asked
 │   ├── ConvergenceError    a solve did not reach its tolerance
-│   └── TooLargeError       an allocation beyond the stated limit, refused before it is tried
+│   └── TooLargeError       an allocation beyond the memory limit, refused before it is tried
 └── MissingExtraError   an optional dependency is not installed
 
-Every message says what came and what to do about it.
+Every message says which value or file caused it and what to do about it.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class FileError(AskgraphError, ValueError):
 
 
 class BusyError(FileError):
-    """Another program is writing to the project, or it cannot be written at all."""
+    """Another program is writing to the project, or the project cannot be written at all."""
 
 
 class FullError(FileError):
-    """There is no room left to write; nothing was written by halves."""
+    """The disk is full; no file was left half written."""
 
 
 class NewerError(FileError):
-    """A project made by a newer askgraph; it was left as it is."""
+    """The project was made by a newer askgraph; it was not changed."""
 
 
 class EngineError(AskgraphError, RuntimeError):
-    """An engine cannot do what was asked of it."""
+    """An engine cannot do what was asked."""
 
 
 class ConvergenceError(EngineError):
@@ -60,7 +60,7 @@ class ConvergenceError(EngineError):
 
 
 class TooLargeError(EngineError, MemoryError):
-    """An allocation beyond the stated limit, refused before it is tried."""
+    """An allocation beyond the memory limit was refused before it was tried."""
 
 
 class MissingExtraError(AskgraphError, ImportError):

@@ -1,4 +1,4 @@
-"""The array types that signatures use."""
+"""Array types for signatures."""
 
 from __future__ import annotations
 

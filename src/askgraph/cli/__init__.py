@@ -1,4 +1,4 @@
-"""The commands: open, call, print; whatever computes lives in the other packages."""
+"""The command line: each command opens, calls and prints; what computes lives in the other packages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The commands of a project: open, call, print."""
+"""The commands that work on a project file."""
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import sys
@@ -12,21 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
+from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_project, split_names, user_name
 from askgraph.errors import FileError, SettingError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option("-p", "--project", envvar="ASKGRAPH_PROJECT", help="The project [default: the only .ask file here]."),
-]
-WhoOption = Annotated[
-    str | None, typer.Option("--who", envvar="ASKGRAPH_WHO", help="Who says so [default: your user name].")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="For machines.")]
 TableArgument = Annotated[
     Path | None,
-    typer.Argument(help="A table of items: csv, tsv, jsonl or parquet; none where items are a graph's nodes."),
+    typer.Argument(
+        help="A table of items: csv, tsv, jsonl or parquet; leave it out if the items are the nodes of --graph."
+    ),
 ]
 
 
@@ -36,23 +30,33 @@ def init(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The project file [default: TABLE.ask].")
     ] = None,
-    graph: Annotated[Path | None, typer.Option(help="A graph over the ids: an edge list, npz, mtx, graphml.")] = None,
-    features: Annotated[str | None, typer.Option(help="Columns of numbers to compare items by, with commas.")] = None,
-    text: Annotated[str | None, typer.Option(help="A column of text to compare items by.")] = None,
-    id: Annotated[
-        str | None, typer.Option(help="The column of ids [default: one called id, else row numbers].")
+    graph: Annotated[
+        Path | None, typer.Option(help="A graph whose nodes are the ids: an edge list, npz, mtx, graphml.")
     ] = None,
-    show: Annotated[str | None, typer.Option(help="Columns to show, with commas [default: all].")] = None,
-    image: Annotated[str | None, typer.Option(help="A column of image files.")] = None,
-    images: Annotated[Path | None, typer.Option(help="The folder they are in; no other file is ever shown.")] = None,
-    label: Annotated[str | None, typer.Option(help="A column of labels that exist; empty cells are unlabeled.")] = None,
-    classes: Annotated[str | None, typer.Option(help="Classes, with commas; new ones can come at any time.")] = None,
-    neighbors: Annotated[int, typer.Option(help="Neighbours of an item.", min=1)] = 10,
-    overlap: Annotated[int, typer.Option(help="People that should label each item.", min=1)] = 1,
-    sampler: Annotated[str, typer.Option(help="How questions are chosen.")] = "influence",
-    seed: Annotated[int, typer.Option(help="Of what is drawn at random.", min=0)] = 0,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="The column of text to compare items by.")] = None,
+    id: Annotated[
+        str | None, typer.Option(help="The column of ids [default: the column called id, else row numbers].")
+    ] = None,
+    show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas [default: all].")] = None,
+    image: Annotated[str | None, typer.Option(help="The column of image file names.")] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="The folder of the images; the page shows no file outside it.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column of labels that exist already; an empty cell means no label.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Classes, separated by commas; new ones can be added at any time.")
+    ] = None,
+    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
+    overlap: Annotated[int, typer.Option(help="People who should label each item.", min=1)] = 1,
+    sampler: Annotated[str, typer.Option(help="The sampler that chooses questions.")] = "influence",
+    seed: Annotated[int, typer.Option(help="The seed of all random choices.", min=0)] = 0,
 ) -> None:
-    """Make a project from a table, or from a graph.
+    """Make a project from a table or a graph.
 
     Examples:
 
@@ -69,8 +73,8 @@ def init(
     if table is None and graph is None:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
     path = output or Path((table or graph or Path()).stem + ".ask")
-    source = Source(table, graph, id, names(features), text, names(show), image, label, neighbors)
-    Project.create(path, source, names(classes) or (), images, Settings(utility=sampler), seed, overlap)
+    source = Source(table, graph, id, split_names(features), text, split_names(show), image, label, neighbors)
+    Project.create(path, source, split_names(classes) or (), images, Settings(utility=sampler), seed, overlap)
     with Project.open(path) as project:
         print(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
@@ -80,7 +84,7 @@ def init(
 
 @app.command()
 def status(project: ProjectOption = None, json: JsonOption = False) -> None:
-    """Where the project is: labels, expected error, what to know.
+    """Show labels, the expected error and advice.
 
     Example: askgraph status
     """
@@ -88,7 +92,7 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
     from askgraph.workbench.report import progress
     from askgraph.workbench.writer_lock import WriterLock
 
-    path = project_file(project)
+    path = find_project(project)
     with Project.open(path) as opened:
         said = {
             "project": str(path),
@@ -96,45 +100,47 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
             "serving": bool(WriterLock(path).server()),
         }
     if json:
-        _json(said)
-        return
-    _lines(said)
+        _print_json(said)
+    else:
+        _print_status(said)
 
 
 @app.command()
 def ask(
-    n: Annotated[int, typer.Option("-n", help="How many, to be labeled together.", min=1)] = 1,
+    n: Annotated[int, typer.Option("-n", help="Number of items, chosen to be labeled together.", min=1)] = 1,
     project: ProjectOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The items to label next.
+    """Show the items to label next.
 
     Example: askgraph ask -n 5
     """
     from askgraph.workbench.project import Project
 
-    with Project.open(project_file(project)) as opened:
+    with Project.open(find_project(project)) as opened:
         places = opened.ask(n)
         items = opened.store.items(places)
         rows = [{"id": item.id, **dict.fromkeys(opened.about["fields"]), **item.fields} for item in items]
         reason = opened.finished
     if json:
-        _json({"items": rows, "finished": None if rows else reason})
+        _print_json({"items": rows, "finished": None if rows else reason})
     elif not rows:
         print(reason)
     else:
-        _table(rows)
+        _print_table(rows)
 
 
 @app.command()
 def tell(
     id: Annotated[str | None, typer.Argument(help="The item.")] = None,
     label: Annotated[str | None, typer.Argument(help="Its label.")] = None,
-    file: Annotated[Path | None, typer.Option(help="Many at once: a table with the columns id and label.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A table with the columns id and label, to save many at once.")
+    ] = None,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
-    """The label of an item, or of many.
+    """Save the label of an item, or of many.
 
     Examples:
 
@@ -143,39 +149,39 @@ def tell(
     askgraph tell --file results.csv
     """
     if (file is None) == (id is None or label is None):
-        raise SettingError("give an id and its label (askgraph tell 17 setosa), or --file with many")
-    said = [(id or "", label or "")] if file is None else _answers(file)
-    _say(project, who, [(item, "label", name) for item, name in said])
+        raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
+    said = [(id or "", label or "")] if file is None else _read_labels(file)
+    _save(project, who, [(item, "label", name) for item, name in said])
 
 
 @app.command()
 def relabel(
     id: Annotated[str, typer.Argument(help="The item.")],
-    label: Annotated[str, typer.Argument(help="Its label from now on.")],
+    label: Annotated[str, typer.Argument(help="Its new label.")],
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
-    """Another label for an item; the earlier one stays in the history.
+    """Change the label of an item; the earlier one stays in the history.
 
     Example: askgraph relabel 17 virginica
     """
-    _say(project, who, [(id, "label", label)])
+    _save(project, who, [(id, "label", label)])
 
 
 @app.command()
 def skip(
     id: Annotated[str, typer.Argument(help="The item.")],
-    why: Annotated[str, typer.Option(help="later, cannot (tell) or invalid.")] = "later",
+    why: Annotated[str, typer.Option(help="later (ask again), cannot (tell) or invalid (not an item).")] = "later",
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
-    """Set an item aside: ask later, cannot tell, or not a valid item.
+    """Set an item aside: to be asked later, impossible to tell, or not a valid item.
 
     Example: askgraph skip 17 --why cannot
     """
     if why not in ("later", "cannot", "invalid"):
         raise SettingError(f"--why {why}: choose later, cannot or invalid")
-    _say(project, who, [(id, why, None)])
+    _save(project, who, [(id, why, None)])
 
 
 @app.command()
@@ -184,33 +190,33 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
 
     Example: askgraph undo
     """
-    from askgraph.workbench.client import writing
+    from askgraph.workbench.client import open_writer
 
-    with writing(project_file(project)) as writer:
-        undone = writer.undo(who or me())
+    with open_writer(find_project(project)) as writer:
+        undone = writer.undo(who or user_name())
     print(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
 
 
 @app.command()
 def history(
     project: ProjectOption = None,
-    n: Annotated[int, typer.Option("-n", help="How many, the newest.", min=1)] = 20,
+    n: Annotated[int, typer.Option("-n", help="Number of answers, the newest first.", min=1)] = 20,
     json: JsonOption = False,
 ) -> None:
-    """Who said what, and when; nothing is ever deleted.
+    """Show who answered what and when; no answer is ever deleted.
 
     Example: askgraph history -n 50
     """
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import history as lines
 
-    with Project.open(project_file(project)) as opened:
+    with Project.open(find_project(project)) as opened:
         rows = lines(opened, n)
     if json:
-        _json(rows)
+        _print_json(rows)
     else:
         columns = ("seq", "at", "who", "item", "kind", "label", "undone")
-        _table([{name: row[name] for name in columns} for row in rows])
+        _print_table([{name: row[name] for name in columns} for row in rows])
 
 
 @app.command()
@@ -220,30 +226,30 @@ def predict(
     ),
     project: ProjectOption = None,
 ) -> None:
-    """Every item's label: given or predicted, with the probability of each class, its variance and who labeled it.
+    """Write the label of every item, given or predicted, with the probability of each class, the variance and who labeled it.
 
     Example: askgraph predict -o labels.csv
     """
-    from askgraph.workbench.export import predicted, write_rows
+    from askgraph.workbench.export import prediction_rows, write_rows
     from askgraph.workbench.project import Project
 
-    with Project.open(project_file(project)) as opened:
-        write_rows(output, predicted(opened))
+    with Project.open(find_project(project)) as opened:
+        write_rows(output, prediction_rows(opened))
         labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
     if classes:
         print(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
-        print(f"{items:,} items in {output}, none with a label: there is nothing to predict from yet")
+        print(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
 
 
 @app.command()
 def export(
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A .csv, .jsonl, .parquet file, or .json for Label Studio.")
+        Path, typer.Option("-o", "--output", help="A .csv, .jsonl or .parquet file, or .json for Label Studio.")
     ] = Path("answers.csv"),
     project: ProjectOption = None,
 ) -> None:
-    """What people answered, with the items' fields; .json is what Label Studio imports, with predictions too.
+    """Write the answers of all people with the fields of the items; a .json file is for Label Studio, with predictions too.
 
     Examples:
 
@@ -251,11 +257,11 @@ def export(
 
     askgraph export -o tasks.json
     """
-    from askgraph.workbench.export import answered, label_studio, write_rows
+    from askgraph.workbench.export import answer_rows, label_studio_tasks, write_rows
     from askgraph.workbench.project import Project
 
-    with Project.open(project_file(project)) as opened:
-        rows = label_studio(opened) if output.suffix.casefold() == ".json" else answered(opened)
+    with Project.open(find_project(project)) as opened:
+        rows = label_studio_tasks(opened) if output.suffix.casefold() == ".json" else answer_rows(opened)
         write_rows(output, rows)
         standing = sum(opened.answers.people.values())
     print(f"{standing:,} answer{'s' * (standing != 1)} in {output}")
@@ -263,17 +269,17 @@ def export(
 
 @app.command()
 def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
-    """Check the file and the graph, and say what to improve.
+    """Check the file and the graph, and advise what to improve.
 
     Example: askgraph doctor
     """
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import checkup
 
-    with Project.open(project_file(project)) as opened:
+    with Project.open(find_project(project)) as opened:
         found = checkup(opened)
     if json:
-        _json(found)
+        _print_json(found)
     else:
         for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"])):
             print(line)
@@ -286,53 +292,29 @@ def restore(
     copy: Annotated[Path, typer.Argument(help="A copy of the project.")],
     project: ProjectOption = None,
 ) -> None:
-    """Put a copy in the place of the project; what was there is kept under another name.
+    """Replace the project by a copy; the replaced file is kept under another name.
 
     Example: askgraph restore backup.ask -p items.ask
     """
     from askgraph.workbench.restoring import restore as put_back
 
-    path = project_file(project)
+    path = find_project(project)
     labels, kept = put_back(copy, path)
     print(f"{path}: {labels:,} label{'s' * (labels != 1)} now, as in {copy}")
     if kept:
         print(f"what was there before is kept as {kept}")
 
 
-def names(listed: str | None) -> list[str] | None:
-    """Names with commas between them."""
-    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
+    from askgraph.workbench.client import open_writer
 
-
-def project_file(project: Path | None) -> Path:
-    """The project that is meant."""
-    if project is not None:
-        return project
-    here = sorted(Path().glob("*.ask"))
-    if len(here) != 1:
-        said = "no .ask file here" if not here else f"{len(here)} .ask files here"
-        raise FileError(f"{said}: which project? name it with -p, or make one with askgraph init")
-    return here[0]
-
-
-def me() -> str:
-    """The name of who runs the command."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no such user in this container
-        return "me"
-
-
-def _say(project: Path | None, who: str | None, said: list[Any]) -> None:
-    from askgraph.workbench.client import writing
-
-    with writing(project_file(project)) as writer:
-        saved = writer.say(who or me(), said)
+    with open_writer(find_project(project)) as writer:
+        saved = writer.say(who or user_name(), said)
     print(f"saved: {saved} answer{'s' * (saved != 1)}")
 
 
-def _answers(file: Path) -> list[tuple[str, str]]:
-    """Ids and labels of a file; rows without a label have not come back yet."""
+def _read_labels(file: Path) -> list[tuple[str, str]]:
+    """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
     from askgraph.io.readers import has_columns
     from askgraph.workbench.items import read_columns
 
@@ -342,12 +324,12 @@ def _answers(file: Path) -> list[tuple[str, str]]:
     return [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
 
 
-def _json(what: Any) -> None:
-    json.dump(what, sys.stdout, ensure_ascii=False, indent=1)
+def _print_json(value: Any) -> None:
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
     print()
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> None:
+def _print_table(rows: Sequence[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -355,18 +337,18 @@ def _table(rows: Sequence[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = Table()
     for name in names:
-        table.add_column(Text(name))  # text that is data: no markup
+        table.add_column(Text(name))  # Text, because data may look like rich's markup
     for row in rows:
         table.add_row(*(Text("" if row.get(name) is None else str(row[name])) for name in names))
     wide = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", "160"))
     Console(width=wide).print(table)
 
 
-def _lines(said: dict[str, Any]) -> None:
+def _print_status(said: dict[str, Any]) -> None:
     print(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled, {said['aside']:,} set aside")
     if said["classes"]:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
-        _table(rows)
+        _print_table(rows)
     if error := said["error"]:
         audited = f", {error['audited']} audited" if error["audited"] else ""
         print(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")

@@ -1,4 +1,4 @@
-"""The commands that open a page: open, call, print."""
+"""The commands that open the labeling page: serve, label."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from urllib.parse import urlencode
 
 import typer
 
-from askgraph.cli.project import ProjectOption, WhoOption, init, me, project_file
+from askgraph.cli.options import PortOption, ProjectOption, WhoOption, find_project, user_name
+from askgraph.cli.project import init
 from askgraph.errors import SettingError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-HostOption = Annotated[str, typer.Option(help="The address to listen at; others than 127.0.0.1 need a password.")]
-PortOption = Annotated[
-    int | None, typer.Option(help="The port [default: 8765, or any that is free].", min=0, max=65535)
-]
+HostOption = Annotated[str, typer.Option(help="The address to listen on; any other than 127.0.0.1 needs a password.")]
 PasswordOption = Annotated[
-    str | None, typer.Option(envvar="ASKGRAPH_PASSWORD", help="What others must know to come in.")
+    str | None, typer.Option(envvar="ASKGRAPH_PASSWORD", help="The password that others log in with.")
 ]
 NamesOption = Annotated[
-    list[str] | None, typer.Option("--allow-host", help="A name the server goes by; may be repeated.")
+    list[str] | None, typer.Option("--allow-host", help="A host name that the server is reached by; can be repeated.")
 ]
-LeaseOption = Annotated[float, typer.Option(help="Seconds until an item that someone left open is asked again.", min=1)]
+LeaseOption = Annotated[
+    float, typer.Option(help="Seconds until an item that somebody left unanswered is offered to others.", min=1)
+]
 
 
 @app.command()
@@ -35,7 +35,7 @@ def serve(
     allow_host: NamesOption = None,
     lease: LeaseOption = 120.0,
 ) -> None:
-    """Serve the page of a project, for you or for several people; commands go on working meanwhile.
+    """Serve the page of a project to one or several people; the other commands work meanwhile.
 
     Examples:
 
@@ -45,7 +45,7 @@ def serve(
     """
     from askgraph.web.serve import serve as run
 
-    run(project_file(project), host, port, password, allow_host or (), lease, _say)
+    run(find_project(project), host, port, password, allow_host or (), lease, _print_address)
 
 
 @app.command()
@@ -53,24 +53,26 @@ def label(
     items: Annotated[
         Path | None, typer.Argument(help="A table (csv, tsv, jsonl, parquet) or a project (.ask).")
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Try it on 1,797 handwritten digits.")] = False,
-    graph: Annotated[Path | None, typer.Option(help="A graph over the ids, for a new project.")] = None,
-    features: Annotated[str | None, typer.Option(help="Columns to compare items by, for a new project.")] = None,
-    text: Annotated[str | None, typer.Option(help="A column of text to compare items by, for a new project.")] = None,
-    id: Annotated[str | None, typer.Option(help="The column of ids, for a new project.")] = None,
-    image: Annotated[str | None, typer.Option(help="A column of image files, for a new project.")] = None,
-    images: Annotated[Path | None, typer.Option(help="The folder they are in.")] = None,
-    classes: Annotated[str | None, typer.Option(help="Classes, with commas, for a new project.")] = None,
-    known: Annotated[
-        str | None, typer.Option("--label", help="A column of labels that exist, for a new project.")
+    demo: Annotated[bool, typer.Option("--demo", help="Try the page on 1,797 handwritten digits.")] = False,
+    graph: Annotated[Path | None, typer.Option(help="A graph whose nodes are the ids, for a new project.")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers to compare items by, for a new project.")
     ] = None,
-    show: Annotated[str | None, typer.Option(help="Columns to show, with commas, for a new project.")] = None,
-    overlap: Annotated[int, typer.Option(help="People that should label each item, for a new project.", min=1)] = 1,
+    text: Annotated[str | None, typer.Option(help="The column of text to compare items by, for a new project.")] = None,
+    id: Annotated[str | None, typer.Option(help="The column of ids, for a new project.")] = None,
+    image: Annotated[str | None, typer.Option(help="The column of image file names, for a new project.")] = None,
+    images: Annotated[Path | None, typer.Option(help="The folder of the images.")] = None,
+    classes: Annotated[str | None, typer.Option(help="Classes, separated by commas, for a new project.")] = None,
+    known: Annotated[
+        str | None, typer.Option("--label", help="The column of labels that exist already, for a new project.")
+    ] = None,
+    show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas, for a new project.")] = None,
+    overlap: Annotated[int, typer.Option(help="People who should label each item, for a new project.", min=1)] = 1,
     port: PortOption = None,
     who: WhoOption = None,
-    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
-    """From a file to finished labels: makes the project if needed, and opens the page at the first question.
+    """Label the items of a file: make a project if there is none yet, and open the page at the first question.
 
     Examples:
 
@@ -92,21 +94,21 @@ def label(
     elif not (path := items.with_suffix(".ask")).exists():
         init(items, path, graph, features, text, id, show, image, images, known, classes, overlap=overlap)
     else:
-        print(f"going on with {path}, as it was made; to begin anew, choose another name with askgraph init -o")
+        print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 
     def ready(url: str) -> None:
-        _open(url, who or me(), browser)
+        _open_page(url, who or user_name(), browser)
 
     run(path, port=port, ready=ready)
 
 
-def _say(url: str) -> None:
-    print(f"The page is at {url}\nStop with Ctrl-C; everything is saved as you go.", flush=True)
+def _print_address(url: str) -> None:
+    print(f"The page is at {url}\nStop with Ctrl-C; every answer is saved at once.", flush=True)
 
 
-def _open(url: str, who: str, browser: bool) -> None:
+def _open_page(url: str, who: str, browser: bool) -> None:
     import webbrowser
 
-    _say(f"{url}&{urlencode({'who': who})}")
+    _print_address(f"{url}&{urlencode({'who': who})}")
     if browser:
         webbrowser.open(f"{url}&{urlencode({'who': who})}")

@@ -1,1 +1,1 @@
-"""The processes of an MPI job and a graph spread over them; no fields, no labels."""
+"""The processes of an MPI job and a graph distributed over them; no fields, no labels."""

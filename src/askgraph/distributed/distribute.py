@@ -1,4 +1,4 @@
-"""Where the rows of a sharded graph live: dealt out in blocks, partitioned, moved, and numbered in each process."""
+"""Distribution of a graph over MPI ranks: rows are dealt out in blocks, partitioned, moved, and numbered on each rank."""
 
 from __future__ import annotations
 
@@ -18,46 +18,49 @@ from askgraph.graph.sources import index_type
 from askgraph.support.memory import give_back
 from askgraph.types import AnyArray, IntArray
 
-ORDER_FROM = 10_000  # rows from which their order counts: neighbours that lie close together halve the time of a solve
+REORDER_FROM_ROWS = 10_000  # from here on, rows are reordered so that neighbors lie close: solves take half the time
 
 
 class Block(NamedTuple):
-    """The rows of a run of nodes, and their names if nodes have any."""
+    """The rows of consecutive nodes, and their names if nodes have any."""
 
     rows: csr_array
     names: AnyArray | None
 
 
 def sharded(graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
-    """Of an ordinary graph that every process has, or the first one alone, the others giving None."""
+    """Distribute a graph over the MPI ranks. Pass it on every rank, or on rank 0 only and None on the others."""
     ranks = ranks or world()
     sizes = [n for n in ranks.comm.allgather(graph.n_nodes if graph is not None else None) if n is not None]
     if not sizes:
-        raise GraphError("no process gave a graph: give it in all of them, or in the first one")
+        raise GraphError("no process gave a graph: pass it in all processes, or in the first one")
     n, notes = sizes[0], ranks.comm.bcast(graph.notes if graph is not None else ())
-    low, high = ranks.blocks(n)[ranks.rank : ranks.rank + 2]
+    low, high = ranks.block_starts(n)[ranks.rank : ranks.rank + 2]
     if len(sizes) == ranks.size and graph is not None:
         names = None if graph.names is None else objects(graph.names[low:high])
-        return settled(ranks, Block(graph.weights[low:high], names), notes)
-    return settled(ranks, _dealt(ranks, graph if ranks.first else None, n), notes)
+        return distribute_rows(ranks, Block(graph.weights[low:high], names), notes)
+    return distribute_rows(ranks, _deal_blocks(ranks, graph if ranks.first else None, n), notes)
 
 
-def _dealt(ranks: Ranks, graph: Graph | None, n: int) -> Block:
-    """The rows that only the first rank has, a block each."""
+def _deal_blocks(ranks: Ranks, graph: Graph | None, n: int) -> Block:
+    """Return this rank's block of the rows that only the first rank has."""
     W = csr_array((0, n)) if graph is None else graph.weights
     home = home_of(ranks, n, np.arange(W.shape[0]))
-    (counts,) = ranks.sent(home, np.diff(W.indptr).astype(np.int64))
-    columns, data = ranks.sent(np.repeat(home, np.diff(W.indptr)), W.indices.astype(np.int64), W.data)
+    (counts,) = ranks.send(home, np.diff(W.indptr).astype(np.int64))
+    columns, data = ranks.send(np.repeat(home, np.diff(W.indptr)), W.indices.astype(np.int64), W.data)
     rows = csr_array((data, columns, np.r_[0, np.cumsum(counts)]), shape=(counts.size, n))
     if not ranks.comm.bcast(graph is not None and graph.names is not None):
         return Block(rows, None)
-    return Block(rows, ranks.sent(home, objects(() if graph is None else graph.names or ()))[0])
+    return Block(rows, ranks.send(home, objects(() if graph is None else graph.names or ()))[0])
 
 
-def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
-    """Rows moved to where they shall live, and the columns of each rank numbered: its own rows, then those of others."""
-    n, nodes, local, others, names = _moved(ranks, block)
-    if nodes.size >= ORDER_FROM:
+def distribute_rows(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
+    """Move the rows of all ranks' blocks to the ranks that the partition gives them, and return the graph.
+
+    The columns on each rank are renumbered: its own rows, then the nodes of other ranks.
+    """
+    n, nodes, local, others, names = _move_rows(ranks, block)
+    if nodes.size >= REORDER_FROM_ROWS:
         order = reverse_cuthill_mckee(local[:, : nodes.size], symmetric_mode=True)
         place = np.r_[np.argsort(order), nodes.size + np.arange(others.size)].astype(local.indices.dtype)
         local = local[order]
@@ -71,25 +74,26 @@ def settled(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
     return ShardedGraph(ranks, n, edges, nodes, local, others, halo, named, notes)
 
 
-def _moved(ranks: Ranks, block: Block) -> tuple[int, IntArray, csr_array, IntArray, AnyArray | None]:
+def _move_rows(ranks: Ranks, block: Block) -> tuple[int, IntArray, csr_array, IntArray, AnyArray | None]:
+    """Return the number of nodes, and of the rows that arrive here: nodes, weights, nodes of other ranks, names."""
     rows, home = block.rows, partition(ranks, block.rows)
     n, counts = rows.shape[1], np.diff(rows.indptr).astype(np.int64)
-    first = int(ranks.blocks(n)[ranks.rank])
-    columns, data = ranks.sent(np.repeat(home, counts), rows.indices.astype(np.int64), rows.data)
-    nodes, counts = ranks.sent(home, first + np.arange(rows.shape[0]), counts)
-    names = None if block.names is None else ranks.sent(home, block.names)[0]
-    others, columns = _columns(nodes, columns)
+    first = int(ranks.block_starts(n)[ranks.rank])
+    columns, data = ranks.send(np.repeat(home, counts), rows.indices.astype(np.int64), rows.data)
+    nodes, counts = ranks.send(home, first + np.arange(rows.shape[0]), counts)
+    names = None if block.names is None else ranks.send(home, block.names)[0]
+    others, columns = _number_columns(nodes, columns)
     kind, shape = index_type(nodes.size + others.size, data.size), (nodes.size, nodes.size + others.size)
     local = csr_array((data, columns.astype(kind), np.r_[0, np.cumsum(counts)].astype(kind)), shape=shape)
     return n, nodes, local, others, names
 
 
-def _columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
-    """The nodes elsewhere among these columns, and all columns by their new places."""
+def _number_columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the nodes of other ranks among the columns, and the new number of each column."""
     if not nodes.size:
         return columns, columns
-    in_a_row = nodes[-1] - nodes[0] + 1 == nodes.size
-    at = np.clip(columns - nodes[0] if in_a_row else np.searchsorted(nodes, columns), 0, nodes.size - 1)
+    consecutive = nodes[-1] - nodes[0] + 1 == nodes.size
+    at = np.clip(columns - nodes[0] if consecutive else np.searchsorted(nodes, columns), 0, nodes.size - 1)
     out = np.flatnonzero(nodes[at] != columns)
     others, place = np.unique(columns[out], return_inverse=True)
     at[out] = nodes.size + place
@@ -97,22 +101,25 @@ def _columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _halo(ranks: Ranks, n: int, nodes: IntArray, others: IntArray) -> Halo:
-    """Who owns these nodes, asked at their homes, which the owners told."""
-    first = ranks.blocks(n)[ranks.rank : ranks.rank + 2]
-    told = ranks.sent(home_of(ranks, n, nodes), nodes, np.full(nodes.size, ranks.rank), np.arange(nodes.size))
-    lives = np.zeros((first[1] - first[0], 2), dtype=np.int64)
-    lives[told[0] - first[0]] = np.column_stack(told[1:])
-    where = ranks.asked(home_of(ranks, n, others), others, lambda asked: lives[asked - first[0]])
+    """Find the owner and the row of each of these nodes of other ranks.
+
+    Each owner registers its nodes at their home ranks; the others ask there.
+    """
+    low, high = ranks.block_starts(n)[ranks.rank : ranks.rank + 2]
+    known = ranks.send(home_of(ranks, n, nodes), nodes, np.full(nodes.size, ranks.rank), np.arange(nodes.size))
+    owner_and_row = np.zeros((high - low, 2), dtype=np.int64)
+    owner_and_row[known[0] - low] = np.column_stack(known[1:])
+    where = ranks.ask(home_of(ranks, n, others), others, lambda asked: owner_and_row[asked - low])
     return Halo(ranks, where[:, 0], where[:, 1], nodes.size)
 
 
 def home_of(ranks: Ranks, n: int, nodes: IntArray) -> IntArray:
-    """The rank whose block each of these nodes is in."""
-    return np.searchsorted(ranks.blocks(n), nodes, side="right") - 1
+    """Return the home rank of each node: the rank whose block of 0 … n−1 it is in, wherever its row is."""
+    return np.searchsorted(ranks.block_starts(n), nodes, side="right") - 1
 
 
 def objects(items: Sequence[Hashable]) -> AnyArray:
-    """An array of any Python values."""
+    """Return an object array of any Python values."""
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array

@@ -1,4 +1,4 @@
-"""The processes of an MPI job, which all run the same program, each on its own rows."""
+"""The processes of an MPI job: all run the same program, each on its own rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from askgraph.errors import AskgraphError, MissingExtraError
+from askgraph.support.threads import one_thread_from_now_on
 from askgraph.types import AnyArray, IntArray
 
 Made = TypeVar("Made")
-LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")  # what mpiexec tells the processes that it starts
-PATIENCE = 1.0  # seconds that a later rank leaves to the first one to say what is wrong
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")  # set by mpiexec to the number of processes
+FIRST_RANK_SECONDS = (
+    1.0  # a later rank waits this long before it prints an error, so that the first rank prints it once
+)
 INSTALL = (
     'pip install "askgraph[petsc]" with an MPI and a C compiler (it compiles for some 20 minutes), or on Debian and Ubuntu '
     "apt install python3-petsc4py python3-mpi4py; the page on the petsc engine has both in full"
@@ -24,55 +27,55 @@ INSTALL = (
 
 
 class Ranks:
-    """Who takes part; ``rank`` of ``size`` is this process. Every method is called by all of them together."""
+    """The processes that work together; this one is number ``rank`` of ``size``. All of them call a method together."""
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, int(comm.rank), int(comm.size)
 
     @property
     def first(self) -> bool:
-        """Whether this process is the one that speaks and writes."""
+        """Whether this is the process that prints and writes files."""
         return self.rank == 0
 
     def total(self, x: AnyArray) -> AnyArray:
-        """The sum over ranks."""
-        return self._reduced(x, "SUM")
+        """Return the sum of an array over all ranks (allreduce)."""
+        return self._allreduce(x, "SUM")
 
     def highest(self, x: AnyArray) -> AnyArray:
-        """The maximum over ranks."""
-        return self._reduced(x, "MAX")
+        """Return the maximum of an array over all ranks (allreduce)."""
+        return self._allreduce(x, "MAX")
 
     def before(self, count: int) -> int:
-        """The sum over the ranks before this one."""
+        """Return the sum of a number over the ranks before this one (exclusive scan)."""
         return int(sum(self.comm.allgather(count)[: self.rank]))
 
     def joined(self, x: AnyArray) -> AnyArray:
-        """The arrays of all ranks, one after another."""
+        """Return the arrays of all ranks, one after another (allgather)."""
         return np.concatenate(self.comm.allgather(x))
 
-    def blocks(self, n: int) -> IntArray:
-        """Where the blocks of n things begin that ranks would share evenly; the last number is n."""
+    def block_starts(self, n: int) -> IntArray:
+        """Return where the block of each rank begins if n things are shared evenly; the last number is n."""
         return np.array([n * rank // self.size for rank in range(self.size + 1)], dtype=np.int64)
 
-    def sent(self, home: IntArray, *columns: AnyArray) -> tuple[AnyArray, ...]:
-        """Rows of these columns to the ranks that are their homes: what came here, from the first rank on."""
+    def send(self, home: IntArray, *columns: AnyArray) -> tuple[AnyArray, ...]:
+        """Send row k of each column to rank ``home[k]``; return the rows that arrive here, in the order of their senders."""
         order = np.argsort(home, kind="stable")
         counts = np.bincount(home, minlength=self.size)
         coming = np.array(self.comm.alltoall(counts.tolist()), dtype=np.int64)
-        return tuple(self._moved(column[order], counts, coming) for column in columns)
+        return tuple(self._alltoall(column[order], counts, coming) for column in columns)
 
-    def asked(self, home: IntArray, keys: AnyArray, answer: Callable[[AnyArray], AnyArray]) -> AnyArray:
-        """What the homes of these keys answer, in their order."""
+    def ask(self, home: IntArray, keys: AnyArray, answer: Callable[[AnyArray], AnyArray]) -> AnyArray:
+        """Send key k to rank ``home[k]``; return the answers, one row per key, that those ranks compute by ``answer``."""
         order = np.argsort(home, kind="stable")
         counts = np.bincount(home, minlength=self.size)
         coming = np.array(self.comm.alltoall(counts.tolist()), dtype=np.int64)
-        answers = self._moved(answer(self._moved(keys[order], counts, coming)), coming, counts)
+        answers = self._alltoall(answer(self._alltoall(keys[order], counts, coming)), coming, counts)
         back = np.empty_like(answers)
         back[order] = answers
         return back
 
     def on_this_machine(self, x: float) -> float:
-        """The sum over the ranks that share this one's memory."""
+        """Return the sum of a number over the ranks that share memory with this one."""
         from mpi4py import MPI
 
         near = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
@@ -81,17 +84,18 @@ class Ranks:
         return float(total)
 
     def agreed(self, make: Callable[[], Made]) -> Made:
-        """What each rank makes alone; where one fails, all raise its error, so that none waits for it."""
-        made, error = None, None
+        """Return what each rank makes alone; if one rank fails, raise its error on all, so that none waits for it."""
+        made: list[Made] = []
+        error: AskgraphError | None = None
         try:
-            made = make()
+            made.append(make())
         except AskgraphError as found:
             error = found
         if failed := [found for found in self.comm.allgather(error) if found is not None]:
             raise failed[0]
-        return made  # type: ignore[return-value]  # nothing failed
+        return made[0]
 
-    def _reduced(self, x: AnyArray, how: str) -> AnyArray:
+    def _allreduce(self, x: AnyArray, how: str) -> AnyArray:
         from mpi4py import MPI
 
         x = np.array(x, order="C")
@@ -99,7 +103,8 @@ class Ranks:
         self.comm.Allreduce(x, out, getattr(MPI, how))
         return out
 
-    def _moved(self, x: AnyArray, counts: IntArray, coming: IntArray) -> AnyArray:
+    def _alltoall(self, x: AnyArray, counts: IntArray, coming: IntArray) -> AnyArray:
+        """Send ``counts[r]`` rows of x to each rank r, and receive ``coming[r]`` rows from it."""
         if x.dtype == object:
             ends = np.cumsum(counts)
             parts = self.comm.alltoall([x[end - count : end] for end, count in zip(ends, counts, strict=True)])
@@ -116,54 +121,47 @@ class Ranks:
 
 @cache
 def world() -> Ranks:
-    """All processes that mpiexec started, or this one alone; from now on an error that one of them does not catch ends all."""
+    """Return all processes that mpiexec started, or this one alone; from now on an uncaught error in one ends them all."""
     try:
         from mpi4py import MPI
     except ImportError:
         raise MissingExtraError(f"mpi4py is not installed: {INSTALL}") from None
     ranks = Ranks(MPI.COMM_WORLD)
     if ranks.size > 1:
-        _one_thread_each()
-        sys.excepthook = lambda kind, error, trace: _ended(ranks, kind, error, trace)
+        one_thread_from_now_on()
+        sys.excepthook = lambda kind, error, trace: _end_on_error(ranks, kind, error, trace)
     return ranks
 
 
 def launched() -> int:
-    """How many processes mpiexec started, told without loading MPI; 1 without it."""
-    return max((int(os.environ[name]) for name in LAUNCHERS if os.environ.get(name, "").isdigit()), default=1)
+    """Return the number of processes that mpiexec started, without loading MPI; 1 without mpiexec."""
+    return max((int(os.environ[name]) for name in SIZE_VARIABLES if os.environ.get(name, "").isdigit()), default=1)
 
 
 def silent_but_first() -> None:
-    """From now on only the first process prints."""
+    """Let only the first process print from now on."""
     if not world().first:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- it stays open as long as the process
 
 
 def end_all(message: str, code: int = 1) -> NoReturn:
-    """One message, and every process of the job is gone: a rank that only left would be waited for without end."""
+    """Print a message and end every process of the job: if one rank only exited, the others would wait for it forever."""
     ranks = world() if "mpi4py.MPI" in sys.modules else None
     if ranks is not None and not ranks.first:
-        time.sleep(PATIENCE)  # what fails on all ranks is said by the first, which ends the others
+        time.sleep(FIRST_RANK_SECONDS)  # an error of all ranks is printed by the first, which ends the others
     print(message, file=sys.stderr, flush=True)
     if ranks is not None and ranks.size > 1:
         ranks.comm.Abort(code)
     sys.exit(code)
 
 
-def _ended(ranks: Ranks, kind: type[BaseException], error: BaseException, trace: Any) -> None:
+def _end_on_error(ranks: Ranks, kind: type[BaseException], error: BaseException, trace: Any) -> None:
     if not issubclass(kind, AskgraphError):
         sys.__excepthook__(kind, error, trace)
     end_all(f"askgraph: rank {ranks.rank} of {ranks.size} failed: {error or kind.__name__}")
 
 
-def _one_thread_each() -> None:
-    """Ranks are a core each: threads of matrix products would take the cores from other ranks."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-
-
-def shared_out(items: Sequence[Made], ranks: Ranks) -> Sequence[Made]:
-    """The run of these that is this rank's, in order."""
-    first = ranks.blocks(len(items))
-    return items[first[ranks.rank] : first[ranks.rank + 1]]
+def own_share(items: Sequence[Made], ranks: Ranks) -> Sequence[Made]:
+    """Return the items of this rank if all ranks share them evenly, in order."""
+    start = ranks.block_starts(len(items))
+    return items[start[ranks.rank] : start[ranks.rank + 1]]

@@ -1,7 +1,7 @@
-"""Edge lists in many files -> a graph whose rows live in many processes.
+"""Edge lists in many files -> a graph whose rows are distributed over the MPI ranks.
 
-Two passes: ids are numbered by the ranks that are their homes, then every edge goes to the homes of both its ends, which
-join what was listed as an ordinary graph would. A partitioner then says where each row shall live.
+Two passes: each id is numbered by its home rank, then every edge is sent to the home ranks of both its ends, which clean
+their rows as an ordinary graph is cleaned. A partitioner then chooses the rank of each row.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from askgraph.distributed.distribute import Block, home_of, objects, settled
-from askgraph.distributed.ranks import Ranks, shared_out, world
+from askgraph.distributed.distribute import Block, distribute_rows, home_of, objects
+from askgraph.distributed.ranks import Ranks, own_share, world
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import FileError, GraphError
-from askgraph.graph.clean import Symmetrize, adding_notes, check_values, joined, listing_notes
-from askgraph.graph.sources import Raw, edge_arrays, gaps
-from askgraph.io.edge_lists import text_edges
+from askgraph.graph.clean import Symmetrize, check_values, direction_notes, merge_directions, repeat_notes
+from askgraph.graph.sources import Raw, from_arrays, id_gaps_note
+from askgraph.io.edge_lists import read_text_edges
 from askgraph.io.readers import EDGES
-from askgraph.io.text import TEXT, about, suffix
+from askgraph.io.text import TEXT, naming_file, suffix
 from askgraph.support.npz import load_arrays
 from askgraph.types import AnyArray, Array, IntArray
 
-KINDS = (*TEXT, *EDGES, ".npz")
+KINDS = (*TEXT, *EDGES, ".npz")  # suffixes of files with edges
 
 
 class Edges(NamedTuple):
-    """Edges as listed: both ends by their ids, an integer array or one of objects."""
+    """Edges as listed: the ids of both ends (integers, or objects) and the weights."""
 
     a: AnyArray
     b: AnyArray
@@ -46,51 +46,69 @@ def read_shards(
     *,
     ranks: Ranks | None = None,
 ) -> ShardedGraph:
-    """A graph from edge lists (csv, tsv, txt, jsonl, parquet, npz), a folder or a pattern of them: each process reads some.
+    """Read a graph from many edge lists; each process of an MPI job reads some of them.
 
-    Together they mean what one list of all their lines would mean to :func:`read_graph`; ``nodes`` is how many there are,
-    where some have no edge. All processes that mpiexec started call it together.
+    The files together mean what one file with all their lines means to :func:`read_graph`. All processes that mpiexec
+    started call this function together.
+
+    Parameters
+    ----------
+    shards : str or sequence of str
+        Files (csv, tsv, txt, edges, jsonl, parquet, npz): a list of them, a folder, or a pattern such as "edges/*.csv".
+    nodes : int, optional
+        The number of nodes, where ids are 0 … nodes−1 and some nodes have no edge.
+    symmetrize : {"mean", "max", "sum"}, optional
+        Which weight an edge gets that is listed in both directions with two different weights; by default the mean.
+    ranks : Ranks, optional
+        The processes that share the graph; by default all that mpiexec started.
+
+    Returns
+    -------
+    ShardedGraph
+        The rows of this process.
     """
     ranks = ranks or world()
-    paths = ranks.comm.bcast(ranks.agreed(lambda: found(shards)))
-    listed = ranks.agreed(lambda: _joined([_shard(path) for path in shared_out(paths, ranks)]))
+    paths = ranks.comm.bcast(ranks.agreed(lambda: list_shards(shards)))
+    listed = ranks.agreed(lambda: _join_shards([_read_shard(path) for path in own_share(paths, ranks)]))
     integers = ranks.comm.allgather(listed.a.dtype != object)
     if not all(integers):
-        listed = listed._replace(a=_texts(listed.a), b=_texts(listed.b))
-    numbered = _by_value if all(integers) else _by_first
-    i, j, names, notes = numbered(ranks, listed, nodes)
-    n = nodes or int(ranks.total(np.array([0 if names is None else names.size]))[0]) or _last(ranks, i, j) + 1
-    rows, more = _assembled(ranks, i, j, listed.w, n, symmetrize)
-    said = dict.fromkeys(note for part in ranks.comm.allgather(listed.notes) for note in part)
-    return settled(ranks, Block(rows, names if names is None else _shifted(ranks, names, n)), (*said, *notes, *more))
+        listed = listed._replace(a=_as_text(listed.a), b=_as_text(listed.b))
+    number_nodes = _number_integers if all(integers) else _number_names
+    i, j, names, notes = number_nodes(ranks, listed, nodes)
+    n = nodes or int(ranks.total(np.array([0 if names is None else names.size]))[0]) or _last_node(ranks, i, j) + 1
+    rows, more = _clean_block(ranks, i, j, listed.w, n, symmetrize)
+    block = Block(rows, names if names is None else _send_home(ranks, names, n))
+    file_notes = dict.fromkeys(note for part in ranks.comm.allgather(listed.notes) for note in part)
+    return distribute_rows(ranks, block, (*file_notes, *notes, *more))
 
 
-def found(shards: str | Sequence[str], kinds: Sequence[str] = KINDS) -> list[str]:
-    """The files of a folder, of a pattern, or as they are listed."""
+def list_shards(shards: str | Sequence[str], kinds: Sequence[str] = KINDS) -> list[str]:
+    """Return the files of a folder or of a pattern, sorted, or a list of files as it is."""
     if not isinstance(shards, str | Path):
         return [str(path) for path in shards]
     files = sorted(glob.glob(f"{shards}/*" if Path(shards).is_dir() else str(shards)))
     if not (files := [path for path in files if Path(path).suffix.casefold() in kinds]):
-        raise FileError(f"{shards}: nothing there; give a file, a folder or a pattern of files ({', '.join(kinds)})")
+        raise FileError(f"{shards}: no file found; give a file, a folder or a pattern of files ({', '.join(kinds)})")
     return files
 
 
 def is_shards(path: str | Path) -> bool:
-    """Whether this is a folder or a pattern of shards, or a single list of edges, rather than a matrix or another graph."""
+    """Return whether a path is a folder, a pattern, or a single edge list, rather than a matrix or another kind of graph."""
     if not Path(path).is_file():
         return True
     kind = Path(path).suffix.casefold()
     return kind in KINDS and (kind != ".npz" or "format" not in load_arrays(path))
 
 
-def _shard(path: str) -> Edges:
+def _read_shard(path: str) -> Edges:
     kind = suffix(path, KINDS)
-    with about(path):
-        raw = edge_arrays(load_arrays(path)) if kind == ".npz" else EDGES.get(kind, text_edges)(path)
-        return _ends(raw, raw.names if isinstance(raw.names, range) else list(raw.names or ()))
+    with naming_file(path):
+        raw = from_arrays(load_arrays(path)) if kind == ".npz" else EDGES.get(kind, read_text_edges)(path)
+        return _replace_by_ids(raw, raw.names if isinstance(raw.names, range) else list(raw.names or ()))
 
 
-def _ends(raw: Raw, names: Sequence[Hashable]) -> Edges:
+def _replace_by_ids(raw: Raw, names: Sequence[Hashable]) -> Edges:
+    """Return edges with the ids of their ends, in place of the numbers that they have in this shard."""
     check_values(W := raw.weights, names)
     if not isinstance(names[0], int):
         return Edges(objects(names)[W.row], objects(names)[W.col], W.data, raw.notes)
@@ -98,26 +116,26 @@ def _ends(raw: Raw, names: Sequence[Hashable]) -> Edges:
         ids = np.array(names, dtype=np.int64)
     except OverflowError:
         raise GraphError("ids beyond 2**63: number them otherwise, or write them as text such as n123") from None
-    own = gaps(names)  # of the ids in this shard, which says nothing of all
+    own = id_gaps_note(names)  # gaps in one shard may be filled by another
     return Edges(ids[W.row], ids[W.col], W.data, tuple(note for note in raw.notes if note not in own))
 
 
-def _joined(parts: Sequence[Edges]) -> Edges:
+def _join_shards(parts: Sequence[Edges]) -> Edges:
     if not parts:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     if len({part.a.dtype for part in parts}) > 1:
-        parts = [part._replace(a=_texts(part.a), b=_texts(part.b)) for part in parts]
+        parts = [part._replace(a=_as_text(part.a), b=_as_text(part.b)) for part in parts]
     a, b, w = (np.concatenate([part[k] for part in parts]) for k in range(3))
     return Edges(a, b, w, tuple(note for part in parts for note in part.notes))
 
 
-Numbered = tuple[IntArray, IntArray, "AnyArray | None", tuple[str, ...]]
+Numbered = tuple[IntArray, IntArray, "AnyArray | None", tuple[str, ...]]  # both ends, names in node order, notes
 
 
-def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
-    """Integer ids: they are the nodes if they fill 0 … n − 1, or n is given; else names, sorted."""
+def _number_integers(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
+    """Number integer ids: they are the nodes if they fill 0 … n − 1 or n is given; else they are names, sorted."""
     ids = np.unique(np.concatenate([edges.a, edges.b]))
-    low, high = _range(ranks, ids)
+    low, high = _id_range(ranks, ids)
     if high < low and nodes is None:
         raise GraphError("the shards list no edges: give at least one")
     if nodes is not None:
@@ -133,7 +151,7 @@ def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
         known.append(here)
         return np.asarray(ranks.before(here.size) + at)
 
-    numbers = ranks.asked(home, ids, answer)
+    numbers = ranks.ask(home, ids, answer)
     n = int(ranks.total(np.array([known[0].size]))[0])
     if low == 0 and high == n - 1:
         return edges.a, edges.b, None, ()
@@ -142,8 +160,8 @@ def _by_value(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     return i, j, objects(known[0].tolist()), (note,) if high - low >= n else ()
 
 
-def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
-    """Ids that are text: names, numbered as they first appear, shard after shard."""
+def _number_names(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
+    """Number ids that are text, in the order in which they first appear, shard after shard."""
     if nodes is not None:
         raise GraphError(
             f"nodes={nodes} goes with ids that are integers; these are names such as {edges.a[:1].tolist()}"
@@ -155,51 +173,51 @@ def _by_first(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     home = np.array([zlib.crc32(repr(name).encode()) % ranks.size for name in here], dtype=np.int64)
     first: dict[Hashable, int] = {}
     rank = np.full(names.size, ranks.rank)
-    for name, one in zip(*ranks.sent(home, names, rank), strict=True):
-        first.setdefault(name, int(one))
-    mine = ranks.asked(home, names, lambda asked: np.array([first[x] for x in asked], dtype=np.int64)) == ranks.rank
+    for name, sender in zip(*ranks.send(home, names, rank), strict=True):
+        first.setdefault(name, int(sender))
+    mine = ranks.ask(home, names, lambda asked: np.array([first[x] for x in asked], dtype=np.int64)) == ranks.rank
     start = ranks.before(int(mine.sum()))
-    told = dict(zip(*ranks.sent(home[mine], names[mine], start + np.arange(mine.sum())), strict=True))
-    numbers = ranks.asked(home, names, lambda asked: np.array([told[x] for x in asked], dtype=np.int64))
+    known = dict(zip(*ranks.send(home[mine], names[mine], start + np.arange(mine.sum())), strict=True))
+    numbers = ranks.ask(home, names, lambda asked: np.array([known[x] for x in asked], dtype=np.int64))
     i, j = (numbers[[place[x] for x in side]] for side in (edges.a, edges.b))
     return i, j, names[mine], ()
 
 
-def _assembled(
+def _clean_block(
     ranks: Ranks, i: IntArray, j: IntArray, w: Array, n: int, how: Symmetrize | None
 ) -> tuple[csr_array, tuple[str, ...]]:
-    """The rows of this rank's block of nodes, symmetric, without loops, zeros and repeats, and what was done."""
+    """Return the symmetric rows of this rank's block of nodes, without loops, zeros and repeats, and notes on changes."""
     loop, zero = i == j, w == 0
     keep = ~(loop | zero)
     i, j, w = i[keep], j[keep], w[keep]
-    D, T = (_summed(ranks, *side, w, n) for side in ((i, j), (j, i)))
-    rows, both, differ = joined(D, T, how)
+    D, T = (_sum_at_home(ranks, *side, w, n) for side in ((i, j), (j, i)))
+    rows, both, differ = merge_directions(D, T, how)
     dropped = np.count_nonzero(loop & ~zero), np.count_nonzero(zero & ~loop), w.size - D.nnz
     loops, zeros, repeated, both, differ = ranks.total(np.array([*dropped, both, differ])).tolist()
-    return rows, (*adding_notes(loops, zeros, repeated), *listing_notes(both // 2, differ // 2, how))
+    return rows, (*repeat_notes(loops, zeros, repeated), *direction_notes(both // 2, differ // 2, how))
 
 
-def _summed(ranks: Ranks, i: IntArray, j: IntArray, w: Array, n: int) -> csr_array:
-    """Entries at their homes, each once."""
-    first = ranks.blocks(n)[ranks.rank : ranks.rank + 2]
-    i, j, w = ranks.sent(home_of(ranks, n, i), i, j, w)
-    return coo_array((w, (i - first[0], j)), shape=(first[1] - first[0], n)).tocsr()
+def _sum_at_home(ranks: Ranks, i: IntArray, j: IntArray, w: Array, n: int) -> csr_array:
+    """Send each entry to the home rank of its row, and return the rows of this rank's block, repeats added up."""
+    low, high = ranks.block_starts(n)[ranks.rank : ranks.rank + 2]
+    i, j, w = ranks.send(home_of(ranks, n, i), i, j, w)
+    return coo_array((w, (i - low, j)), shape=(high - low, n)).tocsr()
 
 
-def _shifted(ranks: Ranks, names: AnyArray, n: int) -> AnyArray:
-    """Names in node order, a run on each rank, to the homes of their nodes."""
+def _send_home(ranks: Ranks, names: AnyArray, n: int) -> AnyArray:
+    """Send names, which are in node order from rank to rank, to the home ranks of their nodes."""
     start = ranks.before(names.size)
-    return ranks.sent(home_of(ranks, n, start + np.arange(names.size)), names)[0]
+    return ranks.send(home_of(ranks, n, start + np.arange(names.size)), names)[0]
 
 
-def _range(ranks: Ranks, ids: IntArray) -> tuple[int, int]:
+def _id_range(ranks: Ranks, ids: IntArray) -> tuple[int, int]:
     ends = [pair for pair in ranks.comm.allgather((int(ids[0]), int(ids[-1])) if ids.size else None) if pair]
     return min((a for a, _ in ends), default=0), max((b for _, b in ends), default=-1)
 
 
-def _last(ranks: Ranks, i: IntArray, j: IntArray) -> int:
+def _last_node(ranks: Ranks, i: IntArray, j: IntArray) -> int:
     return int(ranks.highest(np.array([max(i.max(initial=-1), j.max(initial=-1))]))[0])
 
 
-def _texts(ids: AnyArray) -> AnyArray:
+def _as_text(ids: AnyArray) -> AnyArray:
     return ids if ids.dtype == object else objects([str(x) for x in ids.tolist()])

@@ -1,4 +1,4 @@
-"""A graph whose rows live in many processes."""
+"""A graph whose rows are distributed over the processes of an MPI job."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from scipy.sparse.csgraph import connected_components
 from askgraph.distributed.ranks import Ranks
 from askgraph.errors import EngineError, LabelError
 from askgraph.graph import Graph
-from askgraph.graph.sources import counted
+from askgraph.graph.graph import as_index
+from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Halo:
-    """The nodes elsewhere that rows here are joined to: fetched from the ranks that own them."""
+    """The nodes of other ranks that have an edge to a row of this rank, and the way to fetch their values."""
 
     ranks: Ranks
-    owner: IntArray  # the rank of each
-    row: IntArray  # and its row there
-    n_rows: int
+    owner: IntArray  # of each node of the halo: its rank
+    row: IntArray  # of each node of the halo: its row on that rank
+    n_rows: int  # rows of this rank
 
     @cached_property
     def _forest(self) -> Any:
@@ -36,7 +37,7 @@ class Halo:
         return forest
 
     def fetched(self, x: AnyArray) -> AnyArray:
-        """The rows of x of these nodes."""
+        """Return the rows of x that belong to the halo; each rank passes its own rows of x."""
         from mpi4py import MPI
 
         x = np.ascontiguousarray(x)
@@ -50,35 +51,35 @@ class Halo:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The components of a graph, or other parts, as far as they have rows here; n_c counts their nodes everywhere."""
+    """The components of a graph, or other parts, that have rows on this rank; n_c counts their nodes on all ranks."""
 
     ranks: Ranks
     of: IntArray  # the part of each row
-    label: IntArray  # of each part: a node in it, for a component the smallest
-    shared: IntArray  # the parts that may have rows elsewhere too
+    label: IntArray  # of each part: a node in it, for a component its smallest node
+    shared: IntArray  # the parts that may have rows on other ranks too
 
     @classmethod
     def by(cls, ranks: Ranks, label: IntArray) -> Parts:
-        """Rows with the same label are a part, wherever they are."""
+        """Group the rows of all ranks by their labels."""
         found, place = np.unique(label, return_inverse=True)
         return cls(ranks, place, found, np.arange(found.size))
 
     def total(self, x: AnyArray) -> Array:
-        """Sums of x over each part, wherever its rows are."""
+        """Return the sums of x over the rows of each part, on all ranks."""
         member = csr_array((np.ones(self.of.size), (self.of, np.arange(self.of.size))), (self.label.size, self.of.size))
         sums = np.asarray(member @ x, dtype=float)
         mine = np.column_stack([self.label[self.shared], sums[self.shared]])
-        sums[self.shared] = self.ranks.asked(self.label[self.shared] % self.ranks.size, mine, _summed_by_label)[:, 1:]
+        sums[self.shared] = self.ranks.ask(self.label[self.shared] % self.ranks.size, mine, _sum_by_label)[:, 1:]
         return sums
 
     @cached_property
     def size(self) -> IntArray:
-        """n_c of each part."""
+        """The number of nodes n_c of each part, on all ranks."""
         return self.total(np.ones((self.of.size, 1)))[:, 0].astype(np.int64)
 
 
-def _summed_by_label(rows: AnyArray) -> AnyArray:
-    """Rows of a label and numbers: each number replaced by its sum over the rows with that label."""
+def _sum_by_label(rows: AnyArray) -> AnyArray:
+    """Replace the numbers after the label in each row by their sums over all rows with that label."""
     labels, place = np.unique(rows[:, 0], return_inverse=True)
     sums = np.zeros((labels.size, rows.shape[1] - 1))
     np.add.at(sums, place, rows[:, 1:])
@@ -87,56 +88,79 @@ def _summed_by_label(rows: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShardedGraph:
-    """A graph of which each process of an MPI job holds some rows, for ``Learner(graph, engine="petsc")``.
+    """A graph whose rows are distributed over the processes of an MPI job, for ``Learner(graph, engine="petsc")``.
 
-    All processes call its methods together. Nodes are numbered and named as in an ordinary :class:`Graph`; ``nodes`` are
-    those that live here, a row each. :func:`read_shards` makes one.
+    All processes call its methods together. Nodes are numbered and named as in an ordinary :class:`Graph`.
+    :func:`read_shards` makes one.
+
+    Attributes
+    ----------
+    ranks : Ranks
+        The processes.
+    n_nodes, n_edges : int
+        The size of the whole graph.
+    nodes : array of int
+        The nodes whose rows are in this process.
+    local : scipy.sparse.csr_array
+        The weights of these rows; columns are the rows of this process, then the halo.
+    beyond : array of int
+        The nodes of the halo: nodes of other processes that have an edge to a row of this process.
+    halo : Halo
+        The way to fetch values of the nodes in ``beyond``.
+    own_names : tuple or None
+        The names of the rows of this process; None where nodes have no names.
+    notes : tuple of str
+        What cleaning changed.
     """
 
     ranks: Ranks
     n_nodes: int
     n_edges: int
-    nodes: IntArray  # of the rows here
-    local: csr_array  # weights of the rows here: columns are the rows here, then the halo
-    beyond: IntArray  # the nodes of the halo
+    nodes: IntArray
+    local: csr_array
+    beyond: IntArray
     halo: Halo
-    own_names: tuple[Hashable, ...] | None  # of the rows here
+    own_names: tuple[Hashable, ...] | None
     notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
-        """How many rows are here."""
+        """The number of rows in this process."""
         return int(self.nodes.size)
 
     @cached_property
     def start(self) -> int:
-        """How many rows the processes before this one have."""
+        """The number of rows in the processes before this one."""
         return self.ranks.before(self.n_rows)
 
     @cached_property
     def most_rows(self) -> int:
-        """The most rows that a process has."""
+        """The number of rows in the process that has most."""
         return int(self.ranks.highest(np.array([self.n_rows]))[0])
 
     @cached_property
     def degrees(self) -> Array:
-        """d_i = Σ_j w_ij of the rows here."""
+        """The degrees d_i = Σ_j w_ij of the rows in this process."""
         return np.asarray(self.local.sum(axis=1), dtype=float)
 
     @cached_property
     def mean_degree(self) -> float:
-        """Over the nodes that have an edge; 1 without any."""
-        joined = self.degrees > 0
-        total, count = self.ranks.total(np.array([self.degrees.sum(), np.count_nonzero(joined)]))
+        """The mean degree of the nodes that have an edge, over all processes; 1 if no node has one."""
+        linked = self.degrees > 0
+        total, count = self.ranks.total(np.array([self.degrees.sum(), np.count_nonzero(linked)]))
         return float(total / count) if count else 1.0
 
     def neighbors(self, x: AnyArray) -> AnyArray:
-        """W x."""
+        """Return W x; x and the result have one row per row of this process."""
         return np.asarray(self.local @ np.concatenate([x, self.halo.fetched(x)]))
 
     @cached_property
     def parts(self) -> Parts:
-        """Components: those of the rows here, joined across ranks by handing on their smallest nodes until nothing changes."""
+        """The components that have rows in this process.
+
+        Components of each process are merged across processes: each takes on the smallest node that a neighbor knows,
+        until nothing changes.
+        """
         count, part = connected_components(self.local[:, : self.n_rows], directed=False)
         label = np.full(count, self.n_nodes, dtype=np.int64)
         np.minimum.at(label, part, self.nodes)
@@ -149,7 +173,7 @@ class ShardedGraph:
             if not self.ranks.total(np.array([np.count_nonzero(lower < label)]))[0]:
                 break
             label = lower
-        found, place = np.unique(label, return_inverse=True)  # parts here may be joined elsewhere
+        found, place = np.unique(label, return_inverse=True)  # parts of this process may meet in another one
         return Parts(self.ranks, place[part], found, np.unique(place[home]))
 
     @cached_property
@@ -158,17 +182,16 @@ class ShardedGraph:
         return self.nodes[order], order
 
     def rows_of(self, nodes: IntArray) -> IntArray:
-        """The rows of some nodes; -1 for one that lives elsewhere."""
+        """Return the rows of some nodes in this process; -1 for a node of another process."""
         known, order = self._sorted
         at = np.minimum(np.searchsorted(known, nodes), max(known.size - 1, 0))
         return np.where(known[at] == nodes, order[at], -1) if known.size else np.full(np.shape(nodes), -1)
 
     def index(self, name: Hashable) -> int:
-        """The index of a node."""
+        """Return the index of a node by its name, or by its index where the graph has no names."""
         if self.own_names is None:
-            whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
-            if whole and 0 <= name < self.n_nodes:  # type: ignore[operator]  # whole says that it is a number
-                return int(name)  # type: ignore[call-overload]  # as above
+            if (index := as_index(name, self.n_nodes)) is not None:
+                return index
             raise LabelError(f"no node {name!r} in this graph; it has no names, its nodes are 0 to {self.n_nodes - 1}")
         found = [at for at in self.ranks.comm.allgather(self._places.get(name)) if at is not None]
         if not found:
@@ -181,7 +204,7 @@ class ShardedGraph:
         return dict(zip(self.own_names or (), self.nodes.tolist(), strict=False))
 
     def name(self, index: int) -> Hashable:
-        """The name of a node, or its index where the graph has no names."""
+        """Return the name of a node, or its index where the graph has no names."""
         if not 0 <= index < self.n_nodes:
             raise LabelError(f"no node with index {index}: indices run from 0 to {self.n_nodes - 1}")
         if self.own_names is None:
@@ -191,7 +214,7 @@ class ShardedGraph:
         return next(name[0] for name in names if name is not None)
 
     def gathered(self) -> Graph:
-        """The same as an ordinary graph, in every process."""
+        """Return the whole graph as an ordinary :class:`Graph`, in every process."""
         ends = np.concatenate([self.nodes, self.beyond])
         every = self.ranks.comm.allgather((self.nodes, np.diff(self.local.indptr), ends[self.local.indices]))
         i = np.concatenate([np.repeat(nodes, counts) for nodes, counts, _ in every])
@@ -203,22 +226,25 @@ class ShardedGraph:
         return Graph(csr_array((w, (i, j)), shape=(self.n_nodes, self.n_nodes)), names).noted(*self.notes)
 
     def arrays(self) -> dict[str, Any]:
-        """What `Graph.arrays` gives, all of it in every process."""
+        """Return the arrays that :meth:`Graph.save` writes of the whole graph, in every process."""
         return self.gathered().arrays()
 
     @property
     def weights(self) -> csr_array:
-        """No process has them all."""
-        raise EngineError(
-            f"this needs all weights of a graph that lives in {counted(self.ranks.size, 'rank')}: "
-            "where it fits into one, take graph.gathered() and another engine"
-        )
+        """Not available: raises an error, since no process has all weights. ``local`` are those of this process."""
+        raise self._not_in_one_process()
 
     def components(self) -> IntArray:
-        """No process has them all: ``parts`` are those here."""
-        return self.weights
+        """Raise an error, since no process has all components; ``parts`` are those of this process."""
+        raise self._not_in_one_process()
+
+    def _not_in_one_process(self) -> EngineError:
+        return EngineError(
+            f"this needs all weights of a graph that is distributed over {counted(self.ranks.size, 'rank')}: "
+            "if it fits into one process, use graph.gathered() and another engine"
+        )
 
     def __repr__(self) -> str:
-        """One line, whatever the size."""
+        """Return one line with the number of nodes, edges and ranks."""
         size = f"{counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')}"
         return f"ShardedGraph({size}, {counted(self.ranks.size, 'rank')})"

@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from askgraph.errors import ConvergenceError, LabelError
 from askgraph.field import coding
-from askgraph.linalg.column_stack import Stack
+from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Spread
 from askgraph.types import Array, BoolArray, IntArray
@@ -46,7 +46,7 @@ class Field:
     squares: bool  # whether |g|_2 is followed
     noise: float  # γ of the labels to come; 0 is the paper
     ample: Array  # the variance when V was last empty
-    stack: Stack  # V
+    stack: ColumnStack  # V
     labeled: BoolArray  # a label was observed, or is awaited
     free: Array  # 1.0 where no exact label pins the field
     folded: tuple[Label, ...]  # labels inside the prior
@@ -89,7 +89,7 @@ class Field:
             squares=squares,
             noise=noise,
             ample=spread.variance,
-            stack=Stack.like(spread.variance),
+            stack=ColumnStack.like(spread.variance),
             labeled=prior.labeled,
             free=prior.free,
             folded=folded,
@@ -209,7 +209,7 @@ class Field:
         shrunk = replace(
             self,
             spread=self.spread.forgot(self, V[:, -1], at, turn),
-            stack=Stack.of(V[:, :-1]),
+            stack=ColumnStack.of(V[:, :-1]),
             labeled=self.labeled & ~here,
             free=np.where(here, 1.0, self.free),
             recent=tuple(

@@ -8,7 +8,7 @@ import numpy as np
 
 from askgraph.errors import EngineError, FileError
 from askgraph.field.field import Field, Label
-from askgraph.linalg.column_stack import Stack
+from askgraph.linalg.column_stack import ColumnStack
 from askgraph.linalg.factor import Factor
 from askgraph.priors.base import Prior
 from askgraph.priors.direct import Direct
@@ -63,7 +63,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
         squares=squares,
         noise=noise,
         ample=_shaped(stored["ample"], (n,)),
-        stack=Stack.of(_shaped(stored["factor"], (len(recent), n)).T),
+        stack=ColumnStack.of(_shaped(stored["factor"], (len(recent), n)).T),
         labeled=labeled,
         free=free,
         folded=folded,

@@ -1,4 +1,4 @@
-"""Entries of a matrix -> symmetric non-negative weights, and notes on what was done to them."""
+"""Cleaning: entries of a matrix -> symmetric non-negative weights, and notes on what was changed."""
 
 from __future__ import annotations
 
@@ -9,91 +9,97 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
-from askgraph.graph.sources import Raw, counted, edge_arrays, entries, index_type
+from askgraph.graph.sources import Raw, from_arrays, index_type, matrix_entries
+from askgraph.support.wording import counted
 from askgraph.types import AnyArray, IntArray
 
 Symmetrize = Literal["mean", "max", "sum"]
-ROUNDOFF = 1e-12  # two mirrored weights this close, relative, are one weight
-HUGE = 1e300  # larger weights would not add up
-BLOCK = 2**21  # entries that are compared at a time
+MIRROR_ROUNDOFF = 1e-12  # relative; a weight and its mirror that differ by less are one weight
+LARGEST_WEIGHT = 1e300  # larger weights are refused: their sums would overflow
+ENTRIES_PER_BLOCK = 2**21  # matrix entries compared with their mirrors at a time
+MAX_NODES_WITHOUT_EDGES = 10_000_000  # a file of more nodes than this and than entries is refused as a mistake
 
 
-def cleaned(
+def symmetrize(
     raw: Raw, names: tuple[Hashable, ...] | None, how: Symmetrize | None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Checked and symmetric, without loops, zeros and repeats, and what was done."""
+    """Return checked symmetric weights without loops, zeros and repeats, and notes on what was changed."""
     if raw.kind == "clean":
         return raw.weights, ()
     check_values(raw.weights, names)
-    D, notes = _added_up(raw.weights)
-    S, more = _listed(D, how) if raw.kind == "edges" else _mirrored(D, raw.kind, how, names)
+    D, notes = _sum_repeats(raw.weights)
+    S, more = _symmetrize_list(D, how) if raw.kind == "edges" else _symmetrize_matrix(D, raw.kind, how, names)
     return S, (*notes, *more)
 
 
-def _added_up(W: sp.coo_array) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Each entry once, without loops and zeros, and what was done."""
+def _sum_repeats(W: sp.coo_array) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the matrix without loops and zeros, repeated entries added up, and notes on what was changed."""
     loop, zero = W.row == W.col, W.data == 0
     loops, zeros = (int(np.count_nonzero(bad)) for bad in (loop & ~zero, zero & ~loop))
     drop, kind = loop | zero, index_type(W.shape[0], W.nnz)
     data, row, col = (part[~drop] if drop.any() else part for part in (W.data, W.row, W.col))
     D = sp.csr_array((data, (row.astype(kind, copy=False), col.astype(kind, copy=False))), shape=W.shape)
-    return D, adding_notes(loops, zeros, data.size - D.nnz)
+    return D, repeat_notes(loops, zeros, data.size - D.nnz)
 
 
-def adding_notes(loops: int, zeros: int, repeated: int) -> tuple[str, ...]:
-    """What was done to make each entry come once."""
+def repeat_notes(loops: int, zeros: int, repeated: int) -> tuple[str, ...]:
+    """Return notes on dropped self-loops and zeros and on repeated edges that were added up."""
     notes = [f"dropped {counted(k, what)}" for k, what in ((loops, "self-loop"), (zeros, "zero weight")) if k]
     return (*notes, f"added up {counted(repeated, 'repeated edge')}") if repeated else tuple(notes)
 
 
 def check_values(W: sp.coo_array, names: Sequence[Hashable] | None) -> None:
-    """Refuse weights that are negative, missing or too large."""
-    if W.data.min(initial=0) >= 0 and W.data.max(initial=0) <= HUGE:
+    """Raise an error for weights that are negative, missing or too large."""
+    if W.data.min(initial=0) >= 0 and W.data.max(initial=0) <= LARGEST_WEIGHT:
         return
-    bad = np.flatnonzero(~((W.data >= 0) & (W.data <= HUGE)))
-    where, w = _edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
-    advice = "drop it, or use abs(w) or max(w, 0)" if -HUGE < w < 0 else "drop the edge or mend it"
+    bad = np.flatnonzero(~((W.data >= 0) & (W.data <= LARGEST_WEIGHT)))
+    where, w = _describe_edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
+    advice = "drop it, or use abs(w) or max(w, 0)" if -LARGEST_WEIGHT < w < 0 else "drop the edge or fix its weight"
     many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
     raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
 
 
-def _mirrored(
+def _symmetrize_matrix(
     D: sp.csr_array, kind: str, how: Symmetrize | None, names: tuple[Hashable, ...] | None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """A matrix made symmetric, and how."""
+    """Return a symmetric matrix, and a note on how it was made."""
     T = D.T.tocsr()
-    if _same(D, T):
+    if _are_equal(D, T):
         return D, ()
-    i, j = _unlike(D, T)
+    i, j = _find_asymmetric(D, T)
     if i.size == 0:
-        return _scaled(D + T, 0.5), ()
+        return _scale_weights(D + T, 0.5), ()
     if kind == "matrix" and how is None:
         there, back = D[i[0], j[0]], D[j[0], i[0]]
         raise GraphError(
             f"weights are not symmetric: {i.size} of {D.nnz + T.nnz} entries differ from their mirror, first "
-            f'{_edge(i[0], j[0], names)} with {there} there and {back} back; pass symmetrize="max" (or "mean", "sum")'
+            f"{_describe_edge(i[0], j[0], names)} with {there} there and {back} back; "
+            'pass symmetrize="max" (or "mean", "sum")'
         )
     formula = {"mean": "(W + W^T)/2", "max": "max(W, W^T)", "sum": "W + W^T"}[how or "mean"]
-    note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrised as {formula}"
-    return D.maximum(T) if how == "max" else _scaled(D + T, 1.0 if how == "sum" else 0.5), (note,)
+    note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrized as {formula}"
+    return D.maximum(T) if how == "max" else _scale_weights(D + T, 1.0 if how == "sum" else 0.5), (note,)
 
 
-def _same(D: sp.csr_array, T: sp.csr_array) -> bool:
+def _are_equal(D: sp.csr_array, T: sp.csr_array) -> bool:
     return all(np.array_equal(getattr(D, part), getattr(T, part)) for part in ("indptr", "indices", "data"))
 
 
-def _scaled(S: sp.csr_array, factor: float) -> sp.csr_array:
+def _scale_weights(S: sp.csr_array, factor: float) -> sp.csr_array:
     S.data *= factor
     return S
 
 
-def _unlike(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
-    """Where a weight and its mirror differ by more than roundoff, of the weight or of a product that gave its row."""
+def _find_asymmetric(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
+    """Return where a weight and its mirror differ by more than roundoff.
+
+    Roundoff is relative to the weight itself, or to the largest weights of both nodes, as a matrix product leaves it.
+    """
     largest = np.maximum(*(A.max(axis=1).toarray().ravel() for A in (D, T)))
-    found, step = [], max(1, D.shape[0] * BLOCK // max(D.nnz, 1))
+    found, step = [], max(1, D.shape[0] * ENTRIES_PER_BLOCK // max(D.nnz, 1))
     for start in range(0, D.shape[0], step):
         d, t = D[start : start + step], T[start : start + step]
-        excess = (abs(d - t) - ROUNDOFF * d.maximum(t)).tocoo()
+        excess = (abs(d - t) - MIRROR_ROUNDOFF * d.maximum(t)).tocoo()
         i, j = excess.row + start, excess.col
         bad = excess.data > 8 * np.finfo(float).eps * np.minimum(largest[i], largest[j])
         found.append((i[bad], j[bad]))
@@ -101,22 +107,26 @@ def _unlike(D: sp.csr_array, T: sp.csr_array) -> tuple[IntArray, IntArray]:
     return i, j
 
 
-def _listed(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """An edge list made symmetric: one direction is enough; where both came, they are one edge."""
+def _symmetrize_list(D: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the symmetric weights of an edge list, and notes; an edge listed in both directions is one edge."""
     T = D.T.tocsr()
-    if how != "sum" and D.nnz and _same(D, T):
-        return D, listing_notes(D.nnz // 2, 0, how)
-    S, both, differ = joined(D, T, how)
-    return S, listing_notes(both // 2, differ // 2, how)
+    if how != "sum" and D.nnz and _are_equal(D, T):
+        return D, direction_notes(D.nnz // 2, 0, how)
+    S, both, differ = merge_directions(D, T, how)
+    return S, direction_notes(both // 2, differ // 2, how)
 
 
-def joined(D: sp.csr_array, T: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, int, int]:
-    """Entries as listed and their mirrors, over some rows or all: how many came both ways, and of these, how many differ."""
+def merge_directions(D: sp.csr_array, T: sp.csr_array, how: Symmetrize | None) -> tuple[sp.csr_array, int, int]:
+    """Merge some rows of an edge list, D, with the same rows of its transpose, T.
+
+    Returns the symmetric rows, the number of entries listed in both directions, and how many of these had two different
+    weights (with ``how="sum"``: all of them).
+    """
     S = D + T
     if S.nnz == D.nnz + T.nnz:
         return S, 0, 0
-    twice = (_counts(D) + _counts(T)).data == 2
-    common = _counts(D).multiply(_counts(T))
+    twice = (_ones_like(D) + _ones_like(T)).data == 2
+    common = _ones_like(D).multiply(_ones_like(T))
     largest = np.maximum(D.multiply(common).data, T.multiply(common).data)
     differ = largest.size if how == "sum" else int(np.count_nonzero(largest * 2 != S.data[twice]))
     if how != "sum":
@@ -124,23 +134,23 @@ def joined(D: sp.csr_array, T: sp.csr_array, how: Symmetrize | None) -> tuple[sp
     return S, largest.size, differ
 
 
-def listing_notes(both: int, differ: int, how: Symmetrize | None) -> tuple[str, ...]:
-    """What was done with edges that were listed in both directions."""
+def direction_notes(both: int, differ: int, how: Symmetrize | None) -> tuple[str, ...]:
+    """Return notes on edges that were listed in both directions."""
     notes = [f"counted once {counted(both - differ, 'edge')} listed in both directions"] if both > differ else []
     if differ:
         notes.append(f"took the {how or 'mean'} for {counted(differ, 'edge')} listed in both directions")
     return tuple(notes)
 
 
-def _counts(A: sp.csr_array) -> sp.csr_array:
-    """A one for every entry, in a byte."""
+def _ones_like(A: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with a one-byte 1 for every entry of A."""
     return sp.csr_array((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape)
 
 
 def stored_entries(stored: dict[str, AnyArray]) -> Raw:
-    """The entries of a ``save_npz`` file (or its edges), the indices checked: compiled code trusts them."""
+    """Return the entries or edges among the arrays of an npz file, indices checked: compiled code trusts them."""
     if "format" not in stored:
-        return edge_arrays(stored)
+        return from_arrays(stored)
     form, shape = stored["format"].item().decode("ascii"), tuple(int(k) for k in stored["shape"])
     if form not in ("csr", "csc", "coo"):
         raise FileError(f"sparse format {form!r}; save it as csr")
@@ -150,26 +160,26 @@ def stored_entries(stored: dict[str, AnyArray]) -> Raw:
         make = sp.csr_array if form == "csr" else sp.csc_array
         matrix = make((stored["data"], stored["indices"], stored["indptr"]), shape=shape)
         matrix.check_format(full_check=True)
-    if shape[0] > max(10_000_000, matrix.nnz):
+    if shape[0] > max(MAX_NODES_WITHOUT_EDGES, matrix.nnz):
         raise FileError(f"{shape[0]} nodes but only {matrix.nnz} entries: is the shape right?")
-    return Raw(matrix, kind="clean") if _is_clean(matrix) else Raw(entries(matrix))
+    return Raw(matrix, kind="clean") if _is_clean(matrix) else Raw(matrix_entries(matrix))
 
 
 def _is_clean(A: Any) -> bool:
-    """Whether cleaning would give this very matrix back."""
+    """Return whether cleaning would return exactly this matrix."""
     if A.format != "csr" or A.dtype != np.float64 or A.shape[0] != A.shape[1]:
         return False
     if not A.indices.dtype == A.indptr.dtype == index_type(A.shape[0], A.nnz) or not A.has_canonical_format:
         return False
-    positive = A.data.min(initial=1) > 0 and A.data.max(initial=1) <= HUGE
+    positive = A.data.min(initial=1) > 0 and A.data.max(initial=1) <= LARGEST_WEIGHT
     return bool(positive) and not A.diagonal().any() and _is_symmetric(A)
 
 
 def _is_symmetric(A: sp.csr_array) -> bool:
-    """Whether A = Aᵀ bit for bit, told without making Aᵀ: by Bx = Bᵀx modulo 2⁶⁴ for random x, B the bits of A.
+    """Return whether A = Aᵀ bit for bit, without building Aᵀ: check Bx = Bᵀx modulo 2⁶⁴ for random x, B the bits of A.
 
-    One differing weight passes with a chance of 2⁻³⁴ at most: the high bits are folded into the low ones, as a product
-    tells numbers apart by their low bits.
+    One differing weight goes unnoticed with a probability of at most 2⁻³⁴. The high bits are folded into the low ones,
+    because a product modulo 2⁶⁴ loses high bits.
     """
     bits = A.data.view(np.uint64)
     B = sp.csr_array((bits ^ (bits >> np.uint64(32)), A.indices, A.indptr), shape=A.shape)
@@ -177,5 +187,5 @@ def _is_symmetric(A: sp.csr_array) -> bool:
     return np.array_equal(B @ x, B.T @ x)
 
 
-def _edge(i: int, j: int, names: Sequence[Hashable] | None) -> str:
+def _describe_edge(i: int, j: int, names: Sequence[Hashable] | None) -> str:
     return f"({i}, {j})" if names is None else f"({names[i]!r}, {names[j]!r})"

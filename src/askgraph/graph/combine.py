@@ -1,4 +1,4 @@
-"""A graph that is given, and features of its nodes: both at once."""
+"""Several graphs over the same nodes added up: a given graph and graphs of its nodes' features."""
 
 from __future__ import annotations
 
@@ -15,11 +15,30 @@ from askgraph.graph.sources import coordinates
 
 
 def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
-    r"""The graph's own edges, and edges between nodes whose features are alike once they were averaged along its edges.
+    r"""Add to a graph edges between nodes whose features, averaged along the graph's edges, are alike.
 
-    Features are smoothed once, twice, … ``hops`` times by :math:`D^{-1/2} (W + I) D^{-1/2}`; after each the k nearest by cosine
-    are joined with weight 1. The graph and each of these count alike: their weights are scaled to the same sum.
+    Features are smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times. After each time, each node is joined to the
+    k nearest by cosine with weight 1, which gives one more graph. The given graph and these graphs are added up, the
+    weights of each scaled to the same sum.
 
+    Parameters
+    ----------
+    graph : Graph
+        The given graph.
+    X : array or sparse matrix
+        Features: one row per node, in the graph's order.
+    k : int
+        The number of neighbors of each node by its features.
+    hops : int
+        How often features are smoothed, at least once.
+
+    Returns
+    -------
+    Graph
+        The sum of the graphs, with the names of the given graph.
+
+    Examples
+    --------
     >>> import askgraph as ag
     >>> with_features(ag.chain(4), [[1.0, 0.0], [1.0, 0.1], [0.1, 1.0], [0.0, 1.0]], k=1)
     Graph(4 nodes, 3 edges)
@@ -27,13 +46,13 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     rows = coordinates(X).tocsr() if issparse(X) else np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[0] != graph.n_nodes:
         raise GraphError(
-            f"features of shape {rows.shape} for {graph.n_nodes} nodes: give a row a node, in the graph's order"
+            f"features of shape {rows.shape} for {graph.n_nodes} nodes: give one row per node, in the graph's order"
         )
     if not isinstance(hops, int) or hops < 1:
         raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
-    joined = graph.weights + eye_array(graph.n_nodes)
-    root = diags_array(1 / np.sqrt(joined.sum(axis=1)))
-    parts, average = [graph], root @ joined @ root
+    looped = graph.weights + eye_array(graph.n_nodes)
+    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
+    parts, average = [graph], root @ looped @ root
     for _ in range(hops):
         rows = average @ rows
         parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None))
@@ -41,7 +60,7 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
 
 
 def summed(graphs: Sequence[Graph]) -> Graph:
-    """The edges of several graphs over the same nodes, the weights of each scaled to the same sum; named as the first."""
+    """Add up several graphs over the same nodes, the weights of each scaled to the same sum; keep the first one's names."""
     parts, n = [graph.weights for graph in graphs], graphs[0].n_nodes
     scaled = [part * (n / part.sum()) for part in parts if part.nnz]
     return Graph(csr_array(sum(scaled, csr_array((n, n)))), names=graphs[0].names)

@@ -1,4 +1,4 @@
-"""The input, checked once: symmetric weights, node names, and what cleaning did to them."""
+"""Graph: the input, checked once (symmetric weights, node names, notes on what cleaning changed)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
-from askgraph.graph.clean import Symmetrize, cleaned, stored_entries
-from askgraph.graph.sources import Raw, counted, edge_list, entries, few, foreign, is_missing, n_rows
+from askgraph.graph.clean import Symmetrize, stored_entries
+from askgraph.graph.clean import symmetrize as symmetrize_weights
+from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, is_missing, matrix_entries
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
+from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-PLAIN = (np.integer, np.floating, np.str_, np.bool_)  # what numpy has for Python values
-NEAR = 10_000  # how many names are searched for a near miss
+NUMPY_SCALARS = (np.integer, np.floating, np.str_, np.bool_)  # converted to the Python values they stand for
+MAX_NAMES_FOR_HINT = 10_000  # names compared with an unknown one; the names after them are not suggested
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a graph looks like; printed, a few lines."""
+    """The size of a graph, its degrees and weights, and notes on what cleaning changed; prints as a few lines."""
 
     nodes: int
     edges: int
@@ -42,7 +44,7 @@ class Report:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """A few lines."""
+        """Return a few lines of text."""
         size = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {self.isolated} isolated"
         parts = f"{counted(self.components, 'component')}, the largest of {counted(self.largest, 'node')}"
         degree = f"degree {self.degree_min:.4g} to {self.degree_max:.4g}"
@@ -53,12 +55,30 @@ class Report:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Graph:
-    """Symmetric non-negative weights with zero diagonal, node names, and notes on what cleaning did.
+    """Symmetric non-negative weights with zero diagonal, node names, and notes on what cleaning changed.
 
-    ``source`` is a scipy sparse or dense matrix, a networkx graph, a pandas or polars frame of edges, a pandas
-    adjacency frame, or a list of tuples (see :meth:`from_edges`). A matrix that is not symmetric needs ``symmetrize``:
-    ``"mean"`` (W + Wᵀ)/2, ``"max"`` or ``"sum"`` W + Wᵀ; a symmetric one stays as it is.
+    Parameters
+    ----------
+    source : matrix, networkx graph, frame or list of tuples
+        A scipy sparse or dense matrix, a networkx graph, a pandas or polars frame of edges, a pandas adjacency frame,
+        or a list of tuples (see :meth:`from_edges`).
+    names : iterable, optional
+        One name per node, all different; without names the nodes are called 0 … n−1.
+    symmetrize : {"mean", "max", "sum"}, optional
+        How to make an asymmetric matrix symmetric: (W + Wᵀ)/2, max(W, Wᵀ) or W + Wᵀ. A symmetric matrix stays as it is;
+        without this argument an asymmetric one is refused.
 
+    Attributes
+    ----------
+    weights : scipy.sparse.csr_array
+        W, one row and one column per node.
+    names : tuple or None
+        The node names; None where the nodes are called 0 … n−1.
+    notes : tuple of str
+        What cleaning changed.
+
+    Examples
+    --------
     >>> graph = Graph([[0, 1, 0], [1, 0, 2], [0, 2, 0]], names=["a", "b", "c"])
     >>> graph
     Graph(3 nodes, 2 edges)
@@ -76,8 +96,8 @@ class Graph:
         if symmetrize not in (None, "mean", "max", "sum"):
             raise SettingError(f"symmetrize={symmetrize!r}: pass 'mean', 'max', 'sum' or None")
         raw = source if isinstance(source, Raw) else _raw(source)
-        named = plain_names(raw.names if names is None else names, n_rows(raw.weights.shape))
-        weights, notes = cleaned(raw, named, symmetrize)
+        named = check_names(raw.names if names is None else names, count_nodes(raw.weights.shape))
+        weights, notes = symmetrize_weights(raw, named, symmetrize)
         for field, value in (("weights", weights), ("names", named), ("notes", raw.notes + notes)):
             object.__setattr__(self, field, value)
 
@@ -85,46 +105,68 @@ class Graph:
     def from_edges(
         cls, edges: object, nodes: int | Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
     ) -> Graph:
-        """A graph from pairs or triples (weight last), an (m, 2) or (m, 3) array, or a frame.
+        """Return a graph from a list of edges.
 
-        Integer ids that fill 0…n−1 are indices; other ids are names: integers sorted, the rest as they first appear.
-        ``nodes`` lists all nodes in order, isolated ones too (an integer n means 0…n−1). An edge listed in one
-        direction is an undirected edge; listed again, its weights add up; in both directions, it counts once (with the
-        mean of two different weights, or as ``symmetrize`` says).
+        Integer ids that fill 0…n−1 are indices. Other ids are names: integers are sorted, other names stay in the order
+        in which they first appear. An edge is undirected, listed in whichever direction. The weights of an edge that is
+        listed again in the same direction add up; an edge that is listed in both directions counts once.
 
+        Parameters
+        ----------
+        edges : iterable of tuples, array or frame
+            Pairs (source, target) or triples (source, target, weight), an (m, 2) or (m, 3) array, or a frame.
+        nodes : int or iterable, optional
+            All nodes in order, isolated ones too; an integer n means 0…n−1.
+        symmetrize : {"mean", "max", "sum"}, optional
+            Which weight an edge gets that is listed in both directions with two different weights; by default the mean.
+
+        Returns
+        -------
+        Graph
+            The graph of these edges.
+
+        Examples
+        --------
         >>> Graph.from_edges([("ann", "bob"), ("bob", "cy", 2.5)]).names
         ('ann', 'bob', 'cy')
         >>> Graph.from_edges([(0, 1), (1, 2)], nodes=5).report().isolated
         2
         """
-        return cls(edge_list(edges, nodes), symmetrize=symmetrize)
+        return cls(from_edges(edges, nodes), symmetrize=symmetrize)
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         return int(self.weights.shape[0])
 
     @property
     def n_edges(self) -> int:
-        """How many undirected edges."""
+        """The number of undirected edges."""
         return int(self.weights.nnz) // 2
 
     @cached_property
     def degrees(self) -> Array:
-        """d_i = Σ_j w_ij."""
+        """The degree of each node, d_i = Σ_j w_ij."""
         degrees: Array = np.asarray(self.weights.sum(axis=1), dtype=np.float64)
         degrees.flags.writeable = False
         return degrees
 
     @property
     def mean_degree(self) -> float:
-        """Over the nodes that have an edge; 1 without any."""
+        """The mean degree of the nodes that have an edge; 1 if no node has one."""
         degrees = self.degrees[self.degrees > 0]
         return float(degrees.mean()) if degrees.size else 1.0
 
     def laplacian(self) -> sp.csr_array:
-        """L = diag(d) − W.
+        """Return L = diag(d) − W.
 
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The Laplacian, one row and one column per node.
+
+        Examples
+        --------
         >>> Graph([[0, 2], [2, 0]]).laplacian().toarray().tolist()
         [[2.0, -2.0], [-2.0, 2.0]]
         """
@@ -137,16 +179,30 @@ class Graph:
         return labels
 
     def components(self) -> IntArray:
-        """The number of the component that each node is in.
+        """Return the component of each node, numbered from 0.
 
+        Returns
+        -------
+        array of int
+            One number per node.
+
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1), (2, 3)]).components().tolist()
         [0, 0, 1, 1]
         """
         return self._components
 
     def largest_component(self) -> Graph:
-        """The largest component; nodes keep their names, or get their old indices as names.
+        """Return the largest component; its nodes keep their names, or get their old indices as names.
 
+        Returns
+        -------
+        Graph
+            The largest component, or this graph if it is connected.
+
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1), (2, 3), (3, 4)]).largest_component().names
         (2, 3, 4)
         """
@@ -154,8 +210,20 @@ class Graph:
         return self if sizes.size == 1 else self._take(np.flatnonzero(self.components() == sizes.argmax()))
 
     def subgraph(self, nodes: Iterable[Hashable] | BoolArray) -> Graph:
-        """These nodes in this order, or those where a mask is true, and the edges between them.
+        """Return some of the nodes and the edges between them.
 
+        Parameters
+        ----------
+        nodes : iterable or boolean array
+            The names of the nodes, in the order wanted, or a mask with one entry per node.
+
+        Returns
+        -------
+        Graph
+            The nodes with their names, or with their old indices as names.
+
+        Examples
+        --------
         >>> Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["c", "b"])
         Graph(2 nodes, 1 edge)
         """
@@ -174,14 +242,25 @@ class Graph:
         return {name: i for i, name in enumerate(self.names or ())}
 
     def index(self, name: Hashable) -> int:
-        """The index of a node.
+        """Return the index of a node.
 
+        Parameters
+        ----------
+        name : hashable
+            The name of the node, or its index where the graph has no names.
+
+        Returns
+        -------
+        int
+            The index, from 0.
+
+        Examples
+        --------
         >>> Graph.from_edges([("ann", "bob")]).index("bob")
         1
         """
-        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
-        if self.names is None and whole and 0 <= name < self.n_nodes:  # type: ignore[operator]  # whole says that it is a number
-            return int(name)  # type: ignore[call-overload]  # as above
+        if self.names is None and (index := as_index(name, self.n_nodes)) is not None:
+            return index
         try:
             return self._places[name]
         except (KeyError, TypeError):
@@ -190,13 +269,25 @@ class Graph:
     def _hint(self, name: object) -> str:
         if self.names is None:
             return f"; it has no names, its nodes are 0 to {self.n_nodes - 1}"
-        known = {str(known).strip().casefold(): known for known in self.names[:NEAR]}
+        known = {str(known).strip().casefold(): known for known in self.names[:MAX_NAMES_FOR_HINT]}
         near = difflib.get_close_matches(str(name).strip().casefold(), known, n=1, cutoff=0.7)
         return f"; did you mean {known[near[0]]!r}?" if near else f"; its nodes are {few(self.names)}"
 
     def name(self, index: int) -> Hashable:
-        """The name of a node, or its index where the graph has no names.
+        """Return the name of a node, or its index where the graph has no names.
 
+        Parameters
+        ----------
+        index : int
+            The index of the node, from 0.
+
+        Returns
+        -------
+        hashable
+            The name.
+
+        Examples
+        --------
         >>> Graph.from_edges([("ann", "bob")]).name(1)
         'bob'
         """
@@ -205,8 +296,20 @@ class Graph:
         return int(index) if self.names is None else self.names[index]
 
     def noted(self, *notes: str) -> Graph:
-        """The same graph with these notes added.
+        """Return the same graph with these notes added.
 
+        Parameters
+        ----------
+        *notes : str
+            The notes to add.
+
+        Returns
+        -------
+        Graph
+            A copy that shares its arrays with this graph.
+
+        Examples
+        --------
         >>> Graph([[0, 1], [1, 0]]).noted("from my table").notes
         ('from my table',)
         """
@@ -215,8 +318,15 @@ class Graph:
         return graph
 
     def report(self) -> Report:
-        """Nodes, edges, components, isolated nodes, degrees, weights, and what cleaning did.
+        """Return the number of nodes, edges and components, degrees, weights, and notes on what cleaning changed.
 
+        Returns
+        -------
+        Report
+            The figures as attributes; prints as a few lines.
+
+        Examples
+        --------
         >>> print(Graph.from_edges([(0, 1), (1, 1)], nodes=3).report())
         3 nodes, 1 edge, 1 isolated
         2 components, the largest of 2 nodes
@@ -232,8 +342,15 @@ class Graph:
         return Report(self.n_nodes, self.n_edges, *parts, isolated, *degree, low, high, self.notes)
 
     def to_networkx(self) -> Any:
-        """The same as a ``networkx.Graph``, weights in the attribute ``weight``.
+        """Return this graph as a ``networkx.Graph``.
 
+        Returns
+        -------
+        networkx.Graph
+            The same nodes and edges; weights are in the attribute ``weight``.
+
+        Examples
+        --------
         >>> sorted(Graph.from_edges([("a", "b", 2)]).to_networkx().edges(data="weight"))
         [('a', 'b', 2.0)]
         """
@@ -249,11 +366,17 @@ class Graph:
         return graph
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one npz file in the layout of ``scipy.sparse.save_npz``, with names and notes as JSON inside."""
+        """Write one npz file in the layout of ``scipy.sparse.save_npz``, with names and notes as JSON inside.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; an existing one is replaced.
+        """
         save_arrays(path, **self.arrays())
 
     def arrays(self) -> dict[str, Any]:
-        """What :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON."""
+        """Return the arrays that :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON."""
         W = self.weights
         extra = {"names": as_json(self.names, "names"), "notes": as_json(self.notes, "notes")}
         return {
@@ -268,12 +391,24 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], symmetrize: Symmetrize | None = None) -> Graph:
-        """Read what :meth:`save` or ``scipy.sparse.save_npz`` wrote, or arrays of edges; nothing is unpickled.
+        """Read an npz file that :meth:`save` or ``scipy.sparse.save_npz`` wrote, or one of edges; unpickle nothing.
 
-        Edges are arrays called source, target and perhaps weight, or one called edges with two or three columns.
-        Arrays as :meth:`save` writes them stay in the file and are read as they are used, so leave the file as it is
-        meanwhile (:meth:`save` puts a new file in its place, which does no harm). Nothing in it is trusted: checksums,
-        indices, signs and symmetry are checked, and what is clean already is not cleaned again.
+        Checksums, indices, signs and symmetry are checked; weights that are clean already are not cleaned again. The
+        arrays of a file that :meth:`save` wrote stay in the file and are read as they are used, so do not change the
+        file meanwhile (:meth:`save` puts a new file in its place, which does no harm).
+
+        Parameters
+        ----------
+        path : str or path
+            The file. Edges are arrays called source, target and perhaps weight, or one array called edges with two or
+            three columns.
+        symmetrize : {"mean", "max", "sum"}, optional
+            How to make an asymmetric matrix symmetric, as in :class:`Graph`.
+
+        Returns
+        -------
+        Graph
+            The graph with its names and notes.
         """
         return cls.stored(path, load_arrays(path), symmetrize)
 
@@ -281,17 +416,17 @@ class Graph:
     def stored(
         cls, path: str | os.PathLike[str], stored: dict[str, AnyArray], symmetrize: Symmetrize | None = None
     ) -> Graph:
-        """The graph among the arrays of this file."""
+        """Return the graph among the arrays of an npz file."""
         try:
             names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
             return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))
         except AskgraphError as error:
             raise FileError(f"{path}: {error}") from None
-        except Exception as error:  # damage shows in many ways below; all of them mean this
+        except Exception as error:  # a damaged file can raise nearly anything
             raise FileError(f"{path}: not a saved graph ({error!r}); write it with Graph.save or save_npz") from None
 
     def __repr__(self) -> str:
-        """One line, whatever the size."""
+        """Return one line with the number of nodes and edges."""
         return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
 
 
@@ -299,16 +434,23 @@ def _raw(source: Any) -> Raw:
     if isinstance(source, Graph):
         return Raw(source.weights.tocoo(), source.names, notes=source.notes)
     if sp.issparse(source) or isinstance(source, np.ndarray):
-        return Raw(entries(source))
-    return foreign(source) or Raw(entries(source))
+        return Raw(matrix_entries(source))
+    return from_object(source) or Raw(matrix_entries(source))
 
 
-def plain_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
-    """Names as a checked tuple of Python values; None where they are 0…n−1."""
+def as_index(name: object, n: int) -> int | None:
+    """Return a whole number from 0 to n − 1 as an int, and None for anything else."""
+    if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < n:
+        return int(name)
+    return None
+
+
+def check_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
+    """Return the names as a tuple of Python values, or None where they are 0…n−1; raise an error if one is not usable."""
     if names is None or (isinstance(names, range) and names == range(n)):
         return None
     listed = names.tolist() if hasattr(names, "tolist") else list(names)
-    named = tuple(x.item() if isinstance(x, PLAIN) else x for x in listed)
+    named = tuple(x.item() if isinstance(x, NUMPY_SCALARS) else x for x in listed)
     if len(named) != n:
         raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
     if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:
@@ -324,5 +466,7 @@ def _check_distinct(names: tuple[Hashable, ...]) -> None:
     except TypeError as error:
         raise GraphError(f"a node name is not usable ({error}): names are text, numbers or other hashables") from None
     seen: set[Hashable] = set()
-    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # None is the point: add() notes it
-    raise GraphError(f"the name {twice!r} is given twice: node names must differ")
+    for name in names:
+        if name in seen:
+            raise GraphError(f"the name {name!r} is given twice: node names must differ")
+        seen.add(name)

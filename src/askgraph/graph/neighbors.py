@@ -1,4 +1,4 @@
-"""The nearest neighbours of points: exact, or approximate in large tables of many columns."""
+"""Search for the nearest neighbors of points: exact, or approximate in large tables of many columns."""
 
 from __future__ import annotations
 
@@ -12,61 +12,64 @@ from askgraph.errors import MissingExtraError, SettingError
 from askgraph.support.progress import bar, log, working
 from askgraph.types import Array, IntArray
 
-EXACT_UP_TO = 50_000  # rows; beyond it the search is a matter of its own
-FEW_COLUMNS = 10  # up to which a tree finds the exact neighbours of millions
-RECALL = 0.95  # the share of true neighbours to be found
-SAMPLE = 500  # points on which recall is measured
-ROWS = 20_000  # whose neighbours are searched for at a time
-CHUNK = 4_000_000  # numbers in one block of differences (32 MB)
+EXACT_UP_TO = 50_000  # rows; up to here scikit-learn searches, beyond a k-d tree (few columns) or faiss
+FEW_COLUMNS = 10  # up to here a k-d tree finds the exact neighbors of millions of points; with more it is slow
+RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
+RECALL_SAMPLE = 500  # points on which recall is measured
+ROWS_PER_SEARCH = 20_000  # points whose neighbors are searched for at a time
+DIFFERENCES_PER_BLOCK = 4_000_000  # coordinate differences computed at a time (32 MB)
 
 
-def neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntArray, IntArray, Array, list[str]]:
-    """Each point i with its k nearest j, itself left out, their distances, and notes on how they were found."""
+def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntArray, IntArray, Array, list[str]]:
+    """Return each point i with its k nearest j ≠ i, their distances, and notes on how they were found."""
     n, columns = points.shape
     plain = n <= EXACT_UP_TO or sp.issparse(points)
     if approximate is None:
-        approximate = not plain and columns > FEW_COLUMNS and _faiss_is_there(n)
+        approximate = not plain and columns > FEW_COLUMNS and _has_faiss(n)
     if approximate:
-        found, notes = _approximate(points, k)
+        found, notes = _search_lists(points, k)
     elif plain or columns > FEW_COLUMNS:
-        found, notes = _exact(points, k), list[str]()
+        found, notes = _search_all(points, k), list[str]()
     else:
-        found, notes = _by_tree(points, k), list[str]()
+        found, notes = _search_tree(points, k), list[str]()
     return np.repeat(np.arange(n), k), found.ravel(), _distances(points, found), notes
 
 
-def _exact(points: Any, k: int) -> IntArray:
+def _search_all(points: Any, k: int) -> IntArray:
     from sklearn.neighbors import NearestNeighbors
 
     index = NearestNeighbors(n_neighbors=k).fit(points)
-    if points.shape[0] <= ROWS:
+    if points.shape[0] <= ROWS_PER_SEARCH:
         return np.asarray(index.kneighbors(return_distance=False), dtype=np.int64)
-    return _by_rows(points.shape[0], lambda rows: index.kneighbors(points[rows], k + 1, return_distance=False))
+    return _search_in_blocks(points.shape[0], lambda rows: index.kneighbors(points[rows], k + 1, return_distance=False))
 
 
-def _by_rows(n: int, search: Callable[[slice], Any]) -> IntArray:
-    """Neighbours of some points at a time, themselves among them, with a bar."""
+def _search_in_blocks(n: int, search: Callable[[slice], Any]) -> IntArray:
+    """Return the neighbors of n points, searched block by block with a progress bar.
+
+    ``search(rows)`` returns k + 1 neighbors of each of these points, the point itself among them.
+    """
     parts = []
-    with bar(n, f"neighbours of {n:,} points") as tick:
-        for start in range(0, n, ROWS):
-            rows = slice(start, min(start + ROWS, n))
+    with bar(n, f"neighbors of {n:,} points") as tick:
+        for start in range(0, n, ROWS_PER_SEARCH):
+            rows = slice(start, min(start + ROWS_PER_SEARCH, n))
             parts.append(_without_self(search(rows), np.arange(rows.start, rows.stop)))
             tick(rows.stop - rows.start)
     return np.concatenate(parts)
 
 
-def _by_tree(points: Array, k: int) -> IntArray:
+def _search_tree(points: Array, k: int) -> IntArray:
     from scipy.spatial import KDTree
 
     tree = KDTree(points)
-    return _by_rows(len(points), lambda rows: tree.query(points[rows], k + 1, workers=-1)[1])
+    return _search_in_blocks(len(points), lambda rows: tree.query(points[rows], k + 1, workers=-1)[1])
 
 
-def _approximate(points: Any, k: int) -> tuple[IntArray, list[str]]:
-    """By inverted lists, as many of them looked through as it takes to find most of the true neighbours of a sample."""
-    faiss = _faiss()
+def _search_lists(points: Any, k: int) -> tuple[IntArray, list[str]]:
+    """Search inverted lists of faiss: twice as many, until most of the true neighbors of a sample are found."""
+    faiss = _import_faiss()
     if sp.issparse(points):
-        raise SettingError("approximate neighbours need a dense table: pass X.toarray(), or approximate=False")
+        raise SettingError("approximate neighbors need a dense table: pass X.toarray(), or approximate=False")
     X = np.ascontiguousarray(points - points.mean(axis=0), dtype=np.float32)
     n, columns = X.shape
     lists = max(1, int(2 * np.sqrt(n)))
@@ -75,26 +78,26 @@ def _approximate(points: Any, k: int) -> tuple[IntArray, list[str]]:
     with working(f"sorting {n:,} points into {lists:,} lists"):
         index.train(X)
         index.add(X)
-    some = np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False)
-    true = _brute(faiss, X, some, k)
+    some = np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False)
+    true = _search_brute(faiss, X, some, k)
     index.nprobe, recall = 1, 0.0
     while recall < RECALL and index.nprobe < lists:
         index.nprobe = min(2 * index.nprobe, lists)
         recall = _recall(true, _without_self(index.search(X[some], k + 1)[1], some))
-    found = _by_rows(n, lambda rows: index.search(X[rows], k + 1)[1])
-    short = np.flatnonzero((found < 0).any(axis=1))
-    found[short] = _brute(faiss, X, short, k)
-    return found, [f"approximate neighbours, {recall:.1%} of the true ones found (measured on {some.size} points)"]
+    found = _search_in_blocks(n, lambda rows: index.search(X[rows], k + 1)[1])
+    short = np.flatnonzero((found < 0).any(axis=1))  # points whose lists hold fewer than k others
+    found[short] = _search_brute(faiss, X, short, k)
+    return found, [f"approximate neighbors, {recall:.1%} of the true ones found (measured on {some.size} points)"]
 
 
-def _brute(faiss: Any, X: Any, rows: IntArray, k: int) -> IntArray:
+def _search_brute(faiss: Any, X: Any, rows: IntArray, k: int) -> IntArray:
     if not rows.size:
         return np.empty((0, k), dtype=np.int64)
     return _without_self(faiss.knn(X[rows], X, k + 1)[1], rows)
 
 
 def _without_self(found: Any, rows: IntArray) -> IntArray:
-    """The first k of k + 1 neighbours that are not the point itself, which copies of it may have pushed out."""
+    """Return the first k of k + 1 neighbors without the point itself, which copies of it may have pushed out."""
     itself = found == rows[:, None]
     itself[~itself.any(axis=1), -1] = True
     return np.asarray(found[~itself].reshape(len(found), -1), dtype=np.int64)
@@ -105,9 +108,9 @@ def _recall(true: IntArray, found: IntArray) -> float:
 
 
 def _distances(points: Any, found: IntArray) -> Array:
-    """Free of cancellation, block by block."""
+    """Return the distance of each point to its neighbors, from differences, so that nothing cancels."""
     n, k = found.shape
-    step, parts = max(1, CHUNK // (k * points.shape[1])), []
+    step, parts = max(1, DIFFERENCES_PER_BLOCK // (k * points.shape[1])), []
     for start in range(0, n, step):
         j = found[start : start + step].ravel()
         gap = points[np.repeat(np.arange(start, start + j.size // k), k)] - points[j]
@@ -115,20 +118,21 @@ def _distances(points: Any, found: IntArray) -> Array:
     return np.concatenate(parts)
 
 
-def _faiss() -> Any:
+def _import_faiss() -> Any:
     try:
         import faiss
     except ImportError:
-        raise MissingExtraError('approximate neighbours need faiss: pip install "askgraph[ann]"') from None
+        raise MissingExtraError('approximate neighbors need faiss: pip install "askgraph[ann]"') from None
     return faiss
 
 
-def _faiss_is_there(n: int) -> bool:
+def _has_faiss(n: int) -> bool:
+    """Return whether faiss is installed; if not, log that the exact search of n rows may take long."""
     try:
-        _faiss()
+        _import_faiss()
     except MissingExtraError:
         log.warning(
-            'exact neighbours of %s rows may take long; pip install "askgraph[ann]" for approximate ones', f"{n:,}"
+            'exact neighbors of %s rows may take long; pip install "askgraph[ann]" for approximate ones', f"{n:,}"
         )
         return False
     return True

@@ -1,4 +1,4 @@
-"""Foreign objects -> the entries of a matrix: matrices, edges, frames, networkx graphs, unchecked."""
+"""Objects of other libraries (matrices, edges, frames, networkx graphs) -> the entries of a matrix, not yet cleaned."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import GraphError
+from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array, IntArray
 
-SOURCES = {"source", "src", "from", "node1", "node_1", "id1"}
+SOURCES = {"source", "src", "from", "node1", "node_1", "id1"}  # usual names of the column of sources, in lower case
 TARGETS = {"target", "dst", "to", "node2", "node_2", "id2"}
-FLOATS = (float, np.floating)
 
 
 class Raw(NamedTuple):
-    """What came, unchecked; ``kind`` says what an entry (i, j) without its mirror means, or that all is clean (csr)."""
+    """A graph as it came, before cleaning.
+
+    ``kind`` says what an entry (i, j) without its mirror (j, i) means: an asymmetry ("matrix"), an undirected edge
+    ("edges") or a directed one ("directed"). "clean" says that the weights, a csr array, need no cleaning.
+    """
 
     weights: Any
     names: Iterable[Hashable] | None = None
@@ -28,38 +32,38 @@ class Raw(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def foreign(source: Any) -> Raw | None:
-    """A networkx graph, a frame or a list of edges, unchecked; None for anything else."""
+def from_object(source: Any) -> Raw | None:
+    """Convert a networkx graph, a frame or a list of edges; return None for anything else."""
     if hasattr(source, "is_directed") and hasattr(source, "nodes"):
-        return _networkx(source)
+        return _from_networkx(source)
     if is_frame(source):
-        return _frame(source)
+        return _from_frame(source)
     listed = isinstance(source, list | tuple) and any(isinstance(row, tuple) for row in source)
     if listed or hasattr(source, "__next__"):
-        return edge_list(source)
+        return from_edges(source)
     if isinstance(source, str | bytes | os.PathLike):
-        raise GraphError(f"{source!r} is no graph; for a file use askgraph.read_graph(path)")
+        raise GraphError(f"{source!r} is not a graph; for a file use askgraph.read_graph(path)")
     return None
 
 
-def entries(source: Any) -> sp.coo_array:
-    """The entries of any square matrix as float64."""
+def matrix_entries(source: Any) -> sp.coo_array:
+    """Return the entries of any square matrix as float64."""
     if np.ma.is_masked(source):
         raise GraphError("the matrix has masked entries: fill them, with 0 for no edge")
     try:
         matrix = source if sp.issparse(source) else np.asarray(source)
     except ValueError as error:
-        raise GraphError(f"this {type(source).__name__} is no matrix ({error}); for edges use from_edges") from None
+        raise GraphError(f"this {type(source).__name__} is not a matrix ({error}); for edges use from_edges") from None
     if matrix.ndim == 0:
-        raise GraphError(f"a {type(source).__name__} is no graph: give a matrix, edges, a frame or a networkx graph")
-    n_rows(matrix.shape)
+        raise GraphError(f"a {type(source).__name__} is not a graph: give a matrix, edges, a frame or a networkx graph")
+    count_nodes(matrix.shape)
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {matrix.dtype}: give real numbers; for edges use Graph.from_edges")
     return coordinates(matrix) if sp.issparse(matrix) else _as_float64(matrix)
 
 
 def _as_float64(matrix: Any) -> sp.coo_array:
-    with np.errstate(over="ignore"):  # a long double too large becomes inf, which is refused later
+    with np.errstate(over="ignore"):  # a long double that is too large becomes inf, which is refused later
         return sp.coo_array(matrix).astype(np.float64, copy=False)
 
 
@@ -86,8 +90,8 @@ def _check_structure(matrix: Any) -> None:
         raise ValueError("a row has more places than values, or fewer")
 
 
-def n_rows(shape: tuple[int, ...]) -> int:
-    """How many nodes a matrix of this shape has."""
+def count_nodes(shape: tuple[int, ...]) -> int:
+    """Return the number of nodes of a matrix of this shape; raise an error unless it is square."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise GraphError(f"a graph needs a square matrix, not shape {shape}; for edges use Graph.from_edges")
     if shape[0] == 0:
@@ -95,75 +99,75 @@ def n_rows(shape: tuple[int, ...]) -> int:
     return int(shape[0])
 
 
-def edge_list(edges: Any, nodes: int | Iterable[Hashable] | None = None) -> Raw:
-    """Pairs or triples of any form, unchecked."""
+def from_edges(edges: Any, nodes: int | Iterable[Hashable] | None = None) -> Raw:
+    """Convert edges: a frame, an array, or rows of two or three values."""
     if is_frame(edges):
         a, b, weights, notes = _frame_edges(edges)
     elif isinstance(edges, np.ndarray):
         a, b, weights, notes = *_array_edges(edges), ()
     else:
         a, b, weights, notes = *_row_edges(edges), ()
-    return assembled(*both_ends(a, b), weights, notes, nodes)
+    return number_nodes(*check_ends(a, b), weights, notes, nodes)
 
 
-def edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
-    """Where source, target and weight are: by their usual names, else the first two or three columns.
+def find_edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
+    """Return the columns of source, target and weight: those with the usual names, else the first two or three.
 
-    >>> edge_columns(["id", "Source", "Target", "Weight"]), edge_columns(["x", "y"])
+    >>> find_edge_columns(["id", "Source", "Target", "Weight"]), find_edge_columns(["x", "y"])
     ((1, 2, 3), (0, 1, None))
     """
     words = [str(word).strip().casefold() for word in header]
     a, b, w = (next((k for k, x in enumerate(words) if x in known), None) for known in (SOURCES, TARGETS, {"weight"}))
     if a is None or b is None:
         if len(words) not in (2, 3):
-            raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, so named")
+            raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, by these names")
         a, b, w = 0, 1, None
     return a, b, 3 - a - b if len(words) == 3 else w
 
 
-def edge_arrays(stored: dict[str, AnyArray]) -> Raw:
-    """Arrays called source, target and perhaps weight, or edges (two or three columns), unchecked."""
+def from_arrays(stored: dict[str, AnyArray]) -> Raw:
+    """Convert arrays called source, target and perhaps weight, or one called edges with two or three columns."""
     if "edges" in stored:
-        return edge_list(stored["edges"])
+        return from_edges(stored["edges"])
     if not {"source", "target"} <= stored.keys():
         raise GraphError(f"no graph among {few(list(stored))}: use Graph.save or save_npz, or save source and target")
     columns = {key: stored[key] for key in ("source", "target", "weight") if key in stored}
     if any(column.ndim != 1 or column.size != stored["source"].size for column in columns.values()):
         shapes = ", ".join(f"{key} {column.shape}" for key, column in columns.items())
-        raise GraphError(f"arrays of shape {shapes}: give one entry an edge in each")
+        raise GraphError(f"arrays of shape {shapes}: give one entry per edge in each")
     w = columns.get("weight")
     weights = None if w is None else _weights(w if w.dtype.kind in "biuf" else w.tolist())
-    return assembled(*both_ends(columns["source"], columns["target"]), weights, ())
+    return number_nodes(*check_ends(columns["source"], columns["target"]), weights, ())
 
 
-def _networkx(source: Any) -> Raw:
+def _from_networkx(source: Any) -> Raw:
     names, directed, triples = list(source.nodes), source.is_directed(), list(source.edges(data="weight", default=1.0))
     place = {name: i for i, name in enumerate(names)}
     i, j = (np.array([place[edge[k]] for edge in triples], dtype=np.int64) for k in (0, 1))
     ends = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
     weights = _weights([edge[2] for edge in triples])
-    return Raw(_entries(weights, ends[0], ends[1], len(names)), names, "directed" if directed else "edges")
+    return Raw(_edge_matrix(weights, ends[0], ends[1], len(names)), names, "directed" if directed else "edges")
 
 
-def _frame(source: Any) -> Raw:
+def _from_frame(source: Any) -> Raw:
     if hasattr(source, "iloc") and source.shape[0] == source.shape[1] and source.index.equals(source.columns):
-        return Raw(entries(source.to_numpy()), source.index)
-    return edge_list(source)
+        return Raw(matrix_entries(source.to_numpy()), source.index)
+    return from_edges(source)
 
 
 def _frame_edges(frame: Any) -> tuple[Any, Any, Array | None, tuple[str, ...]]:
     columns = [str(column) for column in frame.columns]
-    a, b, w = edge_columns(columns)
+    a, b, w = find_edge_columns(columns)
     ends = (frame_column(frame, k) for k in (a, b))
     plain = (x.to_numpy() if x.to_numpy().dtype.kind in "iuf" else x.to_list() for x in ends)
     weights = None if w is None else _weights(frame_column(frame, w).to_numpy(), f"column {columns[w]!r}")
-    return *plain, weights, ignored(columns, (a, b, w))
+    return *plain, weights, ignored_columns_note(columns, (a, b, w))
 
 
-def ignored(header: Sequence[str], used: tuple[int | None, ...]) -> tuple[str, ...]:
-    """A note on the columns that were not used, if there are any.
+def ignored_columns_note(header: Sequence[str], used: tuple[int | None, ...]) -> tuple[str, ...]:
+    """Return a note on the columns that were not used, if there are any.
 
-    >>> ignored(["id", "source", "target"], (1, 2, None))
+    >>> ignored_columns_note(["id", "source", "target"], (1, 2, None))
     ('ignored columns: id',)
     """
     others = [name for k, name in enumerate(header) if k not in used]
@@ -180,7 +184,7 @@ def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
 
 def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
     if isinstance(edges, set | frozenset):
-        raise GraphError("a set of edges has no order, so nodes would be numbered anew in every run: give a list")
+        raise GraphError("a set of edges has no order, so node numbers would differ from run to run: give a list")
     rows = list(edges)
     for k, row in enumerate(rows):
         if not isinstance(row, tuple | list | np.ndarray) or len(row) not in (2, 3):
@@ -189,8 +193,8 @@ def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
     return [row[0] for row in rows], [row[1] for row in rows], weights
 
 
-def both_ends(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both endpoint columns as integer arrays if they can be, else as lists; nothing is missing in them."""
+def check_ends(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return both endpoint columns as integer arrays if they can be, else as lists; raise an error if one is missing."""
     whole = _integers(a), _integers(b)
     if whole[0] is not None and whole[1] is not None:
         return whole
@@ -219,64 +223,69 @@ def _weights(column: Any, where: str = "weight") -> Array:
     values = column if isinstance(column, np.ndarray) else np.array(column or [], dtype=None)
     if values.dtype.kind not in "biuf" and len(values):
         odd = next((x for x in column if not isinstance(x, Real) or is_missing(x)), column[0])
-        raise GraphError(f"{where} {odd!r} is no real number: give numbers ≥ 0, or no weights")
+        raise GraphError(f"{where} {odd!r} is not a real number: give numbers ≥ 0, or no weights")
     return values.astype(np.float64)
 
 
-def assembled(
+def number_nodes(
     a: Any, b: Any, weights: Array | None, notes: tuple[str, ...], nodes: int | Iterable[Hashable] | None = None
 ) -> Raw:
-    """The entries of an edge list, its nodes numbered."""
-    found, i, j = _distinct_integers(a, b) if isinstance(a, np.ndarray) else _distinct(a, b)
+    """Number the nodes of an edge list, and return its entries: integers sorted, other names as they first appear."""
+    found, i, j = _number_integers(a, b) if isinstance(a, np.ndarray) else _number_names(a, b)
     names: Sequence[Hashable] = found
     if nodes is not None:
         names = range(nodes) if isinstance(nodes, int | np.integer) else list(nodes)
-        places = _placed(found, names)
+        places = _find_places(found, names)
         i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
-        notes += gaps(found)
-    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
+        notes += id_gaps_note(found)
+    return Raw(_edge_matrix(weights, i, j, len(names)), names, "edges", notes)
 
 
-def numbered(names: Sequence[Hashable], i: IntArray, j: IntArray, weights: Array | None, notes: tuple[str, ...]) -> Raw:
-    """The entries of an edge list whose nodes are numbered as they first appear; names that are integers get sorted."""
+def from_numbered(
+    names: Sequence[Hashable], i: IntArray, j: IntArray, weights: Array | None, notes: tuple[str, ...]
+) -> Raw:
+    """Convert an edge list whose nodes are numbered as they first appear; names that are all integers get sorted."""
     try:
         ids = np.array(names, dtype=np.int64) if all(type(name) is int for name in names) else None
     except OverflowError:
         ids = None
     if ids is not None:
-        return assembled(ids[i], ids[j], weights, notes)
-    return Raw(_entries(weights, i, j, len(names)), names, "edges", notes)
+        return number_nodes(ids[i], ids[j], weights, notes)
+    return Raw(_edge_matrix(weights, i, j, len(names)), names, "edges", notes)
 
 
-def _entries(weights: Array | None, i: IntArray, j: IntArray, n: int) -> sp.coo_array:
+def _edge_matrix(weights: Array | None, i: IntArray, j: IntArray, n: int) -> sp.coo_array:
     i, j = (side.astype(index_type(n, i.size), copy=False) for side in (i, j))
     return sp.coo_array((np.ones(i.size) if weights is None else weights, (i, j)), shape=(n, n))
 
 
 def index_type(n: int, m: int) -> type[np.signedinteger[Any]]:
-    """The integers that number n nodes and m entries with their mirrors."""
+    """Return the smallest integer type that can count n nodes, and m entries with their mirrors."""
     return np.int32 if max(n, 2 * m) < 2**31 else np.int64
 
 
-def gaps(ids: Sequence[Any]) -> tuple[str, ...]:
-    """A note on ids that do not follow each other, if they do not."""
+def id_gaps_note(ids: Sequence[Any]) -> tuple[str, ...]:
+    """Return a note if sorted ids have gaps between them."""
     if not ids or ids[-1] - ids[0] < len(ids):
         return ()
     return (f"ids run from {ids[0]} to {ids[-1]} with gaps: they are names now; nodes= would add isolated nodes",)
 
 
-def _distinct(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray, IntArray]:
-    """The distinct endpoints as they first appear, and the places among them of a and of b."""
+def _number_names(a: Any, b: Any) -> tuple[Sequence[Hashable], IntArray, IntArray]:
+    """Return the distinct endpoints as they first appear, and the places of a and of b among them."""
     try:
         names = list(dict.fromkeys(itertools.chain.from_iterable(zip(a, b, strict=True))))
     except TypeError as error:
         raise GraphError(f"an endpoint is not usable ({error}): names are text, numbers or other hashables") from None
-    return names, _placed(a, names), _placed(b, names)
+    return names, _find_places(a, names), _find_places(b, names)
 
 
-def _distinct_integers(a: IntArray, b: IntArray) -> tuple[Sequence[int], IntArray, IntArray]:
-    """The distinct endpoints, sorted, and the places among them of a and of b; by a table where ids lie close."""
+def _number_integers(a: IntArray, b: IntArray) -> tuple[Sequence[int], IntArray, IntArray]:
+    """Return the distinct endpoints, sorted, and the places of a and of b among them.
+
+    Ids that lie close together are looked up in a table, which is faster than sorting.
+    """
     low, high = (int(f([f(a), f(b)])) for f in (np.min, np.max)) if a.size else (0, -1)
     if high - low > 4 * a.size:
         found, places = np.unique(np.concatenate([a, b]), return_inverse=True)
@@ -290,7 +299,7 @@ def _distinct_integers(a: IntArray, b: IntArray) -> tuple[Sequence[int], IntArra
     return (np.flatnonzero(seen) + low).tolist(), places[a - low], places[b - low]
 
 
-def _placed(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
+def _find_places(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
     try:
         place = {name: i for i, name in enumerate(names)}
         return np.fromiter((place[name] for name in wanted), dtype=np.int64)
@@ -301,35 +310,17 @@ def _placed(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntArray:
 
 
 def is_frame(source: object) -> bool:
-    """Whether this is a pandas or polars frame, told without importing either."""
+    """Return whether an object is a pandas or polars frame, without importing either."""
     known = type(source).__module__.partition(".")[0] in ("pandas", "polars")
     return known and hasattr(source, "columns") and hasattr(source, "shape")
 
 
 def frame_column(frame: Any, k: int) -> Any:
-    """The k-th column of a pandas or polars frame."""
+    """Return the k-th column of a pandas or polars frame."""
     return frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell stands for nothing: None, NaN, and what pandas has for them."""
-    nan = isinstance(value, FLOATS) and value != value
+    """Return whether a value stands for a missing one: None, NaN, or NA and NaT of pandas."""
+    nan = isinstance(value, float | np.floating) and value != value
     return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
-
-
-def counted(k: int, word: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "node"), counted(2, "node")
-    ('1 node', '2 nodes')
-    """
-    return f"{k} {word}" if k == 1 else f"{k} {word}s"
-
-
-def few(items: Sequence[object]) -> str:
-    """The first few of many, in words.
-
-    >>> few("abcdefgh")
-    "'a', 'b', 'c', 'd', 'e', … (8 in all)"
-    """
-    return ", ".join(map(repr, items[:5])) + (f", … ({len(items)} in all)" if len(items) > 5 else "")

@@ -1,4 +1,4 @@
-"""Lists of edges in text files -> the entries of a matrix."""
+"""Edge lists in text files -> the entries of a matrix."""
 
 from __future__ import annotations
 
@@ -14,26 +14,44 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.errors import AskgraphError, FileError
-from askgraph.graph.sources import SOURCES, TARGETS, Raw, assembled, counted, edge_columns, ignored, numbered
-from askgraph.io.text import INTEGER, FilePath, Row, delimiter, is_number, lines, rows, typed
+from askgraph.graph.sources import (
+    SOURCES,
+    TARGETS,
+    Raw,
+    find_edge_columns,
+    from_numbered,
+    ignored_columns_note,
+    number_nodes,
+)
+from askgraph.io.text import (
+    INTEGER,
+    FilePath,
+    Row,
+    find_delimiter,
+    is_number,
+    parse_integers,
+    read_lines,
+    read_rows,
+)
 from askgraph.support.progress import Tick, bar, compiling
+from askgraph.support.wording import counted
 from askgraph.types import Array, IntArray
 
 Columns = tuple[int, int, int | None]
-LARGE = 2**23  # bytes from which a bar is shown and compiled code pays
-CHUNK = 2**20
+LARGE_FILE_BYTES = 2**23  # a larger file gets a progress bar, and the compiled parser is worth loading for it
+CHUNK_BYTES = 2**20  # read at a time by the compiled parser
 BOM = b"\xef\xbb\xbf"
 
 
-def text_edges(path: FilePath) -> Raw:
-    """A csv, tsv, txt or edges file: source, target and perhaps weight."""
-    return _plain_edges(path) or _any_edges(path)
+def read_text_edges(path: FilePath) -> Raw:
+    """Read a csv, tsv, txt or edges file: source, target and perhaps weight."""
+    return _parse_plain(path) or _parse_any(path)
 
 
-def reading(path: FilePath) -> AbstractContextManager[Tick]:
-    """A bar over the bytes of a large file."""
+def reading_bar(path: FilePath) -> AbstractContextManager[Tick]:
+    """Return a progress bar over the bytes of a file; it is shown for a large file only."""
     size = os.path.getsize(path) if os.path.isfile(path) else 0
-    return bar(size if size >= LARGE else 0, f"reading {Path(path).name}")
+    return bar(size if size >= LARGE_FILE_BYTES else 0, f"reading {Path(path).name}")
 
 
 class Edges(NamedTuple):
@@ -45,10 +63,10 @@ class Edges(NamedTuple):
     weights: Array
 
 
-def gathered(edges: Iterable[tuple[Hashable, Hashable, float]]) -> Edges:
-    """Edges that come one by one.
+def collect_edges(edges: Iterable[tuple[Hashable, Hashable, float]]) -> Edges:
+    """Number the nodes of edges that come one by one.
 
-    >>> gathered([("ann", "bob", 1.0), ("bob", "cy", 2.5)]).j.tolist()
+    >>> collect_edges([("ann", "bob", 1.0), ("bob", "cy", 2.5)]).j.tolist()
     [1, 2]
     """
     place: dict[Hashable, int] = {}
@@ -60,14 +78,14 @@ def gathered(edges: Iterable[tuple[Hashable, Hashable, float]]) -> Edges:
     return Edges(list(place), np.array(i, np.int32), np.array(j, np.int32), np.array(weights))
 
 
-def _any_edges(path: FilePath) -> Raw:
-    """Any edge list, with a message for any line that is wrong."""
-    with reading(path) as tick:
-        found = rows(path, tick)
+def _parse_any(path: FilePath) -> Raw:
+    """Read any edge list, with an error that names the line that is wrong."""
+    with reading_bar(path) as tick:
+        found = read_rows(path, tick)
         first = next(found)
         columns, named = _edge_columns(first), _is_header(first)
-        edges = gathered(
-            _edge(path, row, first, columns) for row in (found if named else itertools.chain([first], found))
+        edges = collect_edges(
+            _parse_edge(path, row, first, columns) for row in (found if named else itertools.chain([first], found))
         )
     ends = {first.cells[k]: None for k in columns[:2]}
     if not named and _is_over_integers(list(ends), edges):
@@ -77,11 +95,11 @@ def _any_edges(path: FilePath) -> Raw:
         raise FileError(f"{path}: a header and no edges; give at least one edge")
     if not named and "" in ends:
         raise FileError(f"{path}, line {first.line}: an endpoint is empty; fill it in or drop the row")
-    return numbered(*edges._replace(names=typed(edges.names)), _edge_notes(first, named, columns))
+    return from_numbered(*edges._replace(names=parse_integers(edges.names)), _edge_notes(first, named, columns))
 
 
 def _edge_columns(first: Row) -> Columns:
-    return edge_columns(first.cells if _is_usual(first) else ["?"] * len(first.cells))
+    return find_edge_columns(first.cells if _is_usual(first) else ["?"] * len(first.cells))
 
 
 def _is_usual(first: Row) -> bool:
@@ -90,89 +108,94 @@ def _is_usual(first: Row) -> bool:
 
 
 def _is_header(first: Row) -> bool:
-    """Usual column names, or a word over weights."""
+    """Return whether the first row is a header: usual column names, or a word above the weights."""
     return _is_usual(first) or (len(first.cells) == 3 and not is_number(first.cells[2]))
 
 
 def _is_over_integers(first: list[str], edges: Edges) -> bool:
-    """Whether words stand over integers, once all is read: the first row's ends came first among the names."""
+    """Return whether the first row is a header: words above integers only.
+
+    The ends of the first row are the first of the names, since nodes are numbered as they first appear.
+    """
     if edges.i.size == 1 or any(INTEGER.fullmatch(cell) for cell in first):
         return False
     below = min(edges.i[1:].min(), edges.j[1:].min()) >= len(first)
     return bool(below) and all(INTEGER.fullmatch(str(name)) for name in edges.names[len(first) :])
 
 
-def _edge(path: FilePath, row: Row, first: Row, columns: Columns) -> tuple[str, str, float]:
+def _parse_edge(path: FilePath, row: Row, first: Row, columns: Columns) -> tuple[str, str, float]:
     a, b, w = columns
     source, target = row.cells[a], row.cells[b]
     if not (source and target) and row is not first:
         raise FileError(f"{path}, line {row.line}: an endpoint is empty; fill it in or drop the row")
-    return source, target, 1.0 if w is None else _weight(path, row, w)
+    return source, target, 1.0 if w is None else _parse_weight(path, row, w)
 
 
-def _weight(path: FilePath, row: Row, k: int) -> float:
+def _parse_weight(path: FilePath, row: Row, k: int) -> float:
     cell = row.cells[k]
     value = float(cell) if is_number(cell) else math.nan
     if 0 <= value < math.inf:
         return value
     if value < 0 and math.isfinite(value):
         raise FileError(f"{path}, line {row.line}: weight {value} is negative; weights are ≥ 0")
-    raise FileError(f"{path}, line {row.line}, weight: {cell!r} is no finite number; mend or leave it out")
+    raise FileError(f"{path}, line {row.line}, weight: {cell!r} is not a finite number; fix it or leave it out")
 
 
 def _edge_notes(first: Row, named: bool, used: Columns) -> tuple[str, ...]:
-    notes = [f"passed over {counted(first.line - 1, 'opening line')}"] if first.line > 1 else []
+    notes = [f"skipped {counted(first.line - 1, 'opening line')}"] if first.line > 1 else []
     notes += [f"read line {first.line} as a header: {', '.join(first.cells)}"] if named else []
-    return (*notes, *ignored(first.cells, used))
+    return (*notes, *ignored_columns_note(first.cells, used))
 
 
-def _plain_edges(path: FilePath) -> Raw | None:
-    """A large list of integer ids by compiled code; None wherever a line is not so plain, for the way that takes all."""
+def _parse_plain(path: FilePath) -> Raw | None:
+    """Read a large list of integer ids by compiled code; return None if any line needs the general parser."""
     try:
-        if os.path.getsize(path) < LARGE:
+        if os.path.getsize(path) < LARGE_FILE_BYTES:
             return None
-        head = list(itertools.islice(rows(path), 2))
+        head = list(itertools.islice(read_rows(path), 2))
         width, columns = len(head[0].cells), _edge_columns(head[0])
         named = _is_header(head[0]) or not any(INTEGER.fullmatch(cell) for cell in head[0].cells[:2])
-        opening = next(itertools.islice(lines(path), head[0].line - 1, None))
+        opening = next(itertools.islice(read_lines(path), head[0].line - 1, None))
         if width > 3 or columns != (0, 1, 2 if width == 3 else None) or opening.count('"') % 2:
             return None
-        parsed = _parsed(path, delimiter(path, opening), head[named].line - 1, width)
-        return parsed and assembled(*parsed, _edge_notes(head[0], named, columns))
+        parsed = _parse_chunks(path, find_delimiter(path, opening), head[named].line - 1, width)
+        return parsed and number_nodes(*parsed, _edge_notes(head[0], named, columns))
     except (OSError, AskgraphError, IndexError):
         return None
 
 
-def _parsed(path: FilePath, mark: str | None, skip: int, width: int) -> tuple[IntArray, IntArray, Array | None] | None:
-    """Both ends and the weights of all lines after the first few."""
+def _parse_chunks(
+    path: FilePath, mark: str | None, skip: int, width: int
+) -> tuple[IntArray, IntArray, Array | None] | None:
+    """Return both ends and the weights of all lines but the first ``skip``; None if a line needs the general parser."""
     with compiling("reading edges"):
-        from askgraph.io.edge_parser import WORD, parse_edges
+        from askgraph.io.edge_parser import MAX_CELL_BYTES, parse_edges
     size, k = sum(chunk.count(b"\n") + 1 for chunk in _chunks(path, 0)), 0
     ends, weights = np.empty((2, size), dtype=np.int64), np.empty(size if width == 3 else 0)
-    with reading(path) as tick:
+    with reading_bar(path) as tick:
         for chunk in _chunks(path, skip):
-            left = np.empty(chunk.count(b"\n") + 1 if width == 3 else 0, dtype=np.int64)
-            words = np.zeros((left.size, WORD), dtype=np.uint8)
+            deferred = np.empty(chunk.count(b"\n") + 1 if width == 3 else 0, dtype=np.int64)
+            words = np.zeros((deferred.size, MAX_CELL_BYTES), dtype=np.uint8)
             text = np.frombuffer(bytearray(chunk), dtype=np.uint8)
-            if k + chunk.count(b"\n") >= size:  # the file grows as it is read
+            if k + chunk.count(b"\n") >= size:  # the file grew after its lines were counted
                 return None
-            k, many = parse_edges(text, ord(mark) if mark else -1, width, ends, weights, k, left, words)
+            k, count = parse_edges(text, ord(mark) if mark else -1, width, ends, weights, k, deferred, words)
             if k < 0:
                 return None
-            exact = words[:many].view(f"S{WORD}").ravel().astype(np.float64)
+            exact = words[:count].view(f"S{MAX_CELL_BYTES}").ravel().astype(np.float64)
             if not np.isfinite(exact).all():
                 return None
-            weights[left[:many]] = exact
+            weights[deferred[:count]] = exact
             tick(len(chunk))
     return ends[0, :k], ends[1, :k], weights[:k] if width == 3 else None
 
 
 def _chunks(path: FilePath, skip: int) -> Iterator[bytes]:
-    """Whole lines of a file after the first few, about a megabyte at a time."""
+    """Yield the lines of a file but the first ``skip``, whole lines, about a megabyte at a time."""
     with open(path, "rb") as file:
         if file.read(len(BOM)) != BOM:
             file.seek(0)
         for _ in range(skip):
             file.readline()
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(CHUNK_BYTES):
             yield chunk + file.readline()

@@ -1,28 +1,28 @@
-"""Lines of integer ids and plain weights -> numbers, compiled: what is taken is read exactly as Python reads it."""
+"""A compiled parser for lines of integer ids and plain weights: numbers are exactly those that Python reads."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from askgraph.support.jit import compiled
+from askgraph.support.jit import jit
 from askgraph.types import AnyArray, Array, IntArray
 
-WORD = 40  # bytes of a weight that is left to Python
-GAP = 100  # spaces in a row
-EXACT = np.array([float(f"1e{k}") for k in range(23)])  # the powers of ten that a float holds exactly
+MAX_CELL_BYTES = 40  # a line with a longer cell goes to the general parser
+MAX_SPACES = 100  # spaces skipped in a row; a line with more goes to the general parser
+EXACT_POWERS = np.array([float(f"1e{k}") for k in range(23)])  # the powers of ten that a float holds exactly
 
 
-@compiled()
+@jit()
 def _after_spaces(text: AnyArray, at: int, mark: int) -> int:
-    for k in range(at, min(at + GAP, text.size)):
+    for k in range(at, min(at + MAX_SPACES, text.size)):
         if not (text[k] == 32 or (text[k] == 9 and mark != 9)):
             return k
-    return min(at + GAP, text.size)
+    return min(at + MAX_SPACES, text.size)
 
 
-@compiled()
+@jit()
 def _line_end(text: AnyArray, at: int) -> int:
-    """The place after a line end that is here, or -1."""
+    """Return the place after the line end at this place, or -1 if there is none."""
     if at == text.size:
         return at
     if text[at] == 13 and at + 1 < text.size:
@@ -30,9 +30,9 @@ def _line_end(text: AnyArray, at: int) -> int:
     return at + 1 if text[at] == 10 else -1
 
 
-@compiled()
-def _integer(text: AnyArray, at: int) -> tuple[int, int]:
-    """An integer of up to 18 digits, with neither +5 nor 007 nor -0, and the place after it, or -1."""
+@jit()
+def _parse_integer(text: AnyArray, at: int) -> tuple[int, int]:
+    """Return an integer of up to 18 digits and the place after it, or -1 for anything else, such as +5, 007 and -0."""
     negative = at < text.size and text[at] == 45
     start = at = at + negative
     value = 0
@@ -45,9 +45,12 @@ def _integer(text: AnyArray, at: int) -> tuple[int, int]:
     return (-value if negative else value), at
 
 
-@compiled()
-def _weight(text: AnyArray, at: int) -> tuple[float, int]:
-    """A decimal number without sign and the place after it, or -1; where a product would round twice, -1.0."""
+@jit()
+def _parse_weight(text: AnyArray, at: int) -> tuple[float, int]:
+    """Return a decimal number without sign and the place after it, or -1 for anything else.
+
+    The number is -1.0 where computing it here would round twice: Python has to parse that one.
+    """
     value, digits, fraction, power, falls = 0, 0, -1, 0, False
     while at < text.size and (48 <= text[at] <= 57 or (text[at] == 46 and fraction < 0)):
         if text[at] == 46:
@@ -71,19 +74,20 @@ def _weight(text: AnyArray, at: int) -> tuple[float, int]:
         return 0.0, -1
     if value > 2**53 or abs(power) > 22:
         return -1.0, at
-    return (value * EXACT[power] if power >= 0 else value / EXACT[-power]), at
+    return (value * EXACT_POWERS[power] if power >= 0 else value / EXACT_POWERS[-power]), at
 
 
-@compiled("UniTuple(int64, 2)(uint8[::1], int64, int64, int64[:,::1], float64[::1], int64, int64[::1], uint8[:,::1])")
+@jit("UniTuple(int64, 2)(uint8[::1], int64, int64, int64[:,::1], float64[::1], int64, int64[::1], uint8[:,::1])")
 def parse_edges(
-    text: AnyArray, mark: int, width: int, ends: IntArray, weights: Array, k: int, left: IntArray, words: AnyArray
+    text: AnyArray, mark: int, width: int, ends: IntArray, weights: Array, k: int, deferred: IntArray, words: AnyArray
 ) -> tuple[int, int]:
-    """Edges from number k on into ``ends`` and ``weights``: the next number (or -1 for lines that are not so plain).
+    """Write the edges of a text, numbered from k on, into ``ends`` and ``weights``.
 
-    ``mark`` stands between the cells, -1 for white space. Weights that are left to Python go as text into ``words``,
-    their edges' numbers into ``left``; the second result says how many.
+    ``mark`` is the delimiter, -1 for white space. Weights that Python has to parse go as text into ``words``, and the
+    numbers of their edges into ``deferred``. Returns the number of the next edge, or -1 if a line needs the general
+    parser, and the number of deferred weights.
     """
-    at, many = 0, 0
+    at, count = 0, 0
     while at < text.size:
         at = _after_spaces(text, at, mark)
         end = _line_end(text, at)
@@ -100,18 +104,18 @@ def parse_edges(
                     at = _after_spaces(text, at + 1, mark)
             start = at
             if column < 2:
-                ends[column, k], at = _integer(text, at)
+                ends[column, k], at = _parse_integer(text, at)
             else:
-                weights[k], at = _weight(text, at)
-            if at < 0 or at - start > WORD:
+                weights[k], at = _parse_weight(text, at)
+            if at < 0 or at - start > MAX_CELL_BYTES:
                 return -1, 0
             if column == 2 and weights[k] < 0:
-                words[many, : at - start] = text[start:at]
-                left[many] = k
-                many += 1
+                words[count, : at - start] = text[start:at]
+                deferred[count] = k
+                count += 1
             at = _after_spaces(text, at, mark)
         at = _line_end(text, at)
         if at < 0:
             return -1, 0
         k += 1
-    return k, many
+    return k, count

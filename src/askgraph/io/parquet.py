@@ -1,4 +1,4 @@
-"""Parquet files by pyarrow -> edges, tables; values keep the types they have there."""
+"""Parquet files, read by pyarrow -> edges, tables; values keep the types they have in the file."""
 
 from __future__ import annotations
 
@@ -10,79 +10,81 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.errors import AskgraphError, FileError, MissingExtraError
-from askgraph.graph.sources import Raw, assembled, both_ends, edge_columns, ignored, numbered
-from askgraph.io.tables import Table, distinct, label_list
+from askgraph.errors import FileError, MissingExtraError
+from askgraph.graph.sources import Raw, check_ends, find_edge_columns, from_numbered, ignored_columns_note, number_nodes
+from askgraph.io.tables import Table, check_header, label_list
 from askgraph.io.text import FilePath
+from askgraph.support.files import check_unpacked_size, reading
 from askgraph.support.progress import bar
 from askgraph.types import Array, IntArray
 
-BATCH = 2**19  # rows at a time
+ROWS_PER_BATCH = 2**19  # edges read at a time; a file with more gets a progress bar
 
 
-def parquet_edges(path: FilePath) -> Raw:
-    """Edges, some rows at a time; columns by their names, else the first two or three."""
-    with _opened(path) as file:
+def read_parquet_edges(path: FilePath) -> Raw:
+    """Read edges, batch by batch; columns are found by their names, else the first two or three are taken."""
+    with _open_parquet(path) as file:
         header, m, start = file.schema_arrow.names, file.metadata.num_rows, 0
-        distinct(str(path), header)
-        columns = edge_columns(header)
+        check_header(str(path), header)
+        columns = find_edge_columns(header)
         used = [header[k] for k in columns if k is not None]
         kind = _id_type(path, file.schema_arrow, used[:2])
         text, place = kind == "large_string", dict[Hashable, int]()
         ends, weights = np.empty((2, m), np.int64 if text else kind), np.empty(m) if used[2:] else None
-        with bar(m if m > BATCH else 0, f"reading {Path(path).name}") as tick:
-            for batch in file.iter_batches(BATCH, columns=used):
-                both = [_filled(path, batch.column(name), name, start).cast(kind) for name in used[:2]]
+        with bar(m if m > ROWS_PER_BATCH else 0, f"reading {Path(path).name}") as tick:
+            for batch in file.iter_batches(ROWS_PER_BATCH, columns=used):
+                both = [_check_filled(path, batch.column(name), name, start).cast(kind) for name in used[:2]]
                 rows = slice(start, start + batch.num_rows)
-                ends[:, rows] = _placed(path, both, place, start) if text else [end.to_numpy() for end in both]
+                ends[:, rows] = _number_words(path, both, place, start) if text else [end.to_numpy() for end in both]
                 if weights is not None:
-                    weights[rows] = _numbers(path, _filled(path, batch.column(used[2]), used[2], start), used[2])
+                    column = _check_filled(path, batch.column(used[2]), used[2], start)
+                    weights[rows] = _as_numbers(path, column, used[2])
                 start += batch.num_rows
                 tick(batch.num_rows)
         if start != m or m == 0:
             raise FileError(f"{path}: {start} rows where its header says {m}; give at least one, and all of them")
-    notes = ignored(header, columns)
+    notes = ignored_columns_note(header, columns)
     if text:
-        return numbered(list(place), ends[0], ends[1], weights, notes)
-    return assembled(*both_ends(ends[0], ends[1]), weights, notes)
+        return from_numbered(list(place), ends[0], ends[1], weights, notes)
+    return number_nodes(*check_ends(ends[0], ends[1]), weights, notes)
 
 
 def parquet_table(path: FilePath) -> Table:
-    """A table, each column read as it is asked for."""
-    with _opened(path) as file:
+    """Return a table; each column is read from the file when it is asked for."""
+    with _open_parquet(path) as file:
         header, m = file.schema_arrow.names, file.metadata.num_rows
-    distinct(str(path), header)
+    check_header(str(path), header)
     if m == 0 or not header:
         raise FileError(f"{path}: a header and no rows; give at least one row")
 
     def whole(file: Any, name: str) -> Any:
         found = file.read([name]).column(name).combine_chunks()
         if len(found) != m:
-            raise FileError(f"{path}: {len(found)} rows where its header says {m}; write it anew")
+            raise FileError(f"{path}: {len(found)} rows where its header says {m}; write it again")
         return found
 
-    def column(file: Any, name: str) -> Any:
-        return _filled(path, whole(file, name), name)
+    def filled(file: Any, name: str) -> Any:
+        return _check_filled(path, whole(file, name), name)
 
     def cells(name: str) -> list[Any]:
-        with _opened(path) as file:
+        with _open_parquet(path) as file:
             found: list[Any] = whole(file, name).to_pylist()
         return found
 
     def numbers(name: str) -> Array:
-        with _opened(path) as file:
-            values = _numbers(path, column(file, name), name)
+        with _open_parquet(path) as file:
+            values = _as_numbers(path, filled(file, name), name)
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
             k = int(bad[0])
             raise FileError(
-                f"{path}, {_row(k)}, column {name!r}: {values[k]} is no finite number; mend or leave it out"
+                f"{path}, {_row(k)}, column {name!r}: {values[k]} is not a finite number; fix it or leave it out"
             )
         return values
 
     def values(name: str) -> list[Hashable]:
-        with _opened(path) as file:
-            found = column(file, name)
-            if not _is("string", found.type):
+        with _open_parquet(path) as file:
+            found = filled(file, name)
+            if not _is_type("string", found.type):
                 return label_list(path, found.to_numpy(zero_copy_only=False))
             words: list[Hashable] = found.to_pylist()
         if "" in words:
@@ -93,29 +95,21 @@ def parquet_table(path: FilePath) -> Table:
 
 
 @contextmanager
-def _opened(path: FilePath) -> Iterator[Any]:
-    """A parquet file; what would unpack without bound is refused, and damage is named wherever it shows."""
+def _open_parquet(path: FilePath) -> Iterator[Any]:
+    """Open a parquet file; refuse one that would unpack to far more than its size, and report damage with its name."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtraError(f'{path}: parquet needs pyarrow: pip install "askgraph[tables]"') from None
-    try:
-        with ParquetFile(path) as file:
-            groups = (file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups))
-            small, full = os.path.getsize(path), max(8 * file.metadata.num_rows, sum(groups))
-            if full > 2**26 and full > 200 * small:
-                raise FileError(f"{path}: {small} bytes would unpack to {full}; write it with less compression")
-            yield file
-    except AskgraphError:
-        raise
-    except FileNotFoundError as error:
-        raise FileError(f"{path}: cannot be read ({os.strerror(error.errno or 2)}); check the path") from None
-    except Exception as error:  # damage shows in many ways below; all of them mean this
-        raise FileError(f"{path}: not readable as parquet ({error}); write it anew") from None
+    with reading(path, "parquet", "write it again"), ParquetFile(path) as file:
+        groups = (file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups))
+        unpacked = max(8 * file.metadata.num_rows, sum(groups))
+        check_unpacked_size(path, os.path.getsize(path), unpacked, "write it with less compression")
+        yield file
 
 
-def _is(what: str, kind: Any) -> bool:
-    """Whether a type is of a kind, in whatever width."""
+def _is_type(what: str, kind: Any) -> bool:
+    """Return whether a pyarrow type is a "string", "integer", "number" or "dictionary", of any width."""
     import pyarrow
 
     wide = {"string": ("string", "large_string", "string_view"), "number": ("integer", "floating", "decimal")}
@@ -124,14 +118,14 @@ def _is(what: str, kind: Any) -> bool:
 
 
 def _value_type(kind: Any) -> Any:
-    return kind.value_type if _is("dictionary", kind) else kind
+    return kind.value_type if _is_type("dictionary", kind) else kind
 
 
 def _id_type(path: FilePath, schema: Any, names: list[str]) -> str:
-    """What both ends are read as: text, integers, or whole numbers as floats."""
+    """Return the type that both ends are read as: text, integers, or whole numbers as floats."""
     kinds = [_value_type(schema.field(name).type) for name in names]
     for what, wide in (("string", "large_string"), ("integer", "int64"), ("number", "float64")):
-        if all(_is(what, kind) for kind in kinds):
+        if all(_is_type(what, kind) for kind in kinds):
             return wide
     ends = " and ".join(f"{name!r} is of type {kind}" for name, kind in zip(names, kinds, strict=True))
     raise FileError(f"{path}: {ends}; give both as integers or both as text")
@@ -141,23 +135,23 @@ def _row(k: int) -> str:
     return f"row {k} (counted from 0)"
 
 
-def _filled(path: FilePath, column: Any, name: str, start: int = 0) -> Any:
-    """A column without its dictionary, and without gaps."""
+def _check_filled(path: FilePath, column: Any, name: str, start: int = 0) -> Any:
+    """Return a column without dictionary encoding; raise an error if a cell is empty."""
     if column.null_count:
         k = start + int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
         raise FileError(f"{path}, {_row(k)}: column {name!r} is empty; fill it in or drop the row")
-    return column.dictionary_decode() if _is("dictionary", column.type) else column
+    return column.dictionary_decode() if _is_type("dictionary", column.type) else column
 
 
-def _numbers(path: FilePath, column: Any, name: str) -> Array:
-    if not _is("number", column.type):
+def _as_numbers(path: FilePath, column: Any, name: str) -> Array:
+    if not _is_type("number", column.type):
         raise FileError(f"{path}: column {name!r} is of type {column.type}; give numbers")
     values: Array = column.cast("float64", safe=False).to_numpy()
     return values
 
 
-def _placed(path: FilePath, ends: list[Any], place: dict[Hashable, int], start: int) -> IntArray:
-    """The places of both ends among the names, numbered as they first appear along the rows."""
+def _number_words(path: FilePath, ends: list[Any], place: dict[Hashable, int], start: int) -> IntArray:
+    """Return the places of both ends among the names in ``place``, adding new names as they first appear."""
     import pyarrow
 
     both = pyarrow.concat_arrays(ends).dictionary_encode()

@@ -1,4 +1,4 @@
-"""Tables -> columns by name: text and npz files; a parquet or jsonl file gives the same face."""
+"""Tables in text and npz files -> columns by name; parquet and jsonl files give the same ``Table``."""
 
 from __future__ import annotations
 
@@ -9,32 +9,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askgraph.errors import FileError
-from askgraph.graph.sources import few
-from askgraph.io.text import FilePath, is_number, numbers, rows, texts
+from askgraph.io.text import FilePath, is_number, number_column, read_rows, text_column
 from askgraph.support.npz import load_arrays
+from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 
 
 class Table(NamedTuple):
-    """Columns by name: ``numbers`` gives finite numbers, ``values`` labels or ids, ``cells`` what is there, None where nothing is;
-    ``where`` says which row is the k-th.
-    """
+    """Columns by name, each in three ways, and the place of a row in the file."""
 
     header: list[str]
-    numbers: Callable[[str], Array]
-    values: Callable[[str], list[Hashable]]
-    cells: Callable[[str], list[Any]]
-    where: Callable[[int], str]
+    numbers: Callable[[str], Array]  # a column as finite numbers
+    values: Callable[[str], list[Hashable]]  # a column as labels or ids
+    cells: Callable[[str], list[Any]]  # a column as it is, None for an empty cell
+    where: Callable[[int], str]  # the place of the k-th row, such as "line 5"
 
 
 def text_table(path: FilePath) -> Table:
-    """A csv, tsv or txt file; its first row is a header if nothing in it is a number."""
-    found = list(rows(path))
+    """Read a csv, tsv or txt file; its first row is a header if no cell in it is a number."""
+    found = list(read_rows(path))
     first, header = found[0], [cell or str(k) for k, cell in enumerate(found[0].cells)]
     if any(is_number(cell) for cell in first.cells):
         header = [str(k) for k in range(len(header))]
     else:
-        distinct(f"{path}, line {first.line}", header)
+        check_header(f"{path}, line {first.line}", header)
         if not (found := found[1:]):
             raise FileError(f"{path}: a header and no rows; give at least one row")
     place = {name: k for k, name in enumerate(header)}
@@ -45,21 +43,21 @@ def text_table(path: FilePath) -> Table:
 
     return Table(
         header,
-        lambda name: numbers(path, found, place[name], f", column {name!r}"),
-        lambda name: texts(path, found, place[name]),
+        lambda name: number_column(path, found, place[name], f", column {name!r}"),
+        lambda name: text_column(path, found, place[name]),
         lambda name: [cell or None for cell in columns()[place[name]]],
         lambda k: f"line {found[k].line}",
     )
 
 
-def distinct(where: str, header: list[str]) -> None:
-    """Refuse two columns of one name."""
+def check_header(where: str, header: list[str]) -> None:
+    """Raise an error if two columns have the same name."""
     if twice := next((name for name in header if header.count(name) > 1), None):
         raise FileError(f"{where}: two columns are called {twice!r}; rename one")
 
 
 def npz_table(path: FilePath) -> tuple[Array, list[Hashable] | None, list[Hashable] | None]:
-    """X, and perhaps y and names."""
+    """Read X, and y and names if they are there."""
     stored = load_arrays(path)
     X = stored.get("X", np.empty(0))
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
@@ -75,9 +73,11 @@ def npz_table(path: FilePath) -> tuple[Array, list[Hashable] | None, list[Hashab
 
 
 def label_list(path: FilePath, array: AnyArray) -> list[Hashable]:
-    """Labels from an array: integers (whole floats too), booleans or text."""
+    """Return an array of integers (whole floats too), booleans or text as a list of labels."""
     if array.ndim != 1 or array.dtype.kind not in "biufU":
-        raise FileError(f"{path}: labels of shape {array.shape} and type {array.dtype}; give one line of ints or text")
+        raise FileError(
+            f"{path}: labels of shape {array.shape} and type {array.dtype}; give one row of integers or text"
+        )
     if array.dtype.kind == "f":
         if (odd := np.flatnonzero(array != np.round(array))).size:
             raise FileError(f"{path}: label {odd[0]} is {array[odd[0]]}; give integers or text")

@@ -1,4 +1,4 @@
-"""Text files -> rows of cells, cells -> numbers or text; whatever is wrong is named with its file and line."""
+"""Text files -> rows of cells, cells -> numbers or text; an error names the file and the line."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askgraph.errors import FileError, GraphError
-from askgraph.graph.sources import counted
 from askgraph.support.progress import Tick
+from askgraph.support.wording import counted
 from askgraph.types import Array
 
 FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
-MAX_LINE = 2**24
-CHUNK = 2**20
+MAX_LINE_BYTES = 2**24  # a longer line is refused: the file is hardly text
+CHUNK_BYTES = 2**20  # read at a time
 
 
 class Row(NamedTuple):
@@ -35,8 +35,8 @@ class Row(NamedTuple):
 
 
 @contextmanager
-def about(path: FilePath) -> Iterator[None]:
-    """Whatever is wrong with a file's content, the message names the file."""
+def naming_file(path: FilePath) -> Iterator[None]:
+    """Re-raise a GraphError of the block as a FileError that names the file."""
     try:
         yield
     except GraphError as error:
@@ -44,22 +44,22 @@ def about(path: FilePath) -> Iterator[None]:
 
 
 def suffix(path: FilePath, known: tuple[str, ...]) -> str:
-    """The type of a file, one of those known here."""
+    """Return the suffix of a file in lower case; raise an error unless it is among those known."""
     kind = Path(path).suffix.casefold()
     if kind not in known:
         raise FileError(f"{path}: a file of type {kind or '(none)'} is not read here; use {', '.join(known)}")
     return kind
 
 
-def lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
-    """The lines of a text file in UTF-8, some at a time; a bar ticks by bytes."""
+def read_lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
+    """Yield the lines of a text file in UTF-8; ``tick`` is called with the number of bytes read."""
     number = 1
     try:
         with open(path, "rb") as file:
-            while chunk := file.read(min(CHUNK, MAX_LINE)):
-                rest = file.readline(MAX_LINE)
+            while chunk := file.read(min(CHUNK_BYTES, MAX_LINE_BYTES)):
+                rest = file.readline(MAX_LINE_BYTES)
                 chunk += rest
-                if len(rest) == MAX_LINE or b"\0" in chunk:
+                if len(rest) == MAX_LINE_BYTES or b"\0" in chunk:
                     number += chunk.count(b"\n", 0, chunk.find(b"\0") if b"\0" in chunk else None)
                     raise FileError(f"{path}, line {number}: binary data or an endless line; give text in UTF-8")
                 yield from io.StringIO(chunk.decode("utf-8-sig" if number == 1 else "utf-8"), newline="\n")
@@ -73,24 +73,27 @@ def lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
         raise FileError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
-def rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
-    """The rows that are not blank, at least one, all of one width, cells stripped; opening comments are passed over."""
-    source, head = lines(path, tick), []
+def read_rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
+    """Yield the rows that are not blank, their cells stripped; skip comments at the start of a txt or edges file.
+
+    Raises an error if there is no row, or if a row has more or fewer cells than the first.
+    """
+    source, head = read_lines(path, tick), []
     comments = ("#", "%") if Path(path).suffix.casefold() in (".txt", ".edges") else ()
     for line in source:
         head.append("\n" if comments and line.startswith(comments) else line)
         if head[-1].strip():
             break
-    mark, source = delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
+    mark, source = find_delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
     reader = csv.reader(source, delimiter=mark or ",", strict=True)
     split = map(str.split, source) if mark is None else reader
     try:
-        yield from _even(path, split, itertools.count(1) if mark is None else iter(lambda: reader.line_num, -1))
+        yield from _check_widths(path, split, itertools.count(1) if mark is None else iter(lambda: reader.line_num, -1))
     except csv.Error as error:
-        raise FileError(f"{path}, line {reader.line_num}: {error}; mend the quotes or the line ends") from None
+        raise FileError(f"{path}, line {reader.line_num}: {error}; fix the quotes or the line ends") from None
 
 
-def _even(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:
+def _check_widths(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:
     first = None
     for raw, number in zip(split, numbers, strict=False):
         row = Row(number, list(map(str.strip, raw)))
@@ -99,21 +102,21 @@ def _even(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) ->
         first = first or row
         if len(row.cells) != len(first.cells):
             came, width = counted(len(row.cells), "column"), len(first.cells)
-            raise FileError(f"{path}, line {row.line}: {came} where line {first.line} has {width}; mend the row")
+            raise FileError(f"{path}, line {row.line}: {came} where line {first.line} has {width}; fix the row")
         yield row
     if first is None:
         raise FileError(f"{path}: the file is empty; give at least one row")
 
 
-def delimiter(path: FilePath, line: str) -> str | None:
-    """The most frequent of comma, semicolon and tab; None is any white space."""
+def find_delimiter(path: FilePath, line: str) -> str | None:
+    """Return the most frequent of comma, semicolon and tab; None means white space."""
     kind = Path(path).suffix.casefold()
     mark = "\t" if kind == ".tsv" else max(",;\t", key=line.count)
     return mark if mark in line or kind in (".csv", ".tsv") else None
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, infinity too.
+    """Return whether a cell is a number; infinity counts as one, NaN does not.
 
     >>> is_number("1e3"), is_number("1_000"), is_number("nan")
     (True, False, False)
@@ -124,8 +127,8 @@ def is_number(cell: str) -> bool:
         return False
 
 
-def numbers(path: FilePath, rows: list[Row], k: int, where: str = "") -> Array:
-    """The k-th column as finite numbers."""
+def number_column(path: FilePath, rows: list[Row], k: int, where: str = "") -> Array:
+    """Return the k-th column as finite numbers; raise an error that names the first other cell."""
     try:
         values = np.array([float(row.cells[k]) for row in rows])
         if np.isfinite(values).all() and not any("_" in row.cells[k] for row in rows):
@@ -133,18 +136,18 @@ def numbers(path: FilePath, rows: list[Row], k: int, where: str = "") -> Array:
     except ValueError:
         pass
     bad = next(row for row in rows if not (is_number(row.cells[k]) and math.isfinite(float(row.cells[k]))))
-    raise FileError(f"{path}, line {bad.line}{where}: {bad.cells[k]!r} is no finite number; mend or leave it out")
+    raise FileError(f"{path}, line {bad.line}{where}: {bad.cells[k]!r} is not a finite number; fix it or leave it out")
 
 
-def texts(path: FilePath, rows: list[Row], k: int) -> list[Hashable]:
-    """The k-th column as integers if all are, else as text; no cell is empty."""
+def text_column(path: FilePath, rows: list[Row], k: int) -> list[Hashable]:
+    """Return the k-th column as integers if all cells are, else as text; raise an error if a cell is empty."""
     for row in rows:
         if not row.cells[k]:
             raise FileError(f"{path}, line {row.line}: column {k + 1} is empty; fill it in or drop the row")
-    return typed([row.cells[k] for row in rows])
+    return parse_integers([row.cells[k] for row in rows])
 
 
-def typed(cells: list[Any]) -> list[Hashable]:
-    """Integers if all cells are, else the cells."""
+def parse_integers(cells: list[Any]) -> list[Hashable]:
+    """Return the cells as integers if all of them are integers, else unchanged."""
     whole = all(isinstance(cell, str) and INTEGER.fullmatch(cell) for cell in cells)
     return [int(cell) for cell in cells] if whole else cells

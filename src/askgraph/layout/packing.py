@@ -1,4 +1,4 @@
-"""Pictures of different size side by side in the unit square."""
+"""Packing: pictures of different sizes side by side in the unit square."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import numpy as np
 
 from askgraph.types import AnyArray, Array, IntArray
 
-MARGIN = 0.05  # of a rectangle's shorter side, left free all around
-TURNS = np.arange(0, 180, 10) * np.pi / 180
-SMALL = 1e-6  # a picture smaller than this is a point
+MARGIN = 0.05  # share of a rectangle's shorter side that stays free on all four sides
+ANGLES = np.arange(0, 180, 10) * np.pi / 180  # radians; a picture is rotated by the one at which it fits largest
+SMALLEST_SIZE = 1e-6  # a picture that is smaller counts as this large: a single point must not be scaled up
 
 
 def rectangles(areas: Array) -> Array:
-    """Rectangles (x, y, width, height) that fill the unit square, with these shares of its area: halves of halves.
+    """Return rectangles (x, y, width, height) that fill the unit square in proportion to these areas.
+
+    The square is cut into two parts of about equal area, and each part again, along its longer side.
 
     >>> rectangles(np.array([2.0, 1.0, 1.0])).tolist()
     [[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
@@ -35,32 +37,35 @@ def rectangles(areas: Array) -> Array:
     return found
 
 
-def fitted(x: Array, sizes: IntArray, boxes: Array) -> Array:
-    """Consecutive pictures of so many points, each turned so that it gets largest, and brought into its box."""
+def fit_into_boxes(x: Array, sizes: IntArray, boxes: Array) -> Array:
+    """Rotate, scale and move pictures into their boxes, each as large as it fits; ``sizes`` are the points of each."""
     if not sizes.size:
         return x
     start, which = np.append(0, np.cumsum(sizes))[:-1], np.repeat(np.arange(sizes.size), sizes)
-    scales = np.array([_scale(_turned(x, turn), start, boxes) for turn in TURNS])
-    x = _turned(x, TURNS[scales.argmax(axis=0)][which])
+    scales = np.array([_largest_scales(_rotate(x, angle), start, boxes) for angle in ANGLES])
+    x = _rotate(x, ANGLES[scales.argmax(axis=0)][which])
     middle = (np.minimum.reduceat(x, start) + np.maximum.reduceat(x, start)) / 2
     return np.asarray((x - middle[which]) * scales.max(axis=0)[which, None] + (boxes[:, :2] + boxes[:, 2:] / 2)[which])
 
 
-def _turned(x: Array, turn: AnyArray) -> Array:
-    cos, sin = np.cos(turn), np.sin(turn)
+def _rotate(x: Array, angle: AnyArray) -> Array:
+    cos, sin = np.cos(angle), np.sin(angle)
     return np.stack([cos * x[:, 0] - sin * x[:, 1], sin * x[:, 0] + cos * x[:, 1]], axis=1)
 
 
-def _scale(x: Array, start: IntArray, boxes: Array) -> Array:
-    """By what each picture may grow: its box has a margin, and a long box is no reason to be longer than a square one."""
+def _largest_scales(x: Array, start: IntArray, boxes: Array) -> Array:
+    """Return the factor by which each picture fits into its box, less a margin.
+
+    In a long box, a picture gets no longer than in a square box of the same area.
+    """
     across = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start)
-    room = boxes[:, 2:] - 2 * MARGIN * boxes[:, 2:].min(axis=1, keepdims=True)
-    room = np.minimum(room, np.sqrt(room.prod(axis=1, keepdims=True)))
-    return np.asarray((room / np.maximum(across, SMALL)).min(axis=1))
+    space = boxes[:, 2:] - 2 * MARGIN * boxes[:, 2:].min(axis=1, keepdims=True)
+    space = np.minimum(space, np.sqrt(space.prod(axis=1, keepdims=True)))
+    return np.asarray((space / np.maximum(across, SMALLEST_SIZE)).min(axis=1))
 
 
 def lattice(n: int, box: Array) -> Array:
-    """n points in rows that fill a box.
+    """Return n points in rows that fill a box.
 
     >>> lattice(3, np.array([0.0, 0.0, 1.0, 1.0])).tolist()
     [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75]]

@@ -1,15 +1,19 @@
-"""Aggregates of a graph and the graph they form, compiled."""
+"""Compiled loops that group the nodes of a graph into aggregates and build the graph of the aggregates."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from askgraph.linalg.simd import compiled
+from askgraph.support.jit import jit
 
 
-@compiled
-def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group: Any, tie: Any) -> int:
-    """Groups of a node and its strong neighbors; who is left joins the group it is tied to most. `top` is its best weight."""
+@jit(reorder=False)
+def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group: Any, pull: Any) -> int:
+    """Write the aggregate of each node into ``group`` and return their number; nodes without neighbors keep -1.
+
+    A node whose strong neighbors are all free forms an aggregate with them; each node left over joins the aggregate that its
+    edges weigh most to. ``top`` is the largest weight at each node; ``pull`` is work space, one zero per node.
+    """
     count = 0
     for i in range(len(group)):
         free = group[i] < 0 and first[i] < first[i + 1]
@@ -28,22 +32,25 @@ def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group
             for t in range(first[i], first[i + 1]):
                 a = group[node[t]]
                 if a >= 0:
-                    tie[a] += weight[t]
-                    best = a if best < 0 or tie[a] > tie[best] else best
+                    pull[a] += weight[t]
+                    best = a if best < 0 or pull[a] > pull[best] else best
             for t in range(first[i], first[i + 1]):
                 if group[node[t]] >= 0:
-                    tie[group[node[t]]] = 0.0
+                    pull[group[node[t]]] = 0.0
             group[i] = -2 - best
     for i in range(len(group)):
         group[i] = -2 - group[i] if group[i] < -1 else group[i]
     return count
 
 
-@compiled
-def contract(
+@jit(reorder=False)
+def contract_groups(
     first: Any, node: Any, weight: Any, group: Any, member: Any, end: Any, slot: Any, start: Any, to: Any, total: Any
 ) -> int:
-    """Weights between groups, Σ w_ij over i in a, j in b, by rows: start, to, total. Group a is member[end[a]:end[a + 1]]."""
+    """Write the weights between groups, Σ w_ij over i in a, j in b, by rows into start, to, total; return their number.
+
+    Group a is member[end[a]:end[a + 1]]; ``slot`` is work space, -1 for each group.
+    """
     size = 0
     for a in range(len(end) - 1):
         for m in range(end[a], end[a + 1]):

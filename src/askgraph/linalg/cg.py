@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
-from askgraph.linalg.blocked_cg import STEPS, WIDTH, Sides, System, shares
-from askgraph.linalg.multigrid import Groups, Hierarchy, Level, norms
+from askgraph.linalg.blocked_cg import STEPS, WIDTH, Sides, System, divide_or_keep
+from askgraph.linalg.multigrid import Groups, Hierarchy, Level, column_norms
 from askgraph.types import AnyArray, Array, IntArray
 
-SMALL = 1_500  # nodes: below, a dense inverse costs less than compiling
-SHRINKS = 10  # a graph whose aggregates make one so many times smaller has a use for them
-MIXES = 16  # steps of Jacobi to three digits; with so few, aggregates would not pay
+SMALL = 1_500  # nodes: up to this size a dense inverse is used, which costs less than loading numba
+MIN_SHRINKAGE = 10  # if the graph of aggregates is 10 times smaller, aggregates are used without a trial of Jacobi
+FEW_JACOBI_STEPS = 16  # if Jacobi needs at most 16 steps for three digits, aggregates are not tried
 
 
-def _chosen(fine: Level) -> tuple[str, System]:
-    """The preconditioner that takes less work, by count, to bring random signs to three digits."""
+def _choose_preconditioner(fine: Level) -> tuple[str, System]:
+    """Return the preconditioner that takes less work, by count, to solve for random signs to three digits, and its system."""
     group, level = fine.coarser()
     b = np.random.default_rng(0).choice([-1.0, 1.0], (fine.excess.size, 1))
 
@@ -33,18 +33,18 @@ def _chosen(fine: Level) -> tuple[str, System]:
         taken, left = system.run(b, np.zeros_like(b), 1e-3, limit)
         return taken if left[0] <= 1e-3 else limit + 1
 
-    plain = System(Hierarchy.constants(fine, group, level), True) if level.size * SHRINKS > fine.size else None
-    if plain and steps(plain, MIXES) <= MIXES:
+    plain = System(Hierarchy.constants(fine, group, level), True) if level.size * MIN_SHRINKAGE > fine.size else None
+    if plain and steps(plain, FEW_JACOBI_STEPS) <= FEW_JACOBI_STEPS:
         return "jacobi", plain
     hierarchy = Hierarchy.multilevel(fine, group, level)
     system = System(hierarchy, False)
-    if plain and steps(plain, most := int(hierarchy.work * steps(system, 10 * MIXES))) <= most:
+    if plain and steps(plain, most := int(hierarchy.work * steps(system, 10 * FEW_JACOBI_STEPS))) <= most:
         return "jacobi", plain
     return "multilevel", system
 
 
-class Small:
-    """The same in numpy, with a dense inverse of all of Q: little but refinement is left to do."""
+class DenseSystem:
+    """The `System` of a small Q, in numpy: a dense inverse of Q is the preconditioner, so that little but refinement is left."""
 
     def __init__(self, fine: Level) -> None:
         W, nodes = fine.weights.tocoo(), np.arange(fine.excess.size)
@@ -57,32 +57,32 @@ class Small:
         self.nested: list[Groups] = []
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
-        """Like `System.run`."""
+        """Improve X in place, like `System.run`."""
         b, x = B.astype(np.float64), X.astype(np.float64)
-        norm, p, before = norms(b), np.zeros_like(b), np.ones(b.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not below rtol in the end
+        norm, p, before = column_norms(b), np.zeros_like(b), np.ones(b.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):  # a column that overflows is reported as not solved
             for steps in range(limit + 1):
                 r = b - self._times(x)
-                left = shares(self._fine.left(r, x, rtol * norm), norm)
+                left = divide_or_keep(self._fine.unexplained(r, x, rtol * norm), norm)
                 if steps == limit or not (left > rtol).any():
                     break
                 z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))
                 now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
                 p = z + (steps > 0) * now / before * p
-                x += shares(now, (p * self._times(p)).sum(axis=0)) * p
+                x += divide_or_keep(now, (p * self._times(p)).sum(axis=0)) * p
                 before = np.where(now > 0, now, 1.0)
             X[:] = x
         return steps, left
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Like `System.rough`."""
+        """Write X or D⁻¹W X, like `System.rough`."""
         x = np.zeros(X.shape)
         left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
         X[:] = self._fine.smoothed(x) if smooth else x
         return left
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
-        """Like `System.diagonal`."""
+        """Return (Q⁻¹)_ii at some nodes, like `System.diagonal`."""
         B = np.zeros((self._excess.size, nodes.size))
         B[nodes, np.arange(nodes.size)] = 1.0
         X = np.zeros_like(B)
@@ -90,18 +90,18 @@ class Small:
         return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
 
     def smoothed(self, X: AnyArray) -> Array:
-        """D⁻¹W X."""
+        """Return D⁻¹W X."""
         return self._fine.smoothed(X)
 
     def _times(self, x: Array) -> Array:
-        """Qx by differences, like `multiply`."""
+        """Return Qx, computed by differences like `cg_kernels.multiply`."""
         return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
 
 
 class Solver:
-    """Solves with Q = L + δI, in which the rows of pinned nodes may be the identity's; disconnected graphs are legal.
+    """A solver for Q X = B, Q = L + δI; rows of pinned nodes may be those of the identity, and the graph disconnected.
 
-    ``excess`` are the row sums of Q, where they are known better than Q can hold them. ``preconditioner`` is "multilevel" or
+    ``excess`` are the row sums of Q, if they are known more exactly than Q holds them. ``preconditioner`` is "multilevel" or
     "jacobi", whichever takes less work by count: no clock decides, so the same input gives the same result.
 
     >>> import numpy as np
@@ -110,22 +110,27 @@ class Solver:
     [2.0, 1.0]
     """
 
-    width = WIDTH  # columns that are solved together
+    width = WIDTH  # columns solved together
     preconditioner: str
-    _system: System | Small
+    _system: System | DenseSystem
 
     def __init__(self, Q: csr_array, excess: Array | None = None) -> None:
         fine = Level.of(Q, excess)
         self._n = fine.excess.size
-        self.preconditioner, self._system = ("multilevel", Small(fine)) if self._n <= SMALL else _chosen(fine)
+        self.preconditioner, self._system = (
+            ("multilevel", DenseSystem(fine)) if self._n <= SMALL else _choose_preconditioner(fine)
+        )
 
     def groups(self, most: int) -> Groups | None:
-        """The finest aggregates that are no more than this, one of them of all nodes without neighbors; None without any."""
+        """Return the aggregate of each node on the finest level with at most ``most`` aggregates; None if there is none.
+
+        All nodes without neighbors share one aggregate.
+        """
         nested = self._system.nested if self.preconditioner == "multilevel" else []
         return next((group for group in nested if group.max() < most), None)
 
     def solve(self, b: AnyArray, rtol: float = 1e-8, start: Array | None = None) -> Array:
-        """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
+        """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
         B = np.ascontiguousarray(b, dtype=np.float64).reshape(len(b), -1)
         X = np.zeros_like(B) if start is None else np.array(start, dtype=np.float64, order="C").reshape(B.shape)
         return self._refined(B, X, rtol).reshape(np.shape(b))
@@ -139,10 +144,11 @@ class Solver:
         tick: Callable[[], None] = lambda: None,
         out: NDArray[np.float32] | None = None,
     ) -> NDArray[np.float32]:
-        """The same in float32, for shortlists and probes: columns of an array, or ``count`` that a function makes by blocks.
+        """Return X solved in float32, for shortlists and probes.
 
-        ``smooth`` gives D⁻¹W X instead; ``tick`` is called after every eight columns; ``out`` is where the result goes. Where
-        float32 is not enough, a column is solved in float64.
+        ``sides`` is an array, or a function that returns some of ``count`` columns. ``smooth`` gives D⁻¹W X instead; ``tick`` is
+        called after each block of columns; the result is written into ``out`` if given. A column for which float32 is not
+        enough is solved in float64.
         """
         if not callable(sides):
             b = np.asarray(sides, dtype=np.float32)
@@ -156,7 +162,7 @@ class Solver:
         return X
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
-        """(Q⁻¹)_ii at these nodes, with a relative error of the order of rtol²: x_i is what conjugate gradients minimize."""
+        """Return (Q⁻¹)_ii at some nodes, with a relative error of the order of rtol²: conjugate gradients minimize that error."""
         d = self._system.diagonal(nodes, rtol)
         for c in np.flatnonzero(np.isnan(d)):
             b = np.zeros((self._n, 1))
@@ -173,7 +179,7 @@ class Solver:
             X[:, bad] = again
         if not (left <= rtol).all():
             raise ConvergenceError(
-                f"conjugate gradients stopped at a relative residual of {left.max():.1e} after {steps} steps, {rtol:g} was asked "
-                'for: raise delta, narrow the range of the weights, or use engine="direct"'
+                f"conjugate gradients stopped at a relative residual of {left.max():.1e} after {steps} steps, above {rtol:g}: "
+                'raise delta, narrow the range of the weights, or use engine="direct"'
             )
         return X

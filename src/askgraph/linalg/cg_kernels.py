@@ -1,4 +1,7 @@
-"""The compiled loops of ``cg``; importing this module loads numba. A row of a block of columns is one SIMD value."""
+"""The compiled loops of conjugate gradients; importing this module loads numba.
+
+A row of a block of columns is one SIMD value. ``lanes`` is a tuple with one entry per column: its type tells the width.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.linalg.simd import compiled, fetch, inlined, load, store, zero
+from askgraph.linalg.simd import load, prefetch, store, zero
+from askgraph.support.jit import jit, jit_inline
 
-OVERSHOOT = 1.5  # piecewise constants are too stiff; the V-cycle stays positive definite for any factor > 0
-ONE = np.uint64(1)  # unsigned, as all indices: signed ones are tested for being negative
-CHUNK = np.uint64(64)  # rows that float32 may sum before float64 takes over
-FAR = 16  # entries ahead that memory is asked for: 1.6 times faster where neighbors lie anywhere
+OVERSHOOT = 1.5  # factor of coarse corrections, as piecewise constants are too stiff; > 0 keeps the V-cycle definite
+ONE = np.uint64(1)  # unsigned, like all indices: numba tests signed ones for being negative
+CHUNK_ROWS = np.uint64(64)  # rows summed in float32 before the sum is added to one in float64
+PREFETCH_ENTRIES = 16  # entries of Q between prefetch and use: 1.6 times faster where neighbors lie anywhere in memory
 
 
-class Rows(NamedTuple):
+class Matrix(NamedTuple):
     """Q = Laplacian(weight) + diag(excess), row by row."""
 
-    first: Any
-    node: Any  # followed by FAR zeros
+    first: Any  # row i has the entries first[i]:first[i + 1]
+    node: Any  # the column of each entry, followed by PREFETCH_ENTRIES zeros
     weight: Any
     excess: Any
     diagonal: Any
@@ -26,14 +30,14 @@ class Rows(NamedTuple):
 
 
 class Coarse(NamedTuple):
-    """The coarse levels, numbered one after another: the same, and how they hang together."""
+    """The coarse levels, their nodes numbered one after another: the fields of `Matrix`, and how the levels are linked."""
 
     first: Any
     node: Any
     weight: Any
     excess: Any
     diagonal: Any
-    inverse: Any  # 0 at a node without neighbors: the constants see to it
+    inverse: Any  # 1 / diagonal; 0 at a node without neighbors, which the constants solve
     child: Any  # node a stands for the nodes child[a]:end[a] one level below
     end: Any
     level: Any  # level l is level[l]:level[l + 1]
@@ -43,122 +47,122 @@ class Coarse(NamedTuple):
 
 
 class Scattered(NamedTuple):
-    """The entries of Q piece by piece of rows, within a piece by column, roughly, then by row: what is read stays in cache."""
+    """The entries of Q by pieces of rows, in a piece roughly by column, then by row, so that reads stay in cache."""
 
-    first: Any  # piece k is first[k]:first[k + 1]
-    begin: Any  # and rows begin[k]:begin[k + 1]
+    first: Any  # piece k has the entries first[k]:first[k + 1]
+    begin: Any  # and the rows begin[k]:begin[k + 1]
     row: Any
     node: Any
     weight: Any
 
 
 class Work(NamedTuple):
-    """What conjugate gradients move on each step: residual, solution, direction and Q times it; coarse vectors; scalars."""
+    """The vectors and scalars that a step of conjugate gradients updates."""
 
-    r: Any
-    x: Any
-    p: Any
-    q: Any
-    low: Any
-    high: Any
-    factor: Any  # step and turn
-    sums: Any  # rᵀr, rᵀD⁻¹r, then rᵀz on the coarse level or pᵀq, and the last rᵀz of all
+    r: Any  # residual
+    x: Any  # solution
+    p: Any  # direction
+    q: Any  # Q p
+    low: Any  # residual on the coarse levels
+    high: Any  # correction on the coarse levels
+    factor: Any  # the step along p, and how much of p the next direction keeps
+    sums: Any  # rᵀr, rᵀD⁻¹r, then rᵀz on the coarse levels or pᵀq, and rᵀz of the step before
 
 
-@inlined
-def multiply(one: Any, rows: Rows, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
-    """q = Q p by differences, (Qp)_i = excess_i p_i + Σ_j w_ij (p_i - p_j), in rows start to stop; sums[2] = pᵀq there."""
-    total, far = zero(sums, one), np.uint64(FAR)
-    for begin in range(start, stop, CHUNK):
-        part = zero(p, one)
-        for i in range(begin, min(begin + CHUNK, stop)):
-            mine = load(p, i, one)
-            value = rows.excess[i] * mine
-            for t in range(rows.first[i], rows.first[i + ONE]):
-                if len(one) > 1:
-                    fetch(p, rows.node[t + far], one)
-                value = value + rows.weight[t] * (mine - load(p, rows.node[t], one))
+@jit_inline()
+def multiply(lanes: Any, Q: Matrix, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
+    """Set q = Q p by differences, (Qp)_i = excess_i p_i + Σ_j w_ij (p_i - p_j), in rows start to stop; sums[2] = pᵀq there."""
+    total, far = zero(sums, lanes), np.uint64(PREFETCH_ENTRIES)
+    for begin in range(start, stop, CHUNK_ROWS):
+        part = zero(p, lanes)
+        for i in range(begin, min(begin + CHUNK_ROWS, stop)):
+            mine = load(p, i, lanes)
+            value = Q.excess[i] * mine
+            for t in range(Q.first[i], Q.first[i + ONE]):
+                if len(lanes) > 1:
+                    prefetch(p, Q.node[t + far], lanes)
+                value = value + Q.weight[t] * (mine - load(p, Q.node[t], lanes))
             store(q, i, value)
             part = part + mine * value
         total = total + part
     store(sums, 2, total)
 
 
-@inlined
-def descend(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
-    """r -= step q and low = Pᵀr for the aggregates start to stop; sums[:2] = rᵀr, rᵀD⁻¹r there."""
-    r, step, square, scaled = work.r, load(work.factor, 0, one), zero(sums, one), zero(sums, one)
+@jit_inline()
+def restrict_residual(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """Set r -= step q and low = Pᵀr for the aggregates start to stop; sums[:2] = rᵀr, rᵀD⁻¹r there."""
+    r, step, square, scaled = work.r, load(work.factor, 0, lanes), zero(sums, lanes), zero(sums, lanes)
     for a in range(start, stop):
-        total = zero(sums, one)
-        for begin in range(coarse.child[a], coarse.end[a], CHUNK):
-            p0, p1, p2 = zero(r, one), zero(r, one), zero(r, one)
-            for i in range(begin, min(begin + CHUNK, coarse.end[a])):
-                value = load(r, i, one) - step * load(work.q, i, one)
+        total = zero(sums, lanes)
+        for begin in range(coarse.child[a], coarse.end[a], CHUNK_ROWS):
+            p0, p1, p2 = zero(r, lanes), zero(r, lanes), zero(r, lanes)
+            for i in range(begin, min(begin + CHUNK_ROWS, coarse.end[a])):
+                value = load(r, i, lanes) - step * load(work.q, i, lanes)
                 store(r, i, value)
                 p0 = p0 + value
                 p1 = p1 + value * value
-                p2 = p2 + rows.inverse[i] * value * value
+                p2 = p2 + Q.inverse[i] * value * value
             total, square, scaled = total + p0, square + p1, scaled + p2
         store(work.low, a, total)
     store(sums, 0, square)
     store(sums, 1, scaled)
 
 
-@inlined
-def advance(one: Any, rows: Rows, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
-    """x += step p; p = D⁻¹r + P high + turn p, for the aggregates start to stop."""
-    x, p, step, turn = work.x, work.p, load(work.factor, 0, one), load(work.factor, 1, one)
+@jit_inline()
+def update_direction(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
+    """Set x += step p, then p = D⁻¹r + P high + keep p, for the aggregates start to stop."""
+    x, p, step, keep = work.x, work.p, load(work.factor, 0, lanes), load(work.factor, 1, lanes)
     for a in range(start, stop):
-        shift = load(work.high, a, one)
+        shift = load(work.high, a, lanes)
         for i in range(coarse.child[a], coarse.end[a]):
-            old = load(p, i, one)
-            store(x, i, load(x, i, one) + step * old)
-            store(p, i, shift + rows.inverse[i] * load(work.r, i, one) + turn * old)
+            old = load(p, i, lanes)
+            store(x, i, load(x, i, lanes) + step * old)
+            store(p, i, shift + Q.inverse[i] * load(work.r, i, lanes) + keep * old)
 
 
-@inlined
-def pull(one: Any, coarse: Coarse, r: Any, z: Any, i: Any) -> Any:
-    """r_i + Σ_j w_ij z_j."""
-    value = load(r, i, one)
+@jit_inline()
+def add_neighbors(lanes: Any, coarse: Coarse, r: Any, z: Any, i: Any) -> Any:
+    """Return r_i + Σ_j w_ij z_j."""
+    value = load(r, i, lanes)
     for t in range(coarse.first[i], coarse.first[i + ONE]):
-        value = value + coarse.weight[t] * load(z, coarse.node[t], one)
+        value = value + coarse.weight[t] * load(z, coarse.node[t], lanes)
     return value
 
 
-@inlined
-def cycle(one: Any, coarse: Coarse, r: Any, z: Any) -> None:
-    """A symmetric V-cycle, z ≈ A₁⁻¹r: Gauss-Seidel down and up the coarse levels, a dense inverse on the last."""
+@jit_inline()
+def cycle(lanes: Any, coarse: Coarse, r: Any, z: Any) -> None:
+    """Run a symmetric V-cycle, z ≈ A₁⁻¹r: Gauss-Seidel down and up the coarse levels, a dense inverse on the last."""
     level, last = coarse.level, len(coarse.level) - 2
     for k in range(last):
         for i in range(level[k], level[k + 1]):
-            store(z, i, zero(z, one))
+            store(z, i, zero(z, lanes))
         for i in range(level[k], level[k + 1]):
-            store(z, i, coarse.inverse[i] * pull(one, coarse, r, z, i))
+            store(z, i, coarse.inverse[i] * add_neighbors(lanes, coarse, r, z, i))
         for a in range(level[k + 1], level[k + 2]):
-            part = zero(r, one)
+            part = zero(r, lanes)
             for i in range(coarse.child[a], coarse.end[a]):
-                part = part + (pull(one, coarse, r, z, i) - coarse.diagonal[i] * load(z, i, one))
+                part = part + (add_neighbors(lanes, coarse, r, z, i) - coarse.diagonal[i] * load(z, i, lanes))
             store(r, a, part)
-    solve_last(one, coarse.dense, r, z, level[last], level[last + 1])
+    solve_last(lanes, coarse.dense, r, z, level[last], level[last + 1])
     for k in range(last - 1, -1, -1):
         for a in range(level[k + 1], level[k + 2]):
-            shift = OVERSHOOT * load(z, a, one)
+            shift = OVERSHOOT * load(z, a, lanes)
             for i in range(coarse.child[a], coarse.end[a]):
-                store(z, i, load(z, i, one) + shift)
+                store(z, i, load(z, i, lanes) + shift)
         for j in range(level[k + 1] - level[k]):
             i = level[k + 1] - ONE - j
-            store(z, i, coarse.inverse[i] * pull(one, coarse, r, z, i))
+            store(z, i, coarse.inverse[i] * add_neighbors(lanes, coarse, r, z, i))
 
 
-@inlined
-def solve_last(one: Any, dense: Any, r: Any, z: Any, start: Any, end: Any) -> None:
-    """z = dense r, and 0 beyond; four rows at a time share the loads of r."""
+@jit_inline()
+def solve_last(lanes: Any, dense: Any, r: Any, z: Any, start: Any, end: Any) -> None:
+    """Set z = dense r, and 0 beyond; four rows at a time share the loads of r."""
     for i in range(start, end):
-        store(z, i, zero(z, one))
+        store(z, i, zero(z, lanes))
     for i in range(np.uint64(0), np.uint64(len(dense)), np.uint64(4)):
-        s0, s1, s2, s3 = zero(z, one), zero(z, one), zero(z, one), zero(z, one)
+        s0, s1, s2, s3 = zero(z, lanes), zero(z, lanes), zero(z, lanes), zero(z, lanes)
         for j in range(np.uint64(dense.shape[1])):
-            value = load(r, start + j, one)
+            value = load(r, start + j, lanes)
             s0 = s0 + dense[i, j] * value
             s1 = s1 + dense[i + ONE, j] * value
             s2 = s2 + dense[i + np.uint64(2), j] * value
@@ -169,186 +173,189 @@ def solve_last(one: Any, dense: Any, r: Any, z: Any, start: Any, end: Any) -> No
         store(z, start + i + np.uint64(3), s3)
 
 
-@inlined
-def add_constants(one: Any, coarse: Coarse, r: Any, z: Any, sums: Any) -> None:
-    """z += 1_c (1_cᵀr) / (1_cᵀQ 1_c) for every component c; sums[2] = rᵀz on the first coarse level."""
+@jit_inline()
+def add_constants(lanes: Any, coarse: Coarse, r: Any, z: Any, sums: Any) -> None:
+    """Set z += 1_c (1_cᵀr) / (1_cᵀQ 1_c) for every component c; sums[2] = rᵀz on the first coarse level."""
     for c in range(np.uint64(len(coarse.total))):
-        mean = zero(sums, one)
+        mean = zero(sums, lanes)
         for a in range(coarse.component[c], coarse.component[c + ONE]):
-            mean = mean + load(r, a, one)
+            mean = mean + load(r, a, lanes)
         mean = coarse.total[c] * mean
         for a in range(coarse.component[c], coarse.component[c + ONE]):
-            store(z, a, load(z, a, one) + mean)
-    total = zero(sums, one)
+            store(z, a, load(z, a, lanes) + mean)
+    total = zero(sums, lanes)
     for a in range(coarse.level[1]):
-        total = total + load(r, a, one) * load(z, a, one)
+        total = total + load(r, a, lanes) * load(z, a, lanes)
     store(sums, 2, total)
 
 
-@inlined
-def going(one: Any, sums: Any, goal: Any) -> bool:
-    """Whether rᵀr is above its goal in some column."""
+@jit_inline()
+def above_goal(lanes: Any, sums: Any, goal: Any) -> bool:
+    """Return whether rᵀr is above its goal in some column."""
     above = False
-    for c in range(len(one)):
+    for c in range(len(lanes)):
         above = above or not sums[0, c] <= goal[c]
     return above
 
 
-@inlined
-def turn(one: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> None:
-    """The coarse part of the preconditioned residual, and how much of the last direction to keep."""
+@jit_inline()
+def choose_direction(lanes: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> None:
+    """Compute the coarse part of the preconditioned residual, and how much of the last direction to keep."""
     sums = work.sums
-    cycle(one, coarse, work.low, work.high)
-    add_constants(one, coarse, work.low, work.high, sums)
-    for c in range(len(one)):
+    cycle(lanes, coarse, work.low, work.high)
+    add_constants(lanes, coarse, work.low, work.high, sums)
+    for c in range(len(lanes)):
         now = sums[1, c] + sums[2, c]
         work.factor[1, c] = now / sums[3, c] if steps > 0 and sums[0, c] > goal[c] else 0.0
         sums[3, c] = now
 
 
-@inlined
-def stride(one: Any, work: Work, goal: Any) -> bool:
-    """How far to go in this direction; False where rounding has left no way to tell."""
+@jit_inline()
+def choose_step(lanes: Any, work: Work, goal: Any) -> bool:
+    """Compute the step along the direction; return False if rounding makes pᵀQp ≤ 0 in an unfinished column."""
     sums, sound = work.sums, True
-    for c in range(len(one)):
+    for c in range(len(lanes)):
         work.factor[0, c] = sums[3, c] / sums[2, c] if sums[0, c] > goal[c] and sums[2, c] > 0.0 else 0.0
         sound = sound and (sums[0, c] <= goal[c] or sums[2, c] > 0.0)
     return sound
 
 
-@compiled
-def iterate(one: Any, rows: Rows, coarse: Coarse, work: Work, goal: Any, limit: int) -> int:
-    """Conjugate gradients on Q x = r until rᵀr <= goal in every column; all but r and x starts at 0. The number of steps."""
+@jit(reorder=False)
+def iterate(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, goal: Any, limit: int) -> int:
+    """Run conjugate gradients on Q x = r until rᵀr <= goal in every column, and return the number of steps.
+
+    All of ``work`` but r must be 0 at the start.
+    """
     steps, sound, none = 0, True, np.uint64(0)
     n, groups = np.uint64(len(work.p)), coarse.level[1]
     while True:
-        descend(one, rows, coarse, work, work.sums, none, groups)
-        if not (going(one, work.sums, goal) and sound and steps < limit):
+        restrict_residual(lanes, Q, coarse, work, work.sums, none, groups)
+        if not (above_goal(lanes, work.sums, goal) and sound and steps < limit):
             break
-        turn(one, coarse, work, goal, steps)
-        advance(one, rows, coarse, work, none, groups)
-        multiply(one, rows, work.p, work.q, work.sums, none, n)
-        sound = stride(one, work, goal)
+        choose_direction(lanes, coarse, work, goal, steps)
+        update_direction(lanes, Q, coarse, work, none, groups)
+        multiply(lanes, Q, work.p, work.q, work.sums, none, n)
+        sound = choose_step(lanes, work, goal)
         steps += 1
-    advance(one, rows, coarse, work, none, groups)
+    update_direction(lanes, Q, coarse, work, none, groups)
     return steps
 
 
-@compiled
-def piece_down(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
-    """`descend`, for a thread."""
-    descend(one, rows, coarse, work, sums, start, stop)
+@jit(reorder=False)
+def piece_restrict(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """Run `restrict_residual` on a piece, in a thread."""
+    restrict_residual(lanes, Q, coarse, work, sums, start, stop)
 
 
-@compiled
-def piece_on(one: Any, rows: Rows, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
-    """`advance`, for a thread; it has nothing to add up."""
-    advance(one, rows, coarse, work, start, stop)
+@jit(reorder=False)
+def piece_update(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
+    """Run `update_direction` on a piece, in a thread; ``sums`` is not used."""
+    update_direction(lanes, Q, coarse, work, start, stop)
 
 
-@compiled
-def piece_times(one: Any, rows: Rows, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
-    """`multiply`, for a thread."""
-    multiply(one, rows, p, q, sums, start, stop)
+@jit(reorder=False)
+def piece_multiply(lanes: Any, Q: Matrix, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
+    """Run `multiply` on a piece, in a thread."""
+    multiply(lanes, Q, p, q, sums, start, stop)
 
 
-@inlined
-def scatter(rows: Rows, entries: Scattered, x: Any, y: Any, piece: Any) -> None:
-    """y = Q x of one column over a piece: 1.7 times faster where neighbors lie anywhere in a million nodes."""
+@jit_inline()
+def scatter(Q: Matrix, entries: Scattered, x: Any, y: Any, piece: Any) -> None:
+    """Set y = Q x of one column in a piece: 1.7 times faster than `multiply` if neighbors lie anywhere in a million nodes."""
     for i in range(entries.begin[piece], entries.begin[piece + ONE]):
-        y[i] = rows.excess[i] * x[i]
+        y[i] = Q.excess[i] * x[i]
     for t in range(entries.first[piece], entries.first[piece + ONE]):
         i = entries.row[t]
         y[i] += entries.weight[t] * (x[i] - x[entries.node[t]])
 
 
-@compiled
-def piece_scattered(one: Any, rows: Rows, entries: Scattered, p: Any, q: Any, sums: Any, piece: Any, _: Any) -> None:
-    """`multiply` of one column, for a thread."""
+@jit(reorder=False)
+def piece_scattered(lanes: Any, Q: Matrix, entries: Scattered, p: Any, q: Any, sums: Any, piece: Any, _: Any) -> None:
+    """Run `scatter` on a piece of one column, in a thread; sums[2] = pᵀq there."""
     x, y = p.ravel(), q.ravel()
-    scatter(rows, entries, x, y, piece)
+    scatter(Q, entries, x, y, piece)
     start, stop, total = entries.begin[piece], entries.begin[piece + ONE], 0.0
-    for begin in range(start, stop, CHUNK):
+    for begin in range(start, stop, CHUNK_ROWS):
         part: Any = np.float32(0)
-        for i in range(begin, min(begin + CHUNK, stop)):
+        for i in range(begin, min(begin + CHUNK_ROWS, stop)):
             part += x[i] * y[i]
         total += part
     sums[2, 0] = total
 
 
-@compiled
-def residual_scattered(rows: Rows, entries: Scattered, columns: Any, piece: Any) -> None:
-    """r = b - Qx of one column over a piece; columns are b, x and r."""
+@jit(reorder=False)
+def residual_scattered(Q: Matrix, entries: Scattered, columns: Any, piece: Any) -> None:
+    """Set r = b - Qx of one column in a piece; ``columns`` are b, x and r."""
     b, x, r = columns
-    scatter(rows, entries, x, r, piece)
+    scatter(Q, entries, x, r, piece)
     for i in range(entries.begin[piece], entries.begin[piece + ONE]):
         r[i] = b[i] - r[i]
 
 
-@compiled
-def between_down(one: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> bool:
-    """What `iterate` does between `descend` and `advance`."""
-    if not going(one, work.sums, goal):
+@jit(reorder=False)
+def choose_direction_outside(lanes: Any, coarse: Coarse, work: Work, goal: Any, steps: int) -> bool:
+    """Run the part of `iterate` between its loops over rows: return False at the goal, else call `choose_direction`."""
+    if not above_goal(lanes, work.sums, goal):
         return False
-    turn(one, coarse, work, goal, steps)
+    choose_direction(lanes, coarse, work, goal, steps)
     return True
 
 
-@compiled
-def between_times(one: Any, work: Work, goal: Any) -> bool:
-    """What `iterate` does after `multiply`."""
-    return stride(one, work, goal)
+@jit(reorder=False)
+def choose_step_outside(lanes: Any, work: Work, goal: Any) -> bool:
+    """Run `choose_step`, called from outside compiled code."""
+    return choose_step(lanes, work, goal)
 
 
-@compiled
-def balance(one: Any, rows: Rows, coarse: Coarse, mass: Any, x: Any, r: Any) -> None:
-    """x += 1_c (mass_c - 1_cᵀQx) / (1_cᵀQ 1_c) and r -= excess times that, for every component; mass_c = 1_cᵀb.
+@jit(reorder=False)
+def correct_constants(lanes: Any, Q: Matrix, coarse: Coarse, sums_b: Any, x: Any, r: Any) -> None:
+    """Set x += 1_c (1_cᵀb - 1_cᵀQx) / (1_cᵀQ 1_c) for every component c, and r accordingly; sums_b are the 1_cᵀb.
 
-    Along the constants a float32 solve drifts; 1_cᵀQx = excessᵀx sees them without a product with Q.
+    A solve in float32 drifts along the constants; 1_cᵀQx = excessᵀx measures the drift without a product with Q.
     """
     for c in range(np.uint64(len(coarse.total))):
         first, last = coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]
-        mean = load(mass, c, one)
-        for begin in range(first, last, CHUNK):
-            part = zero(x, one)
-            for i in range(begin, min(begin + CHUNK, last)):
-                part = part + rows.excess[i] * load(x, i, one)
+        mean = load(sums_b, c, lanes)
+        for begin in range(first, last, CHUNK_ROWS):
+            part = zero(x, lanes)
+            for i in range(begin, min(begin + CHUNK_ROWS, last)):
+                part = part + Q.excess[i] * load(x, i, lanes)
             mean = mean - part
         mean = coarse.total[c] * mean
         for i in range(first, last):
-            store(x, i, load(x, i, one) + mean)
-            store(r, i, load(r, i, one) - rows.excess[i] * mean)
+            store(x, i, load(x, i, lanes) + mean)
+            store(r, i, load(r, i, lanes) - Q.excess[i] * mean)
 
 
-@compiled
-def masses(one: Any, coarse: Coarse, b: Any, mass: Any) -> None:
-    """mass_c = 1_cᵀb."""
+@jit(reorder=False)
+def sum_components(lanes: Any, coarse: Coarse, b: Any, sums_b: Any) -> None:
+    """Set sums_b to 1_cᵀb for every component c."""
     for c in range(np.uint64(len(coarse.total))):
-        total = zero(mass, one)
+        total = zero(sums_b, lanes)
         for i in range(coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]):
-            total = total + load(b, i, one)
-        store(mass, c, total)
+            total = total + load(b, i, lanes)
+        store(sums_b, c, total)
 
 
-@compiled
-def residual(one: Any, rows: Rows, b: Any, x: Any, r: Any, sums: Any, start: Any, stop: Any) -> None:
-    """r = b - Qx in rows start to stop."""
-    multiply(one, rows, x, r, sums, start, stop)
+@jit(reorder=False)
+def residual(lanes: Any, Q: Matrix, b: Any, x: Any, r: Any, sums: Any, start: Any, stop: Any) -> None:
+    """Set r = b - Qx in rows start to stop."""
+    multiply(lanes, Q, x, r, sums, start, stop)
     for i in range(start, stop):
-        store(r, i, load(b, i, one) - load(r, i, one))
+        store(r, i, load(b, i, lanes) - load(r, i, lanes))
 
 
-@compiled
-def smoothed(one: Any, rows: Rows, b: Any, x: Any, r: Any, y: Any, sums: Any) -> None:
-    """y = D⁻¹W x, r = b - Qx and sums[0] = rᵀr: with q = Qx, D⁻¹W x = x - D⁻¹q, so one product serves for both."""
-    multiply(one, rows, x, r, sums, np.uint64(0), np.uint64(len(r)))
-    square = zero(sums, one)
-    for begin in range(np.uint64(0), np.uint64(len(r)), CHUNK):
-        part = zero(r, one)
-        for i in range(begin, min(begin + CHUNK, np.uint64(len(r)))):
-            q = load(r, i, one)
-            left = load(b, i, one) - q
-            store(y, i, load(x, i, one) - rows.inverse[i] * q)
+@jit(reorder=False)
+def residual_and_smooth(lanes: Any, Q: Matrix, b: Any, x: Any, r: Any, y: Any, sums: Any) -> None:
+    """Set y = D⁻¹W x, r = b - Qx and sums[0] = rᵀr: with q = Qx, D⁻¹W x = x - D⁻¹q, so one product serves for both."""
+    multiply(lanes, Q, x, r, sums, np.uint64(0), np.uint64(len(r)))
+    square = zero(sums, lanes)
+    for begin in range(np.uint64(0), np.uint64(len(r)), CHUNK_ROWS):
+        part = zero(r, lanes)
+        for i in range(begin, min(begin + CHUNK_ROWS, np.uint64(len(r)))):
+            q = load(r, i, lanes)
+            left = load(b, i, lanes) - q
+            store(y, i, load(x, i, lanes) - Q.inverse[i] * q)
             store(r, i, left)
             part = part + left * left
         square = square + part

@@ -1,4 +1,4 @@
-"""A matrix that grows by columns while its older views stay as they were."""
+"""A matrix to which columns are appended while older views of it stay valid."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from askgraph.types import Array
 
-_CLAIMING = Lock()  # one for all: it is held for a moment, and stacks can be pickled
+_CLAIM_LOCK = Lock()  # one for all stacks, so that stacks can be pickled; it is held for a moment only
 
 
-class Stack:
-    """Columns of one length, appended: ``push`` returns a new stack and leaves this one valid.
+class ColumnStack:
+    """An immutable matrix: ``push`` returns a new stack with one more column and leaves this one as it is.
 
     Stacks that grew from each other share one buffer: the first to append to a given length writes in place, a second
-    branch copies. So a loop of t appends costs O(n t), not O(n t²), and a value stays a value.
+    branch copies. So a loop of t appends costs O(n t), not O(n t²).
     """
 
     def __init__(self, buffer: _Buffer, length: int) -> None:
@@ -23,27 +23,27 @@ class Stack:
         self._length = length
 
     @classmethod
-    def like(cls, column: Array) -> Stack:
-        """Without columns yet; they will be as long as this one, and live where it does."""
+    def like(cls, column: Array) -> ColumnStack:
+        """Return a stack without columns, whose columns will have the length, the type and the device of ``column``."""
         return cls(_Buffer(np.empty_like(column, shape=(0, column.size)), 0), 0)
 
     @property
     def array(self) -> Array:
-        """The columns, (rows, length), as a view."""
+        """The columns, of shape (rows, length), as a read-only view."""
         view = self._buffer.data[: self._length].T
         if isinstance(view, np.ndarray):
             view.flags.writeable = False
         return view
 
-    def push(self, column: Array) -> Stack:
-        """The same columns and one more."""
-        buffer = self._buffer.claimed(self._length)
+    def push(self, column: Array) -> ColumnStack:
+        """Return a stack of the same columns and one more."""
+        buffer = self._buffer.claim(self._length)
         buffer.data[self._length] = column
-        return Stack(buffer, self._length + 1)
+        return ColumnStack(buffer, self._length + 1)
 
     @classmethod
-    def of(cls, columns: Array) -> Stack:
-        """A stack that holds a copy of these columns."""
+    def of(cls, columns: Array) -> ColumnStack:
+        """Return a stack with a copy of some columns."""
         length = columns.shape[1]
         return cls(_Buffer(columns.T.copy(order="C"), length), length)
 
@@ -53,9 +53,9 @@ class _Buffer:
         self.data = data
         self.used = used
 
-    def claimed(self, length: int) -> _Buffer:
-        """A buffer whose next row after these is the caller's: this one, or a copy where another was first or none is left."""
-        with _CLAIMING:
+    def claim(self, length: int) -> _Buffer:
+        """Return a buffer whose row ``length`` the caller may write: this one, or a copy if the row is taken or missing."""
+        with _CLAIM_LOCK:
             if self.used == length < len(self.data):
                 self.used += 1
                 return self

@@ -1,4 +1,4 @@
-"""What a factor will look like before it is computed: the elimination tree, its supernodes, and their rows."""
+"""The structure of a sparse factor before it is computed: the elimination tree, its supernodes, and their rows."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.support.jit import compiled
+from askgraph.support.jit import jit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-WIDEST = 32  # columns of a supernode: beyond, the triangles within it stop being small change
+MAX_COLUMNS = 32  # of a supernode; in wider ones the triangle of the diagonal block takes noticeable time
 
 
 class Tree(NamedTuple):
-    """Supernodes in postorder."""
+    """The supernodes in postorder, each a run of columns with the same rows below; arrays have one entry per supernode."""
 
-    first: Longs  # the column where each begins
-    start: Longs  # where its rows begin
-    rows: Ints  # rows below the diagonal block, ascending
-    head: Ints  # its last child, or -1
-    prior: Ints  # the sibling before it, or -1
-    block: Longs  # where its rows of N begin
-    room: int  # floats waiting on the stack, at most
-    tall: int  # rows below a supernode, at most
+    first: Longs  # its first column; one more entry at the end
+    start: Longs  # where its rows begin in `rows`; one more entry at the end
+    rows: Ints  # of all supernodes: rows below the diagonal block, ascending
+    last_child: Ints  # or -1
+    previous: Ints  # the sibling before it, or -1
+    block: Longs  # where its rows of N begin; one more entry at the end
+    stack_size: int  # most floats on the stack of updates at any time
+    max_rows: int  # most rows below a supernode
 
 
-@compiled()
+@jit()
 def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints) -> Ints:
-    """Parent of each column in the elimination tree (Liu 1990), -1 at a root."""
+    """Return the parent of each column in the elimination tree (Liu 1990), -1 at a root."""
     parent = np.full(len(order), -1, np.int32)
     root = np.full(len(order), -1, np.int32)
     for j in range(len(order)):
@@ -46,9 +46,9 @@ def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints) -> Ints:
     return parent
 
 
-@compiled()
+@jit()
 def postorder(parent: Ints) -> Ints:
-    """Rank of each column once every subtree is contiguous."""
+    """Return the rank of each column in an order in which every subtree is contiguous."""
     n = len(parent)
     child = np.full(n + 1, -1, np.int32)  # child[-1] is the first root
     sibling = np.empty(n, np.int32)
@@ -72,11 +72,14 @@ def postorder(parent: Ints) -> Ints:
     return rank
 
 
-@compiled()
-def columns(
-    indptr: Ints, indices: Ints, order: Ints, place: Ints, up: Ints, node: Ints, end: Longs, rows: Ints
+@jit()
+def count_entries(
+    indptr: Ints, indices: Ints, order: Ints, place: Ints, up: Ints, owner: Ints, end: Longs, rows: Ints
 ) -> Longs:
-    """Entries of each column of L; where rows has room, list each supernode's rows too (end: where its list ends)."""
+    """Return the number of entries of each column of L. If ``rows`` is not empty, list in it the rows of each supernode.
+
+    ``owner`` is the supernode of each column; ``end`` is where each list begins, and is moved to where it ends.
+    """
     counts = np.ones(len(order), np.int64)
     seen = np.full(len(order), -1, np.int32)
     last = np.full(len(end), -1, np.int32)
@@ -87,17 +90,17 @@ def columns(
             while k < i and seen[k] != i:
                 seen[k] = i
                 counts[k] += 1
-                if len(rows) and node[k] != node[i] and last[node[k]] != i:
-                    last[node[k]] = i
-                    rows[end[node[k]]] = i
-                    end[node[k]] += 1
+                if len(rows) and owner[k] != owner[i] and last[owner[k]] != i:
+                    last[owner[k]] = i
+                    rows[end[owner[k]]] = i
+                    end[owner[k]] += 1
                 k = up[k]
     return counts
 
 
-@compiled()
-def supernodes(up: Ints, counts: Longs) -> Longs:
-    """First column of each supernode: a tenth of explicit zeros costs less than many thin blocks."""
+@jit()
+def find_supernodes(up: Ints, counts: Longs) -> Longs:
+    """Return the first column of each supernode, and n. Up to a tenth of explicit zeros costs less than many thin blocks."""
     first = np.empty(len(up) + 1, np.int64)
     entries = np.empty(len(up), np.int64)
     m = 0
@@ -109,7 +112,7 @@ def supernodes(up: Ints, counts: Longs) -> Longs:
             w = j + 1 - first[m - 2]
             stored = w * counts[j] + w * (w - 1) // 2
             true = entries[m - 1] + entries[m - 2]
-            if w > WIDEST or (w > 4 and 10 * (stored - true) > stored):
+            if w > MAX_COLUMNS or (w > 4 and 10 * (stored - true) > stored):
                 break
             m -= 1
             entries[m - 1] = true
@@ -117,44 +120,47 @@ def supernodes(up: Ints, counts: Longs) -> Longs:
     return first[: m + 1].copy()
 
 
-@compiled()
-def link(first: Longs, start: Longs, rows: Ints, node: Ints) -> Tree:
-    """Join supernodes into a tree and measure what its stack and blocks will take."""
+@jit()
+def link_supernodes(first: Longs, start: Longs, rows: Ints, owner: Ints) -> Tree:
+    """Return the tree of the supernodes, and the sizes of its stack and blocks."""
     m = len(first) - 1
-    head = np.full(m, -1, np.int32)
-    prior = np.full(m, -1, np.int32)
+    last_child = np.full(m, -1, np.int32)
+    previous = np.full(m, -1, np.int32)
     block = np.zeros(m + 1, np.int64)
-    room = top = tall = 0
+    stack_size = top = max_rows = 0
     for s in range(m):
         w, h = first[s + 1] - first[s], start[s + 1] - start[s]
         block[s + 1] = block[s] + w * (w + h)
-        c = head[s]
+        c = last_child[s]
         while c != -1:
             top -= (start[c + 1] - start[c]) ** 2
-            c = prior[c]
+            c = previous[c]
         top += h * h
-        room, tall = max(room, top), max(tall, h)
+        stack_size, max_rows = max(stack_size, top), max(max_rows, h)
         if h:
-            p = node[rows[start[s]]]
-            prior[s] = head[p]
-            head[p] = s
-    return Tree(first, start, rows, head, prior, block, room, tall)
+            p = owner[rows[start[s]]]
+            previous[s] = last_child[p]
+            last_child[p] = s
+    return Tree(first, start, rows, last_child, previous, block, stack_size, max_rows)
 
 
 def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, Longs, Tree]:
-    """From the position of each node in a low-fill order: order, place (both postordered), entries of columns of L, tree."""
+    """Return order and place (both in postorder), the entries of each column of L, and the tree.
+
+    ``place`` is the position of each node in an order with little fill.
+    """
     parent = etree(indptr, indices, _inverse(place), place)
     rank = postorder(parent)
     up = np.where(parent < 0, -1, rank[parent])[_inverse(rank)].astype(np.int32)
     place = rank[place]
     order, none = _inverse(place), np.empty(0, np.int32)
-    counts = columns(indptr, indices, order, place, up, none, np.empty(0, np.int64), none)
-    first = supernodes(up, counts)
-    node = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
+    counts = count_entries(indptr, indices, order, place, up, none, np.empty(0, np.int64), none)
+    first = find_supernodes(up, counts)
+    owner = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
     start = np.append(0, np.cumsum(counts[first[1:] - 1] - 1))
     rows = np.empty(start[-1], np.int32)
-    columns(indptr, indices, order, place, up, node, start.copy(), rows)
-    return order, place, counts, link(first, start, rows, node)
+    count_entries(indptr, indices, order, place, up, owner, start.copy(), rows)
+    return order, place, counts, link_supernodes(first, start, rows, owner)
 
 
 def _inverse(permutation: Ints) -> Ints:

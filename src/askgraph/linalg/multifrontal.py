@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from askgraph.linalg.elimination import WIDEST, Floats, Ints, Tree
-from askgraph.support.jit import compiled
+from askgraph.linalg.elimination import MAX_COLUMNS, Floats, Ints, Tree
+from askgraph.support.jit import jit
 
 
-@compiled("void(f8[::1],i8,f8[::1],i8,i8,f8[::1],i8,i8,i8,i8,i8)")
+@jit("void(f8[::1],i8,f8[::1],i8,i8,f8[::1],i8,i8,i8,i8,i8)")
 def multiply(
     C: Floats, c: int, A: Floats, down: int, along: int, B: Floats, b: int, m: int, inner: int, n: int, reach: int
 ) -> None:
-    """C += A B where j < i + reach; (m, n), (m, inner), (inner, n), with row strides c, down, b; along is A's other stride."""
+    """Add A B to C where j < i + reach.
+
+    C is (m, n), A (m, inner), B (inner, n); their row strides are c, down and b, and ``along`` is the column stride of A.
+    """
     for lo in range(0, n, 512):
         hi = min(lo + 512, n)
         for k in range(0, inner - 3, 4):
@@ -41,31 +44,31 @@ def multiply(
                     row[j] += x0 * b0[j]
 
 
-@compiled("void(f8[::1],f8[::1],i8)")
+@jit("void(f8[::1],f8[::1],i8)")
 def copy(to: Floats, source: Floats, n: int) -> None:
-    """Copy n numbers; a loop, for slice assignment is slow to compile."""
+    """Copy n numbers, by a loop: slice assignment is slow to compile."""
     for i in range(n):
         to[i] = source[i]
 
 
-@compiled("void(f8[::1],i8)")
+@jit("void(f8[::1],i8)")
 def clear(x: Floats, n: int) -> None:
-    """Zero n numbers."""
+    """Set n numbers to 0."""
     for i in range(n):
         x[i] = 0.0
 
 
-@compiled()
+@jit()
 def front(tree: Tree, s: int) -> tuple[int, int, int, int, Ints]:
-    """First column of s, w, h, w + h, and its rows."""
+    """Return the first column of supernode s, its width w, its height h, w + h, and its rows."""
     o, R = tree.first[s], tree.rows[tree.start[s] : tree.start[s + 1]]
     w = tree.first[s + 1] - o
     return o, w, len(R), w + len(R), R
 
 
-@compiled()
+@jit()
 def locate(tree: Tree, s: int, at: Ints) -> None:
-    """Note where each column of the matrix sits in the front of s."""
+    """Write into ``at`` the position of each column of the matrix in the front of s."""
     o, w, h, _, R = front(tree, s)
     for i in range(w):
         at[o + i] = i
@@ -73,11 +76,11 @@ def locate(tree: Tree, s: int, at: Ints) -> None:
         at[R[i]] = w + i
 
 
-@compiled()
-def gather(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: Floats, stack: Floats, top: int) -> int:
-    """Pop the children's updates into the rows B and the update U of s; return the new top."""
+@jit()
+def collect_updates(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: Floats, stack: Floats, top: int) -> int:
+    """Pop the updates of the children, add them to the rows B and the update U of s, and return the new top."""
     clear(U, h * h)
-    c = tree.head[s]
+    c = tree.last_child[s]
     while c != -1:
         R = tree.rows[tree.start[c] : tree.start[c + 1]]
         m = len(R)
@@ -91,18 +94,22 @@ def gather(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: Floats, s
                 B[at[R[b]] * (w + h) + i] += V[b]
             for b in range(q, a + 1):
                 U[(i - w) * h + at[R[b]] - w] += V[b]
-        c = tree.prior[c]
+        c = tree.previous[c]
     return top
 
 
-@compiled()
+@jit()
 def factorize(
     indptr: Ints, indices: Ints, data: Floats, order: Ints, place: Ints, tree: Tree, r: Floats
 ) -> tuple[Floats, Floats, int]:
-    """N, d and -1, or the column without a positive pivot; r (row sums, in elimination order) is used up."""
+    """Return N, d, and the column without a positive pivot, or -1. Overwrites r, the row sums in elimination order."""
     N, d, at = np.zeros(tree.block[-1]), np.ones(len(r)), np.empty(len(r), np.int32)
-    stack, U, M = np.empty(tree.room), np.empty(tree.tall**2), np.empty((tree.tall + WIDEST) * WIDEST)
-    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    stack, U, M = (
+        np.empty(tree.stack_size),
+        np.empty(tree.max_rows**2),
+        np.empty((tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS),
+    )
+    top = 0 * tree.stack_size  # an int64: a literal zero would compile the callee twice
     for s in range(len(tree.first) - 1):
         o, w, h, f, R = front(tree, s)
         locate(tree, s, at)
@@ -112,7 +119,7 @@ def factorize(
                 i = place[indices[t]]
                 if i > o + j:
                     B[j * f + at[i]] -= data[t]
-        top = gather(tree, s, w, h, at, B, U, stack, top)
+        top = collect_updates(tree, s, w, h, at, B, U, stack, top)
         for j in range(w):
             B[j * f + j] = 0.0
             row = B[j * f + j + 1 : j * f + f]
@@ -136,17 +143,21 @@ def factorize(
     return N, d, -1
 
 
-@compiled()
+@jit()
 def tangent(N: Floats, d: Floats, tree: Tree) -> tuple[Floats, Floats]:
-    """dN and dd for dQ = I. With n = m/d and e = dm - n dd = d dn: dm += dm nᵀ + n eᵀ, all of one sign."""
+    """Return dN and dd for dQ = I. With n = m/d and e = dm - n dd = d dn: dm += dm nᵀ + n eᵀ, all of one sign."""
     dN, dd, at = np.zeros(len(N)), np.empty(len(d)), np.empty(len(d), np.int32)
-    stack, U, E = np.empty(tree.room), np.empty(tree.tall**2), np.empty((tree.tall + WIDEST) * WIDEST)
-    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    stack, U, E = (
+        np.empty(tree.stack_size),
+        np.empty(tree.max_rows**2),
+        np.empty((tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS),
+    )
+    top = 0 * tree.stack_size  # an int64: a literal zero would compile the callee twice
     for s in range(len(tree.first) - 1):
         o, w, h, f, _ = front(tree, s)
         locate(tree, s, at)
         A, B = N[tree.block[s] : tree.block[s + 1]], dN[tree.block[s] : tree.block[s + 1]]
-        top = gather(tree, s, w, h, at, B, U, stack, top)
+        top = collect_updates(tree, s, w, h, at, B, U, stack, top)
         for j in range(w):
             p = j * f + j
             multiply(B[p:], f, A[j:], 0, f, B[j:], f, 1, j, f - j, f)
@@ -165,16 +176,19 @@ def tangent(N: Floats, d: Floats, tree: Tree) -> tuple[Floats, Floats]:
     return dN, dd
 
 
-@compiled()
-def push(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Floats, stack: Floats, top: int) -> int:
-    """Hand each child its part of the inverse, last child on top: Z (w, w + h) are the rows of s, ZR (h, h) those above."""
+@jit()
+def hand_down(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Floats, stack: Floats, top: int) -> int:
+    """Push for each child its part of the inverse, the last child on top, and return the new top.
+
+    Z (w, w + h) are the rows of the inverse that belong to s, ZR (h, h) those of its ancestors.
+    """
     f = w + h
-    c = tree.head[s]
+    c = tree.last_child[s]
     while c != -1:
         top += (tree.start[c + 1] - tree.start[c]) ** 2
-        c = tree.prior[c]
+        c = tree.previous[c]
     end = top
-    c = tree.head[s]
+    c = tree.last_child[s]
     while c != -1:
         R = tree.rows[tree.start[c] : tree.start[c + 1]]
         m = len(R)
@@ -193,29 +207,29 @@ def push(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Floats, st
                 row = ZR[(i - w) * h : (i - w) * h + h]
                 for b in range(q, m):
                     V[b] = row[at[R[b]] - w]
-        c = tree.prior[c]
+        c = tree.previous[c]
     return end
 
 
-@compiled()
-def climb(A: Floats, X: Floats, w: int, f: int) -> None:
-    """X <- L_JJ⁻ᵀ X for the triangle within a block A."""
+@jit()
+def solve_triangle(A: Floats, X: Floats, w: int, f: int) -> None:
+    """Replace X by L_JJ⁻ᵀ X for the triangle within a block A."""
     for j in range(w - 2, -1, -1):
         multiply(X[j * f :], f, A[j * f + j + 1 :], 0, 1, X[(j + 1) * f :], f, 1, w - 1 - j, f, f)
 
 
-@compiled()
-def spread(T: Floats, Y: Floats, v: Floats, Z: Floats, w: int, h: int) -> None:
-    """T += Y blockdiag(v, Z)."""
+@jit()
+def add_product(T: Floats, Y: Floats, v: Floats, Z: Floats, w: int, h: int) -> None:
+    """Add Y blockdiag(v, Z) to T."""
     for i in range(w):
         for k in range(i, w):
             T[i * (w + h) + k] += Y[i * (w + h) + k] * v[k]
     multiply(T[w:], w + h, Y[w:], w + h, 1, Z, h, w, h, h, h)
 
 
-@compiled()
-def dots(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> None:
-    """out += X Yᵀ."""
+@jit()
+def add_products_of_rows(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> None:
+    """Add X Yᵀ to out."""
     for i in range(w):
         x = X[i * f : i * f + f]
         for j in range(w):
@@ -226,34 +240,39 @@ def dots(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> None:
             out[i * w + j] += total
 
 
-@compiled()
-def settle(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
-    """Move the finished diagonal block into its rows, and its diagonal out."""
+@jit()
+def finish_diagonal(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
+    """Move the diagonal block ZJ into its rows Z, its diagonal into g, and set ZJ to 0."""
     for i in range(w):
         copy(Z[i * f :], ZJ[i * w :], w)
         g[i] = abs(ZJ[i * w + i])
     clear(ZJ, w * w)
 
 
-@compiled()
+@jit()
 def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Floats, Floats]:
-    """diag(G) and, where dN is not empty, diag(G²) = -d diag(G), from the root down (Takahashi 1973).
+    """Return diag(G) and, if dN is not empty, diag(G²) = -d diag(G), from the root down (Takahashi 1973).
 
     With Y = L_JJ⁻ᵀ [I N_JR] and T = Y blockdiag(D⁻¹, Z_RR): Z_JR = T_R and Z_JJ = T Yᵀ.
     """
-    n, wide, squares = len(d), (tree.tall + WIDEST) * WIDEST, len(dN) > 0
+    n, wide, squares = len(d), (tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS, len(dN) > 0
     k = 1 if squares else 0
     g, dg, at = np.empty(n), np.empty(n * k), np.empty(n, np.int32)
     stack, ZR, Y, Z, ZJ = (
-        np.empty(tree.room),
-        np.empty(tree.tall**2),
+        np.empty(tree.stack_size),
+        np.empty(tree.max_rows**2),
         np.empty(wide),
         np.empty(wide),
-        np.zeros(WIDEST**2),
+        np.zeros(MAX_COLUMNS**2),
     )
-    dstack, dZR, dY, dZ = np.empty(tree.room * k), np.empty(tree.tall**2 * k), np.empty(wide * k), np.empty(wide * k)
-    dZJ, v, dv = np.zeros(WIDEST**2), np.empty(WIDEST), np.empty(WIDEST)
-    top = 0 * tree.room  # an int64: a literal zero would compile the callee twice
+    dstack, dZR, dY, dZ = (
+        np.empty(tree.stack_size * k),
+        np.empty(tree.max_rows**2 * k),
+        np.empty(wide * k),
+        np.empty(wide * k),
+    )
+    dZJ, v, dv = np.zeros(MAX_COLUMNS**2), np.empty(MAX_COLUMNS), np.empty(MAX_COLUMNS)
+    top = 0 * tree.stack_size  # an int64: a literal zero would compile the callee twice
     for s in range(len(tree.first) - 2, -1, -1):
         o, w, h, f, _ = front(tree, s)
         locate(tree, s, at)
@@ -266,9 +285,9 @@ def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Fl
             v[i] = 1 / d[o + i]
             clear(Y[i * f :], w)
             Y[i * f + i] = 1.0
-        climb(A, Y, w, f)
-        spread(Z, Y, v, ZR, w, h)
-        dots(ZJ, Z, Y, w, f)
+        solve_triangle(A, Y, w, f)
+        add_product(Z, Y, v, ZR, w, h)
+        add_products_of_rows(ZJ, Z, Y, w, f)
         if squares:
             B = dN[tree.block[s] : tree.block[s + 1]]
             copy(dZR, dstack[top:], h * h)
@@ -278,30 +297,30 @@ def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Fl
                 dv[i] = -dd[o + i] * v[i] * v[i]
                 clear(dY[i * f :], w)
             multiply(dY, f, B, f, 1, Y, f, w, w, f, f)
-            climb(A, dY, w, f)
-            spread(dZ, dY, v, ZR, w, h)
-            spread(dZ, Y, dv, dZR, w, h)
-            dots(dZJ, dZ, Y, w, f)
-            dots(dZJ, Z, dY, w, f)
-            settle(dZ, dZJ, dg[o:], w, f)
-            push(tree, s, w, h, at, dZ, dZR, dstack, top)
-        settle(Z, ZJ, g[o:], w, f)
-        top = push(tree, s, w, h, at, Z, ZR, stack, top)
+            solve_triangle(A, dY, w, f)
+            add_product(dZ, dY, v, ZR, w, h)
+            add_product(dZ, Y, dv, dZR, w, h)
+            add_products_of_rows(dZJ, dZ, Y, w, f)
+            add_products_of_rows(dZJ, Z, dY, w, f)
+            finish_diagonal(dZ, dZJ, dg[o:], w, f)
+            hand_down(tree, s, w, h, at, dZ, dZR, dstack, top)
+        finish_diagonal(Z, ZJ, g[o:], w, f)
+        top = hand_down(tree, s, w, h, at, Z, ZR, stack, top)
     return g, dg
 
 
-@compiled()
+@jit()
 def solve(N: Floats, d: Floats, tree: Tree, X: Floats) -> None:
-    """Each row of X (k, n), in elimination order, <- L⁻ᵀ D⁻¹ L⁻¹ x."""
-    t = np.empty(tree.tall)
+    """Replace each row x of X (k, n), in elimination order, by L⁻ᵀ D⁻¹ L⁻¹ x."""
+    t = np.empty(tree.max_rows)
     for c in range(len(X)):
         forward(N, tree, X[c], t)
         backward(N, d, tree, X[c], t)
 
 
-@compiled()
+@jit()
 def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
-    """x <- L⁻¹ x; indices instead of slices, since most supernodes are a few numbers."""
+    """Replace x by L⁻¹ x; with indices instead of slices, since most supernodes are a few numbers."""
     first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
     for s in range(len(first) - 1):
         o, r, A = first[s], start[s], block[s]
@@ -323,9 +342,9 @@ def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
             x[rows[r + i]] += t[i]
 
 
-@compiled()
+@jit()
 def backward(N: Floats, d: Floats, tree: Tree, x: Floats, t: Floats) -> None:
-    """x <- L⁻ᵀ D⁻¹ x."""
+    """Replace x by L⁻ᵀ D⁻¹ x."""
     first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
     for s in range(len(first) - 2, -1, -1):
         o, r, A = first[s], start[s], block[s]

@@ -7,32 +7,16 @@ loops ran 2 to 4 times slower.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """Compile on first use, keep it on disk, let other threads run."""
-    result: F = njit(cache=True, nogil=True, error_model="numpy")(function)
-    return result
-
-
-def inlined(function: F) -> F:
-    """Compile into its callers only, which halves the time that takes."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    result: F = njit(nogil=True, error_model="numpy", **options)(function)
-    return result
-
 
 class Block(types.Type):  # type: ignore[misc]  # numba has no types
-    """The k numbers of a row."""
+    """The numba type of the k numbers of a row."""
 
     def __init__(self, dtype: Any, k: int) -> None:
         self.dtype, self.k = dtype, k
@@ -41,7 +25,7 @@ class Block(types.Type):  # type: ignore[misc]  # numba has no types
 
 @register_model(Block)
 class BlockModel(models.PrimitiveModel):  # type: ignore[misc]  # numba has no types
-    """A block is an LLVM vector."""
+    """The LLVM type of a block: a vector."""
 
     def __init__(self, manager: Any, kind: Block) -> None:
         scalar = ir.FloatType() if kind.dtype == types.float32 else ir.DoubleType()
@@ -49,7 +33,7 @@ class BlockModel(models.PrimitiveModel):  # type: ignore[misc]  # numba has no t
 
 
 def _cast(context: Any, builder: Any, value: Any, source: Any, target: Block) -> Any:
-    """A block in another precision, or a scalar in every place of a block."""
+    """Return a block in another precision, or a block with a scalar in every place."""
     vector = context.get_value_type(target)
     if isinstance(source, Block):
         if source.dtype == target.dtype:
@@ -69,27 +53,27 @@ def _address(context: Any, builder: Any, sig: Any, args: Any, block: Block) -> t
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def load(_: Any, array: Any, row: Any, one: Any) -> Any:
-    """array[row]; `one` is a tuple as long as a block, since the length of a tuple is part of its type."""
-    block = Block(array.dtype, len(one))
+def load(_: Any, array: Any, row: Any, lanes: Any) -> Any:
+    """Return array[row] as a block; `lanes` is a tuple as long as the block, since the length of a tuple is part of its type."""
+    block = Block(array.dtype, len(lanes))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer, align = _address(context, builder, sig, args, block)
         return builder.load(pointer, align=align)
 
-    return block(array, row, one), generate
+    return block(array, row, lanes), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def zero(_: Any, array: Any, one: Any) -> Any:
-    """A block of zeros in the array's precision."""
-    block = Block(array.dtype, len(one))
-    return block(array, one), lambda context, *_: ir.Constant(context.get_value_type(block), None)
+def zero(_: Any, array: Any, lanes: Any) -> Any:
+    """Return a block of zeros in the precision of the array."""
+    block = Block(array.dtype, len(lanes))
+    return block(array, lanes), lambda context, *_: ir.Constant(context.get_value_type(block), None)
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def store(_: Any, array: Any, row: Any, block: Any) -> Any:
-    """array[row] = block, rounded to the array's precision."""
+    """Set array[row] = block, rounded to the precision of the array."""
     target = Block(array.dtype, block.k)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -101,23 +85,23 @@ def store(_: Any, array: Any, row: Any, block: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def fetch(_: Any, array: Any, row: Any, one: Any) -> Any:
-    """Ask the memory for array[row], which will be loaded soon."""
-    block = Block(array.dtype, len(one))
+def prefetch(_: Any, array: Any, row: Any, lanes: Any) -> Any:
+    """Prefetch array[row] into the cache."""
+    block = Block(array.dtype, len(lanes))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = builder.bitcast(_address(context, builder, sig, args, block)[0], ir.IntType(8).as_pointer())
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(prefetch, [pointer, *(ir.Constant(number, k) for k in (0, 3, 1))])  # to read, to keep, data
+        call_prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(call_prefetch, [pointer, *(ir.Constant(number, k) for k in (0, 3, 1))])  # read, keep, data
         return context.get_dummy_value()
 
-    return types.none(array, row, one), generate
+    return types.none(array, row, lanes), generate
 
 
 def _define(symbol: Any, instruction: str) -> None:
-    """x symbol y for blocks and scalars: a scalar takes the block's precision, of two blocks the wider one counts."""
+    """Define an operator for blocks and scalars: a scalar takes the precision of the block, two blocks the higher one."""
 
     @infer_global(symbol)
     class Combine(AbstractTemplate):  # type: ignore[misc]  # numba has no types

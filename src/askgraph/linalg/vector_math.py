@@ -6,17 +6,20 @@ Within 2 units in the last place over the ranges stated. Importing this module l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from askgraph.support.jit import jit_inline
+
 LOG2E = 1.4426950408889634
-HIGH, LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2 = HIGH + LOW, HIGH with zeros at its end
-SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-LARGEST, LEAST = 709.0, -708.0
+# ln 2 as a sum: the last bits of the first term are 0, so that its product with a small integer is exact
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # √½ as a float64
+MAX_EXPONENT, MIN_EXPONENT = 709.0, -708.0  # exp clips its argument to this range, in which results are normal numbers
+# coefficients of the series of exp and of artanh
 E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1 / math.factorial(k) for k in range(2, 14))
 A3, A5, A7, A9, A11, A13, A15, A17, A19, A21 = (1 / k for k in range(3, 22, 2))
 
@@ -37,21 +40,12 @@ def _as_float(context: Any, x: Any) -> Any:
     return types.float64(types.int64), cast
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def inlined(function: F) -> F:
-    """Compile into its callers; sums are kept in the order written."""
-    result: F = njit(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=True)(function)
-    return result
-
-
-@inlined
+@jit_inline(contract=True)
 def exp(x: float) -> float:
-    """e^x, x brought into [−708, 709]: x = k ln 2 + r, then Taylor's series of r to the 13th power."""
-    x = min(max(x, LEAST), LARGEST)
+    """Return e^x, with x clipped to [−708, 709]: x = k ln 2 + r, then Taylor's series of r to the 13th power."""
+    x = min(max(x, MIN_EXPONENT), MAX_EXPONENT)
     k = math.floor(x * LOG2E + 0.5)
-    r = (x - k * HIGH) - k * LOW
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
     r2 = r * r
     r4 = r2 * r2
     first = (E2 + E3 * r) + (E4 + E5 * r) * r2
@@ -62,9 +56,9 @@ def exp(x: float) -> float:
     return (p * r2 + r + 1.0) * power
 
 
-@inlined
+@jit_inline(contract=True)
 def log(x: float) -> float:
-    """ln x of a normal number > 0: x = 2^k (1 + s)/(1 − s), then the series of 2 artanh s."""
+    """Return ln x of a normal number x > 0: x = 2^k (1 + s)/(1 − s), then the series of 2 artanh s."""
     bits: int = _as_bits(x)
     k: int = (bits - SQRT_HALF_BITS) >> 52
     m: float = _as_float(bits - (k << 52))  # between √½ and √2
@@ -75,4 +69,4 @@ def log(x: float) -> float:
     first = (A3 + A5 * z) + (A7 + A9 * z) * z2
     second = (A11 + A13 * z) + (A15 + A17 * z) * z2
     p = first + (second + (A19 + A21 * z) * z4) * z4
-    return k * HIGH + (2.0 * s + (2.0 * s * z * p + k * LOW))
+    return k * LN2_HIGH + (2.0 * s + (2.0 * s * z * p + k * LN2_LOW))

@@ -1,1 +1,1 @@
-"""The paper, redrawn: its data, its runs, its figures and tables, and a verdict on each of its claims."""
+"""The paper, redrawn: its data, runs, figures and tables, and a verdict on each claim. Nothing else may depend on it but cli."""

@@ -1,4 +1,4 @@
-"""The claims of the paper, each a test on records; the rules were written before the records were made."""
+"""The claims of the paper, each with a test on records. The rules were written before the records were made."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from askgraph.paper.problems import ALL, BINARY, TABLES
 from askgraph.paper.timing import ADAPTIVE
 from askgraph.types import Array
 
-_BOTH = ("tv", "msd")
+_BOTH = ("tv", "msd")  # the paper's main samplers
 Needs = Literal["runs", "runtimes", "symmetry"]
 Verdict = Literal["holds", "partly", "does not hold", "undecided"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, how it is tested, and which experiments that takes."""
+    """A claim of the paper, the rule it is tested by, and the experiments that the test reads."""
 
     number: int
     text: str
     rule: str
     reads: tuple[str, ...]
     checks: Callable[[Evidence], list[Check]]
-    only: tuple[str, ...] = SAMPLERS  # the samplers that are read of them
-    most: bool = False  # more than half of the checks will do
+    only: tuple[str, ...] = SAMPLERS  # the samplers whose records the test reads
+    most: bool = False  # the claim holds if more than half of the checks say yes, not only if all do
     needs: Needs = "runs"
 
     def verdict(self, checks: Sequence[Check]) -> Verdict:
-        """Holds when all checks say yes (or most, where its rule says so), partly when some do, undecided when none tells."""
+        """Return "holds" if all checks say yes (with ``most``: over half), "partly" if some do, "undecided" if none tells."""
         says = [check.says for check in checks if check.counts]
         yes, no = says.count("yes"), says.count("no")
         if yes > len(says) / 2 if self.most else yes == len(says):
@@ -69,7 +69,7 @@ def claim(
     most: bool = False,
     needs: Needs = "runs",
 ) -> Callable[[Judge], Judge]:
-    """Puts a function among the claims."""
+    """Return a decorator that adds a function to the claims."""
 
     def put(checks: Judge) -> Judge:
         CLAIMS[number] = Claim(number, text, rule, reads, checks, only, most, needs)
@@ -83,7 +83,7 @@ def _all(*words: str, data: Sequence[str] = ALL) -> tuple[str, ...]:
 
 
 def _of(evidence: Evidence, experiment: str, sampler: str, first: float = 0.0, last: float = 1.0) -> Array:
-    """Mean accuracies, a run each; eer and tsa as their authors have them, without the paper's doubt."""
+    """Return one mean accuracy per run; eer and tsa as their authors define them, without the paper's doubt."""
     plain = sampler in ("eer", "tsa")
     return accuracy(evidence.results, f"{experiment} plain" if plain else experiment, sampler, first, last)
 
@@ -153,7 +153,7 @@ def _eer_is_poor(evidence: Evidence) -> list[Check]:
 
 
 def _trapped(evidence: Evidence, experiment: str, sampler: str) -> Array:
-    """1 for each run that leaves one of the two squares of class 1 alone for the first half of its labels."""
+    """Return 1 for each run that asks nothing in one of the two squares of class 1 in the first half of its labels, else 0."""
     at = np.arange(100).reshape(10, 10)
     squares = (at[1:4, 1:4], at[6:9, 6:9])
     asked = [x["nodes"][: len(x["nodes"]) // 2] for x in evidence.results.of(experiment, sampler)]
@@ -275,7 +275,7 @@ def _orders_faster(evidence: Evidence) -> list[Check]:
 
 
 def _ratios(evidence: Evidence, data: str, how: str, slow: str, fast: str) -> Array:
-    """Seconds a question and its update of one sampler over another's median, a question each."""
+    """Return one ratio per question: seconds of a question and its update of one sampler over the median of another."""
     times = {
         record["sampler"]: np.add(record["asks"], record["tells"])
         for record in evidence.runtimes
@@ -324,7 +324,7 @@ def _mixing_helps(evidence: Evidence) -> list[Check]:
 
 @claim(
     14,
-    "Maximising the least change over the answers does not produce satisfying results.",
+    "Maximizing the least change over the answers does not produce satisfying results.",
     f"{_WHOLE}: tv and msd by the expectation above the same by the minimum, both without doubt and in the "
     "derived form, in more than half of the cases.",
     reads=_all("expected", "least"),

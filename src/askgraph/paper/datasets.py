@@ -1,4 +1,4 @@
-"""The paper's nine datasets -> graphs, features, labels; every count is checked."""
+"""Read the paper's nine datasets as graphs, features and labels, and check every count."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
-from askgraph.graph.sources import counted
 from askgraph.paper.download import File, download, read
+from askgraph.support.wording import counted
 from askgraph.types import Array
 
-FOLDER = "ASKGRAPH_DATA"  # the environment variable
-# Addresses as published; they could not be tried from the machines this was written on.
+FOLDER = "ASKGRAPH_DATA"  # the environment variable that names the folder with the datasets
+# Addresses as published.
 LINQS = "https://linqs-data.soe.ucsc.edu/public/lbc"
 NEWMAN = "https://websites.umich.edu/~mejn/netdata"  # formerly http://www-personal.umich.edu/~mejn/netdata
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
@@ -31,7 +31,7 @@ Labels = tuple[str, ...]
 
 
 class Parts(NamedTuple):
-    """What the files of a dataset hold."""
+    """The labels, graph and features that the files of a dataset hold."""
 
     labels: Labels
     graph: Graph | None = None
@@ -40,7 +40,19 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset of the paper: one label a node or row, the graph if it comes with one, the features if it has any."""
+    """A dataset of the paper.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    labels
+        One label per node or row.
+    graph
+        The graph, if the dataset comes with one.
+    features
+        One row of features per node, if the dataset has any.
+    """
 
     name: str
     labels: Labels
@@ -49,7 +61,7 @@ class Dataset:
 
 
 class Counts(NamedTuple):
-    """How many of what a dataset has."""
+    """The numbers of rows, classes, features and edges of a dataset."""
 
     rows: int
     classes: int
@@ -57,13 +69,13 @@ class Counts(NamedTuple):
     edges: int | None = None
 
     def __str__(self) -> str:
-        """The numbers, in words."""
+        """Return the numbers with their names."""
         return ", ".join(f"{k} {what}" for what, k in self._asdict().items() if k is not None)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Where a dataset's files are, how to read them and what must come out."""
+    """The files of a dataset, the function that parses them, and the counts it must find."""
 
     name: str
     sources: tuple[File, ...]
@@ -72,7 +84,21 @@ class Spec:
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
-    """A dataset by its name, from ``folder``, else the folder ASKGRAPH_DATA names, else downloaded into the cache."""
+    """Read a dataset of the paper; download it if no folder is given.
+
+    Parameters
+    ----------
+    name
+        cora, citeseer, polblogs, colon, leukemia, ionosphere, australian, parkinsons or ecoli.
+    folder
+        The folder with the datasets. By default the one that the environment variable ``ASKGRAPH_DATA`` names; if that
+        is not set, missing files are downloaded into the user's cache folder.
+
+    Returns
+    -------
+    Dataset
+        Labels, and the graph or the features or both.
+    """
     if name not in SPECS:
         raise SettingError(f"no dataset {name!r}; the paper has {', '.join(NAMES)}")
     return _load(SPECS[name], folder)
@@ -80,81 +106,81 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
 
 def _load(spec: Spec, folder: str | os.PathLike[str] | None) -> Dataset:
     given = folder or os.environ.get(FOLDER)
-    root = Path(given) if given else _cache()
+    root = Path(given) if given else _cache_folder()
     if given and not root.is_dir():
-        raise FileError(f"there is no folder {root}; give that of the datasets, or none to download them")
+        raise FileError(f"there is no folder {root}; give the folder of the datasets, or none to download them")
     if not given:
         download([source for source in spec.sources if source.found(root) is None], root)
     contents = [read(source, root) for source in spec.sources]
-    return Dataset(spec.name, *_parsed(spec, contents, root))
+    return Dataset(spec.name, *_parse(spec, contents, root))
 
 
-def _cache() -> Path:
+def _cache_folder() -> Path:
     base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME")
     return Path(base or Path.home() / ".cache", "askgraph", "data")
 
 
-def _parsed(spec: Spec, contents: Sequence[bytes], root: Path) -> Parts:
-    """What the files hold, if it is what they should hold."""
+def _parse(spec: Spec, contents: Sequence[bytes], root: Path) -> Parts:
+    """Parse the files of a dataset; raise an error if the counts are not the published ones."""
     expected = f"expected {spec.counts}"
     try:
         parts = spec.parse(*contents)
-        found = _counts(parts)
+        found = _count(parts)
         flaw = f"{found}; {expected}" if found != spec.counts else None
     except (ValueError, LookupError) as error:
-        flaw = f"not readable: {error}; {expected}"
+        flaw = f"cannot be read: {error}; {expected}"
     if flaw:
         files = " and ".join(str(source.found(root)) for source in spec.sources)
         addresses = " and ".join(dict.fromkeys(source.address for source in spec.sources))
-        raise FileError(f"{files}: {flaw}; replace by what is published at {addresses}")
+        raise FileError(f"{files}: {flaw}; replace by the files published at {addresses}")
     return parts
 
 
-def _counts(parts: Parts) -> Counts:
+def _count(parts: Parts) -> Counts:
     features = None if parts.features is None else int(parts.features.shape[1])
     edges = None if parts.graph is None else parts.graph.n_edges
     return Counts(len(parts.labels), len(set(parts.labels)), features, edges)
 
 
-def _citations(content: bytes, cites: bytes) -> Parts:
-    """Papers (id, words as 0 or 1, class) and who cites whom; an id that looks like a number is text all the same."""
-    ids, words, labels = zip(*(_paper(line) for line in content.splitlines()), strict=True)
+def _parse_citations(content: bytes, cites: bytes) -> Parts:
+    """Parse papers (id, words as 0 or 1, class) and citations; ids stay text even if they look like numbers."""
+    ids, words, labels = zip(*(_split_paper(line) for line in content.splitlines()), strict=True)
     pairs = [(a, b) for a, b in (line.split() for line in cites.decode().splitlines())]
-    return Parts(labels, _simple(pairs, ids), _bits(words))
+    return Parts(labels, _simple_graph(pairs, ids), _parse_bits(words))
 
 
-def _bits(rows: Sequence[bytes]) -> Array:
-    """Lines of 0 and 1 between tabs, without splitting them: CiteSeer has 12 million."""
+def _parse_bits(rows: Sequence[bytes]) -> Array:
+    """Parse lines of 0 and 1 between tabs, without splitting the lines: CiteSeer has 12 million cells."""
     cells = np.frombuffer(b"\t".join(rows) + b"\t", dtype=np.uint8).reshape(len(rows), -1)
     bits, tabs = cells[:, ::2], cells[:, 1::2]
     if len(set(map(len, rows))) > 1 or not (((bits | 1) == ord("1")).all() and (tabs == ord("\t")).all()):
-        raise ValueError("words are 0 or 1 between tabs, as many in each line")
+        raise ValueError("words must be 0 or 1 between tabs, the same number in each line")
     words: Array = (bits == ord("1")).astype(np.float64)
     return words
 
 
-def _paper(line: bytes) -> tuple[str, bytes, str]:
+def _split_paper(line: bytes) -> tuple[str, bytes, str]:
     name, _, rest = line.partition(b"\t")
     words, _, label = rest.rpartition(b"\t")
     return name.decode(), words, label.decode()
 
 
-def _blogs(gml: bytes) -> Parts:
-    """Blogs by their addresses, 0 left and 1 right; read without networkx, which refuses its repeated edges."""
+def _parse_blogs(gml: bytes) -> Parts:
+    """Parse blogs by their addresses, 0 for left and 1 for right, without networkx, which refuses repeated edges."""
     text = gml.decode()
     numbers, names, labels = zip(*BLOG.findall(text), strict=True)
     name = dict(zip(numbers, names, strict=True))
-    return Parts(labels, _simple([(name[a], name[b]) for a, b in LINK.findall(text)], names))
+    return Parts(labels, _simple_graph([(name[a], name[b]) for a, b in LINK.findall(text)], names))
 
 
-def _simple(listed: Sequence[tuple[str, str]], names: Sequence[str]) -> Graph:
-    """Every distinct pair of different nodes once, whichever way round; ends that are no node are dropped."""
+def _simple_graph(listed: Sequence[tuple[str, str]], names: Sequence[str]) -> Graph:
+    """Return the graph of all distinct pairs of different nodes; drop pairs with an end that is not a node."""
     known = set(names)
     pairs = sorted({(min(ends), max(ends)) for ends in listed if ends[0] != ends[1] and known.issuperset(ends)})
     return Graph.from_edges(pairs, names).noted(f"kept {counted(len(pairs), 'distinct pair')} of {len(listed)} listed")
 
 
-def _svmlight(*files: bytes) -> Parts:
+def _parse_svmlight(*files: bytes) -> Parts:
     from sklearn.datasets import load_svmlight_files
 
     loaded = load_svmlight_files([io.BytesIO(file) for file in files])
@@ -162,10 +188,10 @@ def _svmlight(*files: bytes) -> Parts:
     return Parts(labels, features=np.vstack([X.toarray() for X in loaded[::2]]))
 
 
-def _table(
+def _parse_table(
     content: bytes, mark: str | None = None, label: int = -1, header: bool = False, named: bool = False
 ) -> Parts:
-    """Rows of numbers and a class, perhaps under a header, perhaps after a name; ``mark=None`` is white space."""
+    """Parse rows of numbers and a class, with an optional header and row names; ``mark=None`` splits at white space."""
     rows = [line.split(mark) for line in content.decode().splitlines()[header:]]
     labels = tuple(row.pop(label) for row in rows)
     return Parts(labels, features=np.array([row[named:] for row in rows], dtype=np.float64))
@@ -188,35 +214,37 @@ SHA256 = {  # of the unpacked content
     "parkinsons/parkinsons.data": "a36116c2deac07895b79ce97a2f99a1b3720ac4892995ff5c3b9ccb397ed2bc5",
     "ecoli/ecoli.data": "008bd8fbb1d8b34040c3c8c4e987cac2a7ebf116e008b140cc6441be5261ba1d",
 }
-# leu.t was at hand only as its values, written anew: the bytes of the published file are not certain.
+# No sha256 for leu.t: only its values were available, not the bytes of the published file.
 LEU_T = File("leukemia/leu.t", f"{LIBSVM}/leu.t.bz2", sha256=None, lines=34)
-PARKINSONS = partial(_table, mark=",", label=17, header=True, named=True)
+PARKINSONS = partial(_parse_table, mark=",", label=17, header=True, named=True)
 TABLE = (
     Spec(
         "cora",
         _at(f"{LINQS}/cora.tgz", "cora/cora.content", "cora/cora.cites"),
-        _citations,
+        _parse_citations,
         Counts(2708, 7, 1433, 5278),
     ),
     Spec(
         "citeseer",
         _at(f"{LINQS}/citeseer.tgz", "citeseer/citeseer.content", "citeseer/citeseer.cites"),
-        _citations,
+        _parse_citations,
         Counts(3312, 6, 3703, 4536),
     ),
-    Spec("polblogs", _at(f"{NEWMAN}/polblogs.zip", "polblogs/polblogs.gml"), _blogs, Counts(1490, 2, edges=16715)),
-    Spec("colon", _at(f"{LIBSVM}/colon-cancer.bz2", "colon/colon-cancer"), _svmlight, Counts(62, 2, 2000)),
-    Spec("leukemia", (*_at(f"{LIBSVM}/leu.bz2", "leukemia/leu"), LEU_T), _svmlight, Counts(72, 2, 7129)),
+    Spec(
+        "polblogs", _at(f"{NEWMAN}/polblogs.zip", "polblogs/polblogs.gml"), _parse_blogs, Counts(1490, 2, edges=16715)
+    ),
+    Spec("colon", _at(f"{LIBSVM}/colon-cancer.bz2", "colon/colon-cancer"), _parse_svmlight, Counts(62, 2, 2000)),
+    Spec("leukemia", (*_at(f"{LIBSVM}/leu.bz2", "leukemia/leu"), LEU_T), _parse_svmlight, Counts(72, 2, 7129)),
     Spec(
         "ionosphere",
         _at(f"{UCI}/ionosphere/ionosphere.data", "ionosphere/ionosphere.data"),
-        partial(_table, mark=","),
+        partial(_parse_table, mark=","),
         Counts(351, 2, 34),
     ),
     Spec(
         "australian",
         _at(f"{UCI}/statlog/australian/australian.dat", "australian/australian.dat"),
-        _table,
+        _parse_table,
         Counts(690, 2, 14),
     ),
     Spec(
@@ -225,7 +253,12 @@ TABLE = (
         PARKINSONS,
         Counts(195, 2, 22),
     ),
-    Spec("ecoli", _at(f"{UCI}/ecoli/ecoli.data", "ecoli/ecoli.data"), partial(_table, named=True), Counts(336, 8, 7)),
+    Spec(
+        "ecoli",
+        _at(f"{UCI}/ecoli/ecoli.data", "ecoli/ecoli.data"),
+        partial(_parse_table, named=True),
+        Counts(336, 8, 7),
+    ),
 )
 SPECS = {spec.name: spec for spec in TABLE}
 NAMES = tuple(SPECS)

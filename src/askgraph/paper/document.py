@@ -1,4 +1,4 @@
-"""A page of headings, paragraphs, tables and pictures, as Markdown and as one self-contained HTML file."""
+"""Write a page of headings, paragraphs, tables and pictures as Markdown and as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of some level."""
+    """A heading; level 1 is the largest."""
 
     level: int
     text: str
@@ -20,12 +20,12 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Running text, its lines joined; **bold** and `code` are marked as in Markdown."""
+    """Running text, whose lines are joined; **bold** and `code` are marked as in Markdown."""
 
     text: str
 
     def __str__(self) -> str:
-        """In one line."""
+        """Return the text in one line."""
         return " ".join(self.text.split())
 
 
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG file, by its path from the page."""
+    """An SVG file, by its path relative to the page, and its description."""
 
     path: str
     words: str
@@ -59,12 +59,12 @@ code { background: #f2f2f2; padding: 0 0.2rem }
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
 
 def as_html(blocks: Sequence[Block], folder: Path) -> str:
-    """The page as HTML with its pictures inside."""
+    """Return the page as HTML with its pictures embedded."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
     body = "\n".join(_html(block, folder) for block in blocks)
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'

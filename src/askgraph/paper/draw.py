@@ -1,4 +1,4 @@
-"""The paper's figures, from records."""
+"""Draw the paper's figures from records."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from askgraph.simulate.curves import STYLES, canvas, draw_curves, fit, name_ends
 from askgraph.types import Array, IntArray
 
 SIDES = {"proposed in the paper": (*PROPOSED, "random"), "the methods of others": OTHERS}
-Times = Mapping[tuple[str, str], float]  # seconds a question and its update, by (graph, sampler)
+Times = Mapping[tuple[str, str], float]  # seconds of a question and its update, by (graph, sampler)
 
 
 def draw_figure(figure: Figure, results: Results, path: Path) -> None:
-    """Learning curves: rows are experiments, columns who proposed the samplers; dashed is the class-mass readout."""
+    """Draw learning curves: rows are experiments, columns who proposed the samplers; dashed is the class-mass readout."""
     whole, panels = canvas(len(figure.rows), len(SIDES), (9, 3.5 * len(figure.rows)))
     drawn = []
     for row, (words, name) in zip(panels, figure.rows.items(), strict=True):
@@ -41,7 +41,7 @@ def draw_figure(figure: Figure, results: Results, path: Path) -> None:
 def _curves(
     results: Results, figure: Figure, experiment: str, samplers: Sequence[str], readout: str
 ) -> dict[str, Array]:
-    """Accuracies; eer and tsa as their authors have them, where the figure does not compare doubt with none."""
+    """Return accuracies by sampler; eer and tsa without doubt, unless the figure compares doubt with none."""
     main = figure.plain if figure.plain and experiment == figure.data else experiment
     homes = {sampler: main if sampler in ("eer", "tsa") else experiment for sampler in samplers}
     return {sampler: results.curves(home, sampler, readout) for sampler, home in homes.items()}
@@ -55,7 +55,7 @@ def _doubted(results: Results, figure: Figure, experiment: str, samplers: Sequen
 
 
 def draw_grid(path: Path) -> None:
-    """Fig. 1: the grid, class 1 as dots."""
+    """Draw Fig. 1: the grid, class 1 as dots."""
     labels: IntArray = np.array(Source("grid").problem().truth).reshape(10, 10)
     figure, [[axes]] = canvas(1, 1, (3.6, 3.6))
     axes.hlines(range(10), 0, 9, color="#bbbbbb", linewidth=0.8)
@@ -70,7 +70,7 @@ def draw_grid(path: Path) -> None:
 
 
 def draw_adjacency(path: Path) -> None:
-    """Fig. 2: the adjacency matrix of the LFR graph."""
+    """Draw Fig. 2: the adjacency matrix of the LFR graph."""
     entries = Source("lfr").problem().graph.weights.tocoo()
     figure, [[axes]] = canvas(1, 1, (4.2, 4.2))
     axes.plot(entries.col, entries.row, ",", color="#0072B2", rasterized=True)
@@ -83,7 +83,7 @@ def draw_adjacency(path: Path) -> None:
 
 
 def draw_runtimes(ours: Times, papers: Times, path: Path) -> None:
-    """Fig. 14: seconds a question and its update, relative to tv, as the paper costs them and as ours take."""
+    """Draw Fig. 14: the time of a question and its update relative to tv, for the paper's algorithms and for ours."""
     figure, panels = canvas(1, 2, (9, 3.8))
     for axes, (words, times) in zip(panels[0], {"as the paper costs them": papers, "ours": ours}.items(), strict=True):
         _bars(axes, times)
@@ -108,7 +108,7 @@ def _bars(axes: Any, times: Times) -> None:
     axes.set_xticks(range(len(graphs)), [TITLES[graph].split(",")[0] for graph in graphs])
 
 
-_HATCH = {"fl": "///", "kl": "///", "unc": "///"}  # these share their colour with another sampler
+_HATCH = {"fl": "///", "kl": "///", "unc": "///"}  # these share their color with another sampler
 _UPRIGHT: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
 
 

@@ -1,4 +1,4 @@
-"""What a claim is judged by: a statistic over seeds, its interval, and what it says."""
+"""Statistics that claims are judged by: a mean over seeds, its interval, and whether it speaks for the claim."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from askgraph.paper.run import Results
 from askgraph.simulate.runs import Record
 from askgraph.types import Array
 
-MARGIN = 0.02  # accuracies closer than this count as equal
-LEVEL = 0.95  # of the intervals
+MARGIN = 0.02  # accuracies that differ by less count as equal
+LEVEL = 0.95  # confidence of the intervals
 Says = Literal["yes", "no", "cannot tell"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was measured."""
+    """All records of a study: runs, runtimes, symmetry and growth."""
 
     results: Results
     runtimes: Sequence[Record] = ()
@@ -30,27 +30,27 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: the mean over seeds, its 95 % interval, and whether it speaks for the claim."""
+    """One comparison: the mean over seeds, its 95 % interval, and whether it supports the claim."""
 
     what: str
     estimate: float
     low: float
     high: float
     says: Says
-    counts: bool = True  # False: for information
+    counts: bool = True  # False: reported for information only
 
 
 def accuracy(
     results: Results, experiment: str, sampler: str, first: float = 0.0, last: float = 1.0, readout: str = "map"
 ) -> Array:
-    """The mean accuracy of each run over a part of its labels, from a share of the budget to another."""
+    """Return the mean accuracy of each run over a part of its labels, from one share of the budget to another."""
     curves = results.curves(experiment, sampler, readout)
     start, stop = round(first * curves.shape[1]), max(round(last * curves.shape[1]), round(first * curves.shape[1]) + 1)
     return np.asarray(curves[:, start:stop].mean(axis=1))
 
 
 def interval(values: Array) -> tuple[float, float, float]:
-    """The mean over seeds and its interval by Student's t."""
+    """Return the mean over seeds and the ends of its interval by Student's t."""
     mean = float(values.mean())
     if values.size < 2:
         return mean, -np.inf, np.inf
@@ -59,25 +59,25 @@ def interval(values: Array) -> tuple[float, float, float]:
 
 
 def better(what: str, a: Array, b: Array, counts: bool = True) -> Check:
-    """Whether a is above b, run by run."""
+    """Check whether a is above b, run by run."""
     mean, low, high = interval(a - b)
     return Check(what, mean, low, high, _says(low > 0, high <= 0), counts)
 
 
 def no_worse(what: str, a: Array, b: Array, counts: bool = True) -> Check:
-    """Whether a is not below b by more than the margin."""
+    """Check whether a is not below b by more than the margin."""
     mean, low, high = interval(a - b)
     return Check(what, mean, low, high, _says(low > -MARGIN, high <= -MARGIN), counts)
 
 
 def equal(what: str, a: Array, b: Array, counts: bool = True) -> Check:
-    """Whether a and b are within the margin."""
+    """Check whether a and b differ by less than the margin."""
     mean, low, high = interval(a - b)
     return Check(what, mean, low, high, _says(_near(low, high), _apart(low, high)), counts)
 
 
 def unequal(what: str, a: Array, b: Array) -> Check:
-    """Whether a and b are apart by more than the margin, whichever is ahead."""
+    """Check whether a and b differ by more than the margin, in either direction."""
     mean, low, high = interval(a - b)
     return Check(what, mean, low, high, _says(_apart(low, high), _near(low, high)))
 
@@ -91,13 +91,13 @@ def _apart(low: float, high: float) -> bool:
 
 
 def reaches(what: str, values: Array, level: float, counts: bool = True) -> Check:
-    """Whether the mean is at least a level."""
+    """Check whether the mean is at least a level."""
     mean, low, high = interval(values)
     return Check(what, mean, low, high, _says(low >= level, high < level), counts)
 
 
 def best_of(groups: Mapping[str, Array]) -> tuple[str, Array]:
-    """The group with the highest mean."""
+    """Return the name and values of the group with the highest mean."""
     name = max(groups, key=lambda name: float(groups[name].mean()))
     return name, groups[name]
 

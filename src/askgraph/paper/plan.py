@@ -1,4 +1,4 @@
-"""Which runs the figures and claims are made of: experiments as data."""
+"""The experiments that the figures and claims are made of, as data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from askgraph.simulate import Problem, Run
 PROPOSED = ("tv", "msd", "klg", "fl", "kl")
 OTHERS = ("sigma", "vm", "eer", "tsa", "unc", "random")
 SAMPLERS = (*PROPOSED, *OTHERS)
-CALM = ("vm", "sigma", "unc", "random")  # doubt does not enter them
+WITHOUT_DOUBT = ("vm", "sigma", "unc", "random")  # samplers whose formula has no doubt in it
 DELTAS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.1)
 BUDGETS = {"grid": 50, "lfr": 30, "colon": 30, "leukemia": 30, "parkinsons": 60}
 BUDGETS |= {"ionosphere": 80, "australian": 80, "ecoli": 80} | dict.fromkeys(NETWORKS, 100)
-# The smaller tables take doubt t^(-1/2), the larger none; which are the smaller the paper does not say.
+# The smaller tables take doubt t^(-1/2), the larger none; the paper does not say which are the smaller.
 SMALL = ("colon", "leukemia", "parkinsons")
 READOUTS = ("map", "mass")
 Tuned = dict[str, dict[str, float]]
-Names = Mapping[str, str]  # what records call the graph of a source: with its fingerprint
+Names = Mapping[str, str]  # source -> the name of its graph in records, which holds the graph's fingerprint
 
 
 TITLES = {
@@ -41,25 +41,25 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of learning curves: a row of panels an experiment."""
+    """A figure of learning curves: one row of panels per experiment."""
 
     number: int
     data: str
-    rows: Mapping[str, str]  # the words above a row, and its experiment
+    rows: Mapping[str, str]  # title of a row -> its experiment
 
     @property
     def plain(self) -> str | None:
-        """Where its first row takes eer and tsa from, as their authors have them; the grid shows doubt and none in rows."""
+        """The experiment that the first row takes eer and tsa from, without doubt; None for the grid, which has both as rows."""
         return None if self.data == "grid" else f"{self.data} plain"
 
     @property
     def experiments(self) -> list[str]:
-        """What it is drawn from."""
+        """The experiments that the figure is drawn from."""
         return [*self.rows.values(), *([self.plain] if self.plain else [])]
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title above the figure."""
         return f"Fig. {self.number}. {TITLES[self.data]}"
 
 
@@ -93,33 +93,33 @@ class Experiment:
 
     @property
     def seeds(self) -> range:
-        """A seed a run."""
+        """The seeds, one per run."""
         return range(self.first_seed, self.first_seed + self.repeats)
 
     def source_of(self, seed: int) -> Source:
-        """The graph of one run: the grid's borders are drawn anew in each."""
+        """Return the graph of one run; the fuzzy borders of the grid depend on the seed."""
         return replace(self.source, coins=seed) if self.source.data == "grid" else self.source
 
     @property
     def sources(self) -> set[Source]:
-        """All graphs it runs on."""
+        """All graphs that the experiment runs on."""
         return {self.source_of(seed) for seed in self.seeds}
 
     def runs(self, sampler: str, readout: str, names: Names) -> list[Run]:
-        """The runs of one curve, a seed each."""
-        doubt = None if sampler in CALM else self.doubt
+        """Return the runs of one curve, one per seed."""
+        doubt = None if sampler in WITHOUT_DOUBT else self.doubt
         how = (doubt, self.form, self.delta, readout)
         like = Run(sampler, 0, self.budget, *how, explore=self.explore, expect=self.expect)
         return [replace(like, seed=seed, data=names[str(self.source_of(seed))]) for seed in self.seeds]
 
     def all_runs(self, names: Names) -> list[Run]:
-        """The runs of all its curves."""
+        """Return the runs of all curves."""
         curves = ((sampler, readout) for sampler in self.samplers for readout in READOUTS)
         return [run for curve in curves for run in self.runs(*curve, names)]
 
 
 def tuned(centered: bool = False) -> Tuned:
-    """The shipped thresholds and deltas of the six similarity graphs, as ``askgraph paper --tune`` found them."""
+    """Return the shipped thresholds and deltas of the six similarity graphs, as ``askgraph paper --tune`` found them."""
     stored: dict[str, Tuned] = json.loads(files("askgraph.paper").joinpath("tuned.json").read_text())
     return stored["pearson" if centered else "cosine"]
 
@@ -127,7 +127,7 @@ def tuned(centered: bool = False) -> Tuned:
 def experiments(
     settings: Tuned, centered: bool = False, repeats: int = 0, quick: bool = False
 ) -> dict[str, Experiment]:
-    """Every experiment by name; ``repeats`` other than 0 replaces each number of runs."""
+    """Return every experiment by name; ``repeats`` other than 0 replaces each number of runs."""
     figures = [experiment for data in ALL for experiment in _figures_of(data, settings, centered)]
     extras = [experiment for base in figures if base.name in ALL for experiment in _extras(base)]
     every = [_scaled(x, repeats, quick) for x in (*figures, *extras)]
@@ -160,7 +160,7 @@ def _table_figures(data: str, values: dict[str, float], centered: bool) -> list[
 
 
 def _extras(base: Experiment) -> list[Experiment]:
-    """What the claims need beside the figures: the methods of others without doubt, other deltas, mixing, max–min."""
+    """Return the experiments that only claims need: eer and tsa without doubt, other deltas, mixing, max–min."""
     plain = replace(base, name=f"{base.name} plain", samplers=("eer", "tsa"), doubt=None)
     few = replace(base, repeats=min(base.repeats, 20))
     ridges = [replace(few, name=f"{base.name} delta {d:g}", delta=d, samplers=("tv", "random")) for d in DELTAS]
@@ -176,12 +176,12 @@ def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
     return replace(experiment, repeats=repeats or (2 if quick else experiment.repeats), budget=budget)
 
 
-# CPU seconds of a look-ahead question at 2,500 nodes and 7 classes, by which the time left is estimated.
-_QUESTION = {"fl": 0.2, "kl": 0.7, "eer": 0.1, "tsa": 1.0}
+# CPU seconds of a look-ahead question at 2,500 nodes and 7 classes, from which the remaining time is estimated.
+_LOOK_AHEAD_SECONDS = {"fl": 0.2, "kl": 0.7, "eer": 0.1, "tsa": 1.0}
 
 
 def cost(sampler: str, budget: int, problem: Problem) -> float:
-    """About how many seconds a run takes, for the progress bar and the order of work."""
+    """Estimate the seconds of a run, for the progress bar and the order of work."""
     n, classes = problem.graph.n_nodes, len(problem.classes)
-    look = _QUESTION.get(sampler, 0.0) * (n / 2500) ** 2 * classes / 7
+    look = _LOOK_AHEAD_SECONDS.get(sampler, 0.0) * (n / 2500) ** 2 * classes / 7
     return budget * (look + 1e-3 + 1e-6 * n)

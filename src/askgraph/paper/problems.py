@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from askgraph.graph import Graph
-from askgraph.graph.build import communities, pearson, two_squares
+from askgraph.graph.build import pearson
+from askgraph.graph.toys import communities, two_squares
 from askgraph.paper.datasets import Dataset, load
 from askgraph.simulate import Problem
 
@@ -25,16 +26,16 @@ CONNECTED = ("cora", "citeseer")  # of these the paper takes the largest compone
 
 @dataclass(frozen=True)
 class Source:
-    """Which graph: a dataset, and how its graph is made."""
+    """A graph of the paper: its dataset, and how the graph is made from it."""
 
     data: str
-    threshold: float = 0.0  # of the similarity graphs: weights below it are cut
-    centered: bool = False  # Pearson's correlation proper; the paper's formula does not center
-    largest: bool = False  # the largest component only
-    coins: int = 0  # of the grid: the seed of its fuzzy borders
+    threshold: float = 0.0  # similarity graphs: smaller weights are cut
+    centered: bool = False  # similarity graphs: Pearson's correlation; the paper's formula does not center
+    largest: bool = False  # take the largest component only
+    coins: int = 0  # grid: the seed of its fuzzy borders
 
     def __str__(self) -> str:
-        """A few words that name it in records."""
+        """Return the name of this source in records."""
         if self.data in TABLES:
             return f"{self.data} {'pearson' if self.centered else 'cosine'} > {self.threshold:g}"
         if self.data == "grid":
@@ -42,7 +43,7 @@ class Source:
         return f"{self.data}{' largest component' if self.largest else ''}"
 
     def problem(self, folder: str | os.PathLike[str] | None = None) -> Problem:
-        """The graph and its labels; real data from a folder."""
+        """Return the graph and its labels; read datasets from a folder."""
         if self.data in SYNTHETIC:
             return _synthetic(self)
         data = _load(self.data, None if folder is None else os.fspath(folder))
@@ -77,7 +78,7 @@ def _network(data: Dataset, source: Source) -> Problem:
 
 
 def facts(source: Source, problem: Problem) -> dict[str, Any]:
-    """What Table II and the report say of a graph."""
+    """Return the figures on a graph that Table II and the report print."""
     graph = problem.graph
     codes = np.array([problem.classes.index(x) for x in problem.truth])
     sizes = np.sort(np.bincount(codes))[::-1]

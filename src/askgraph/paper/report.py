@@ -1,4 +1,4 @@
-"""Evidence -> the report: claims with verdicts, figures, tables, settings."""
+"""Turn evidence into the blocks of the report: claims with verdicts, figures, tables, settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.graph.sources import counted
 from askgraph.paper import texts
 from askgraph.paper.claims import Claim
 from askgraph.paper.document import Block, Heading, Paragraph, Picture, Table
@@ -17,8 +16,9 @@ from askgraph.paper.problems import TABLES
 from askgraph.paper.run import Results
 from askgraph.paper.timing import exponents
 from askgraph.simulate.runs import Record
+from askgraph.support.wording import counted
 
-PAPERS_TABLE = {  # Table II as printed: rows, baseline accuracy
+PAPERS_TABLE = {  # Table II as printed: number of rows, baseline accuracy
     "colon": (62, 0.64),
     "ionosphere": (351, 0.64),
     "leukemia": (70, 0.65),
@@ -26,8 +26,8 @@ PAPERS_TABLE = {  # Table II as printed: rows, baseline accuracy
     "parkinsons": (191, 0.75),
     "ecoli": (326, 0.57),
 }
-BOUGHT = ("tv", "msd", "random")  # the samplers that show what tuning bought
-WHY = {
+TUNING_SAMPLERS = ("tv", "msd", "random")  # the samplers that show the gain by tuning
+WHY_ROWS_DIFFER = {
     "leukemia": "the original has 38 + 34 = 72 samples; the share fits 72",
     "parkinsons": "the original has 195 recordings; the share fits 195",
     "ecoli": "the original has 336 proteins in 8 classes; cp against the rest gives the share",
@@ -35,7 +35,7 @@ WHY = {
 
 
 def claims_part(judged: Sequence[tuple[Claim, Sequence[Check]]]) -> list[Block]:
-    """The verdicts in one table, then each claim with its checks."""
+    """Return the verdicts in one table, then each claim with its checks."""
     rows = [_verdict_row(claim, checks) for claim, checks in judged]
     summary = Table(("", "claim", "verdict", "yes", "no", "cannot tell"), rows)
     details = [block for claim, checks in judged for block in _claim_part(claim, checks)]
@@ -49,7 +49,7 @@ def _verdict_row(claim: Claim, checks: Sequence[Check]) -> list[str]:
 
 
 def _claim_part(claim: Claim, checks: Sequence[Check]) -> list[Block]:
-    rows = [[_beside(check), _number(check.estimate), _range(check), check.says] for check in checks]
+    rows = [[_describe(check), _number(check.estimate), _range(check), check.says] for check in checks]
     return [
         Heading(3, f"Claim {claim.number}: {claim.verdict(checks)}"),
         Paragraph(f"{claim.text} **Test:** {claim.rule}"),
@@ -57,7 +57,7 @@ def _claim_part(claim: Claim, checks: Sequence[Check]) -> list[Block]:
     ]
 
 
-def _beside(check: Check) -> str:
+def _describe(check: Check) -> str:
     return check.what if check.counts else f"{check.what} (for information)"
 
 
@@ -73,7 +73,7 @@ def _range(check: Check) -> str:
 
 
 def figures_part(results: Results, numbers: Iterable[int], extra: Mapping[int, str]) -> list[Block]:
-    """The pictures, each under its settings; ``extra`` are figures without curves, with their words."""
+    """Return the figures, each under its settings; ``extra`` holds the texts of figures without curves."""
     blocks: list[Block] = [Heading(2, "The figures"), Paragraph(texts.OF_FIGURES)]
     for number in sorted({*numbers, *extra}):
         said = extra.get(number) or _settings(FIGURES[number], results)
@@ -82,7 +82,7 @@ def figures_part(results: Results, numbers: Iterable[int], extra: Mapping[int, s
 
 
 def picture(number: int) -> str:
-    """The file of a figure, from the page."""
+    """Return the path of a figure's file, relative to the page."""
     return f"figures/fig{number:02d}.svg"
 
 
@@ -105,7 +105,7 @@ def _setting(x: Experiment, results: Results) -> str:
 
 
 def growth_part(records: Sequence[Record]) -> list[Block]:
-    """Table I: measured exponents beside the paper's columns."""
+    """Return Table I: measured exponents of growth beside the paper's columns."""
     rows = exponents(records)
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
@@ -134,11 +134,11 @@ def _exponent(row: Mapping[str, Any]) -> str:
 
 
 def tables_part(results: Results) -> list[Block]:
-    """Table II: rows and baseline shares beside the paper's, and the graphs as tuned."""
+    """Return Table II: rows and baseline shares beside the paper's, and the tuned graphs."""
     rows = []
     for data in (name for name in TABLES if name in results.experiments):
         fact, (printed, share) = results.fact(data), PAPERS_TABLE[data]
-        why = "agrees" if printed == fact["nodes"] else WHY[data]
+        why = "agrees" if printed == fact["nodes"] else WHY_ROWS_DIFFER[data]
         tuned = results.experiments[data]
         graph = (f"{tuned.source.threshold:g}", f"{tuned.delta:g}", f"{fact['edges']:,}", str(fact["isolated"]))
         rows.append([TITLES[data], str(fact["nodes"]), str(printed), f"{fact['share']:.3f}", str(share), why, *graph])
@@ -146,19 +146,19 @@ def tables_part(results: Results) -> list[Block]:
     return [
         Heading(2, "Table II: the similarity datasets"),
         Table((*header, "threshold", "delta", "edges", "isolated"), rows),
-        *_bought_part(results),
+        *_tuning_part(results),
         Paragraph(texts.OF_TABLES),
     ]
 
 
-def _bought_part(results: Results) -> list[Block]:
-    """What tuning bought, where both experiments were run."""
+def _tuning_part(results: Results) -> list[Block]:
+    """Return the table of the gain by tuning, for datasets with both experiments."""
     names = [name for name in TABLES if f"{name} untuned" in results.experiments]
-    rows = [[TITLES[name], *(_bought(results, name, sampler) for sampler in BOUGHT)] for name in names]
-    said = "What tuning bought: mean accuracy over all labels, untuned (no threshold, delta 0.005) → tuned."
-    return [Paragraph(said), Table(("dataset", *BOUGHT), rows)] if rows else []
+    rows = [[TITLES[name], *(_tuning_gain(results, name, sampler) for sampler in TUNING_SAMPLERS)] for name in names]
+    said = "Gain by tuning: mean accuracy over all labels, untuned (no threshold, delta 0.005) → tuned."
+    return [Paragraph(said), Table(("dataset", *TUNING_SAMPLERS), rows)] if rows else []
 
 
-def _bought(results: Results, name: str, sampler: str) -> str:
+def _tuning_gain(results: Results, name: str, sampler: str) -> str:
     before, after = (accuracy(results, experiment, sampler).mean() for experiment in (f"{name} untuned", name))
     return f"{before:.3f} → {after:.3f}"

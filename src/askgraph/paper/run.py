@@ -1,4 +1,4 @@
-"""Experiments -> records in a folder, resumable; and records -> curves."""
+"""Run experiments, keep their records in a folder so that a stopped study can continue, and read curves from records."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from askgraph.support.files import replacing
 from askgraph.support.progress import bar
 from askgraph.types import Array
 
-LACKING = "leave out --draw to make what is missing, or give --quick and --runs as when it was made"
-Facts = dict[str, dict[str, Any]]  # what is known of each graph, by its source
+HOW_TO_COMPLETE = "leave out --draw to make the missing ones, or give --quick and --runs as when the records were made"
+Facts = dict[str, dict[str, Any]]  # source -> figures on its graph, see problems.facts
 
 
 @dataclass(frozen=True)
 class Results:
-    """Records by experiment."""
+    """Experiments, figures on their graphs, and the record of each run."""
 
     experiments: Mapping[str, Experiment]
     facts: Facts
     records: Mapping[Run, Record]
 
     def of(self, experiment: str, sampler: str, readout: str = "map") -> list[Record]:
-        """The records of one curve, a run each."""
+        """Return the records of one curve, one per run."""
         runs = self.experiments[experiment].runs(sampler, readout, _names(self.facts))
         return [self.records[run] for run in runs]
 
     def curves(self, experiment: str, sampler: str, readout: str = "map") -> Array:
-        """Accuracies, a row a run, a column a label."""
+        """Return accuracies: one row per run, one column per label."""
         return np.array([record["accuracy"] for record in self.of(experiment, sampler, readout)])
 
     def fact(self, experiment: str) -> dict[str, Any]:
-        """What is known of the (first) graph of an experiment."""
+        """Return the figures on the first graph of an experiment."""
         return self.facts[str(self.experiments[experiment].source)]
 
 
 def fill(
     folder: Path, wanted: Sequence[Experiment], data: str | os.PathLike[str] | None, workers: int, name: str = "runs"
 ) -> Results:
-    """Make the records that a folder lacks of these experiments, then read them all."""
+    """Run what a folder lacks of these experiments, then read all their records."""
     problems = {source: source.problem(data) for source in sorted(_sources(wanted), key=str)}
     known = {str(source): facts(source, problem) for source, problem in problems.items()}
     _save_facts(folder, known)
@@ -59,19 +59,19 @@ def fill(
     missing = records.missing(_runs(wanted, known))
     costs = {run: cost(run.sampler, run.budget, named[run.data]) for run in missing}
     with bar(sum(costs.values()), name) as tick:
-        records.fill(named, _ordered(costs), workers, lambda run: tick(costs[run]))
+        records.fill(named, _order_runs(costs), workers, lambda run: tick(costs[run]))
     return read(folder, wanted, name)
 
 
 def read(folder: Path, wanted: Sequence[Experiment], name: str = "runs") -> Results:
-    """What a folder holds of these experiments; nothing is computed."""
+    """Read the records of these experiments from a folder; run nothing."""
     if not folder.is_dir():
-        raise FileError(f"{folder}: no such folder; {LACKING}")
+        raise FileError(f"{folder}: no such folder; {HOW_TO_COMPLETE}")
     known = {source: {"name": ""} for source in map(str, _sources(wanted))} | _read_facts(folder)
     runs = _runs(wanted, known)
     records = Records(folder / f"{name}.jsonl").of(runs)
     if len(records) < len(runs):
-        raise FileError(f"{folder}: {len(runs) - len(records)} of {len(runs)} runs are missing; {LACKING}")
+        raise FileError(f"{folder}: {len(runs) - len(records)} of {len(runs)} runs are missing; {HOW_TO_COMPLETE}")
     return Results({x.name: x for x in wanted}, known, records)
 
 
@@ -87,8 +87,8 @@ def _runs(wanted: Iterable[Experiment], known: Facts) -> list[Run]:
     return list(dict.fromkeys(run for experiment in wanted for run in experiment.all_runs(_names(known))))
 
 
-def _ordered(costs: Mapping[Run, float]) -> list[Run]:
-    """Graph by graph, so that engines are prepared once, those with the longest runs first."""
+def _order_runs(costs: Mapping[Run, float]) -> list[Run]:
+    """Sort runs by graph, so that engines are prepared once; graphs with the longest runs come first."""
     longest: dict[str, float] = {}
     for run, seconds in costs.items():
         longest[run.data] = max(longest.get(run.data, 0.0), seconds)

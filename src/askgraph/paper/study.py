@@ -1,4 +1,4 @@
-"""The whole of it: measure what is missing in a folder, judge, draw, write the report."""
+"""The study of the whole paper: measure what a folder lacks, judge the claims, draw the figures, write the report."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, d
 from askgraph.paper.evidence import Check, Evidence
 from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
 from askgraph.paper.problems import BINARY, CONNECTED, NETWORKS, TABLES, Source
-from askgraph.paper.report import BOUGHT, claims_part, figures_part, growth_part, picture, tables_part
-from askgraph.paper.run import LACKING, Results, fill, read
+from askgraph.paper.report import TUNING_SAMPLERS, claims_part, figures_part, growth_part, picture, tables_part
+from askgraph.paper.run import HOW_TO_COMPLETE, Results, fill, read
 from askgraph.paper.symmetry import key, symmetry
 from askgraph.paper.tune import tune
 from askgraph.simulate.records import Lines
@@ -27,40 +27,43 @@ GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
 FIGURE_NUMBERS = (*GENERATED, *FIGURES, RUNTIMES)
 TABLE_NUMBERS = (1, 2)
 EXTRA = {
-    1: "The grid of the first run. The coins along the dividing lines are tossed anew in every run.",
-    2: "The graph is drawn once, by the generator `communities` with mixing 0.1 and mean degree 10.",
+    1: "The grid of the first run. The labels along the borders are drawn at random again in every run.",
+    2: "One graph, drawn by the generator `communities` with mixing 0.1 and mean degree 10.",
     RUNTIMES: texts.OF_RUNTIMES,
 }
 
 
 @dataclass(frozen=True)
 class Study:
-    """Which parts of the paper to redo, and where."""
+    """The parts of the paper to redo, and the folder of their records and report."""
 
     folder: Path
     data: Path | None = None
     figures: Sequence[int] = FIGURE_NUMBERS
     claims: Sequence[int] = tuple(CLAIMS)
     tables: Sequence[int] = TABLE_NUMBERS
-    repeats: int = 0  # 0 means as many runs as the plan says
+    repeats: int = 0  # runs per curve; 0 means those of the plan
     quick: bool = False
     centered: bool = False
     workers: int = 1
 
     def tuned(self, afresh: bool = False) -> Tuned:
-        """The settings of the similarity graphs: those that a folder's own tuning found, or the shipped ones."""
+        """Return the settings of the similarity graphs: those tuned in this folder, or the shipped ones.
+
+        With ``afresh``, tune them first.
+        """
         if afresh:
             found = tune(self.folder, self.data, self.workers, self.centered)
             path = self.folder / "tuned.json"
-            path.write_text(json.dumps({**_stored(self.folder), self._weights: found}, indent=1) + "\n")
-        return _stored(self.folder).get(self._weights) or tuned(self.centered)
+            path.write_text(json.dumps({**_read_tuned(self.folder), self._weights: found}, indent=1) + "\n")
+        return _read_tuned(self.folder).get(self._weights) or tuned(self.centered)
 
     @property
     def _weights(self) -> str:
         return "pearson" if self.centered else "cosine"
 
     def measure(self, settings: Tuned) -> Evidence:
-        """Make what the folder lacks, then read it."""
+        """Measure what the folder lacks, then read all records."""
         wanted = self._wanted(settings)
         results = fill(self.folder, wanted, self.data, self.workers)
         self._measure_symmetry(results)
@@ -68,15 +71,17 @@ class Study:
         return self._evidence(results)
 
     def read(self, settings: Tuned) -> Evidence:
-        """What the folder holds; nothing is measured."""
+        """Read the records of the folder; measure nothing."""
         return self._evidence(read(self.folder, self._wanted(settings)))
 
     def _evidence(self, results: Results) -> Evidence:
-        runtimes, growth = (self._kept("costs", [x.key for x in self._points(kind)]) for kind in ("runtime", "growth"))
-        return Evidence(results, runtimes, self._kept("symmetry", list(self._codings(results))), growth)
+        runtimes, growth = (
+            self._read_records("costs", [x.key for x in self._points(kind)]) for kind in ("runtime", "growth")
+        )
+        return Evidence(results, runtimes, self._read_records("symmetry", list(self._codings(results))), growth)
 
     def write(self, evidence: Evidence) -> tuple[list[tuple[Claim, list[Check]]], list[Path]]:
-        """Judge the claims, draw the figures and write the report; returns the claims with their checks, and its two pages."""
+        """Judge the claims, draw the figures and write the report; return the claims with their checks, and the two pages."""
         judged = [(CLAIMS[number], CLAIMS[number].checks(evidence)) for number in self.claims]
         self._draw(evidence)
         blocks = self._blocks(evidence, judged)
@@ -92,7 +97,7 @@ class Study:
         return tuple(tuple(part) for part in (self.figures, self.claims, self.tables))
 
     def _wanted(self, settings: Tuned) -> list[Experiment]:
-        """What the parts read, each experiment with the samplers that are read of it."""
+        """Return the experiments that the wanted parts read, each with only the samplers that they read."""
         every = experiments(settings, self.centered, self.repeats, self.quick)
         samplers: dict[str, set[str]] = {}
         for name, some in self._reads():
@@ -108,13 +113,13 @@ class Study:
         for number in self.claims:
             yield from ((name, CLAIMS[number].only) for name in CLAIMS[number].reads)
         for name in TABLES if 2 in self.tables else ():
-            yield from ((one, BOUGHT) for one in (name, f"{name} untuned"))
+            yield from ((one, TUNING_SAMPLERS) for one in (name, f"{name} untuned"))
 
     def _needs(self, what: str) -> bool:
         return any(CLAIMS[number].needs == what for number in self.claims)
 
     def _codings(self, results: Results) -> dict[str, tuple[Experiment, int]]:
-        """The records on both codings that are wanted, by key."""
+        """Return (experiment, seed) of the records on both codings that are wanted, by key."""
         wanted = [x for name, x in results.experiments.items() if name in BINARY and self._needs("symmetry")]
         return {
             key(x, seed, results.facts[str(x.source_of(seed))]["name"]): (x, seed) for x in wanted for seed in x.seeds
@@ -130,7 +135,7 @@ class Study:
                 tick()
 
     def _measure_costs(self) -> None:
-        """Seconds of another machine are left where they are, and measured anew."""
+        """Measure the costs that are missing; seconds measured on another machine do not count, and stay in the file."""
         lines = self._lines("costs")
         done = {x["key"] for x in lines.read() if x["machine"] == machine()}
         todo = [x for kind in ("runtime", "growth") for x in self._points(kind) if x.key not in done]
@@ -147,13 +152,13 @@ class Study:
         wanted = RUNTIMES in self.figures or self._needs("runtimes")
         return timing.runtime_points(NETWORKS, self.quick) if wanted else []
 
-    def _kept(self, name: str, keys: Sequence[str]) -> list[Record]:
-        """The last record of each of these keys."""
+    def _read_records(self, name: str, keys: Sequence[str]) -> list[Record]:
+        """Return the last record of each key."""
         found = {x["key"]: x for x in self._lines(name).read()}
-        lacking = [one for one in keys if one not in found]
-        if lacking:
+        missing = [one for one in keys if one not in found]
+        if missing:
             raise FileError(
-                f"{self.folder}: {len(lacking)} of {len(keys)} records are missing from {name}.jsonl; {LACKING}"
+                f"{self.folder}: {len(missing)} of {len(keys)} records are missing from {name}.jsonl; {HOW_TO_COMPLETE}"
             )
         return [found[one] for one in keys]
 
@@ -186,17 +191,17 @@ class Study:
         return [*blocks, Heading(2, "Made with"), Paragraph(_made_with(evidence))]
 
     def _settings(self) -> list[str]:
-        own = self._weights in _stored(self.folder)
+        own = self._weights in _read_tuned(self.folder)
         weights = texts.PEARSON if self.centered else texts.CORRELATION
         values = "tuned in this folder" if own else "those shipped with askgraph"
         graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
         return [graphs, texts.TUNING, texts.DOUBT]
 
 
-def chosen(
+def choose_parts(
     figures: Sequence[int] | None, claims: Sequence[int] | None, tables: Sequence[int] | None
 ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """The parts that were asked for: all of them when none was."""
+    """Return the wanted figures, claims and tables; all of them if none is named."""
     kinds = {"figure": (figures, FIGURE_NUMBERS), "claim": (claims, tuple(CLAIMS)), "table": (tables, TABLE_NUMBERS)}
     for kind, (wanted, known) in kinds.items():
         unknown = set(wanted or ()) - set(known)
@@ -207,7 +212,7 @@ def chosen(
     return figures or (), claims or (), tables or ()
 
 
-def _stored(folder: Path) -> dict[str, Tuned]:
+def _read_tuned(folder: Path) -> dict[str, Tuned]:
     path = folder / "tuned.json"
     return json.loads(path.read_text()) if path.exists() else {}
 

@@ -1,4 +1,4 @@
-"""Remark 2: a ±1 field and a {0, 1} field of the same labels, with the classes named one way and the other."""
+"""Remark 2: compare a ±1 field and a {0, 1} field of the same labels, with the names of the two classes exchanged or not."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ KINDS = ("plus_minus", "zero_one")
 
 
 def key(experiment: Experiment, seed: int, name: str) -> str:
-    """What makes such a record the one it is; ``name`` is the graph's."""
+    """Return the key of a record; ``name`` is the name of the graph."""
     return f"{experiment.name}, {name}, delta {experiment.delta:g}, budget {experiment.budget}, seed {seed}"
 
 
 def symmetry(experiment: Experiment, seed: int, problem: Problem) -> Record:
-    """Accuracies after each random label of both models, as the classes are named and with their names exchanged."""
+    """Return the accuracies of both models after each random label, with the names as they are and exchanged."""
     first, second = problem.classes
     record: Record = {"experiment": experiment.name, "seed": seed}
     for words, classes in (("", [first, second]), ("_swapped", [second, first])):
@@ -33,8 +33,8 @@ def _curves(problem: Problem, classes: list[object], experiment: Experiment, see
     curves: tuple[list[float], ...] = ([], [])
     for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], experiment.budget):
         votes, rest = step.field.votes, ~step.field.labeled
-        lead = np.sign(np.round(votes[:, 1] - votes[:, 0], 9))  # of the ±1 field; 0 is half right
-        cut = np.where(votes[:, 1] > 0.5, 1, -1)  # a zero-mean field of {0, 1} labels, cut half way (Zhu et al.)
+        lead = np.sign(np.round(votes[:, 1] - votes[:, 0], 9))  # ±1 field; 0 counts as half right
+        cut = np.where(votes[:, 1] > 0.5, 1, -1)  # a zero-mean field of {0, 1} labels, cut at 1/2 (Zhu et al.)
         for curve, side in zip(curves, (lead, cut), strict=True):
             right = (1 + side * (2 * truth - 1)) / 2
             curve.append(round(float(right[rest].mean()), 6))

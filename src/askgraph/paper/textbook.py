@@ -17,9 +17,9 @@ from scipy.special import log_expit, softmax
 from askgraph.graph import Graph
 from askgraph.types import Array, BoolArray, IntArray
 
-TIE = 2e-9  # means this close are tied
-FLOOR = 1e-12  # probabilities below this count as this in logarithms
-BLOCK = 100_000  # numbers in one array of look-ahead means: it stays in the cache
+TIE = 2e-9  # means that differ by no more are tied
+FLOOR = 1e-12  # smaller probabilities count as this in logarithms
+BLOCK = 100_000  # numbers in one array of look-ahead means, so that it stays in the CPU cache
 
 
 class Costed:
@@ -41,11 +41,11 @@ class Costed:
 
     @property
     def unlabeled(self) -> IntArray:
-        """The candidates."""
+        """The unlabeled nodes, which are the candidates."""
         return np.flatnonzero(~self.labeled)
 
     def tell(self, node: int, label: int) -> None:
-        """μ ← μ + (y_k − μ_k) g_k / g_kk (9), G ← G − g_k g_kᵀ / g_kk (10), and the norms of G's columns."""
+        """Update μ ← μ + (y_k − μ_k) g_k / g_kk (9), G ← G − g_k g_kᵀ / g_kk (10), and the norms of G's columns."""
         G, mu = self.covariance, self.mean
         g, y = G[node].copy(), _answers(len(mu))[label]
         mu += np.outer(y - mu[:, node], g / g[node])
@@ -55,12 +55,12 @@ class Costed:
         self._measure()
 
     def ask(self, sampler: str) -> int:
-        """The unlabeled node with the highest score, the first of equals."""
+        """Return the unlabeled node with the highest score; of equal ones the first."""
         nodes = self.unlabeled
         return int(nodes[self.score(sampler, nodes).argmax()])
 
     def score(self, sampler: str, nodes: IntArray) -> Array:
-        """Scores of these unlabeled nodes, the larger the better."""
+        """Return the scores of some unlabeled nodes; larger is better."""
         if sampler in CLOSED:
             return CLOSED[sampler](self, nodes)
         p = _softened(self.mean[:, nodes], self.variance[nodes]) if sampler == "tsa" else _chances(self.mean[:, nodes])
@@ -69,14 +69,14 @@ class Costed:
         return np.concatenate([self._expected(RETRAINED[sampler], nodes[rows], p[:, rows]) for rows in blocks])
 
     def _measure(self) -> None:
-        """g_ii, ‖g_i‖₁ (G ≥ 0) and ‖g_i‖₂² of every column."""
+        """Compute g_ii, ‖g_i‖₁ (G ≥ 0) and ‖g_i‖₂² of every column."""
         G = self.covariance
         self.variance: Array = np.diagonal(G).copy()
         self.influence: Array = G.sum(axis=0)
         self.squares: Array = np.einsum("ij,ij->i", G, G)
 
     def _expected(self, change: Callable[[Costed, Array, Array], Array], nodes: IntArray, p: Array) -> Array:
-        r"""Σ_y p_i(y) Σ_{j ∈ U \ i} change_j, the means retrained as μ + (y − μ_i) g_i / g_ii."""
+        r"""Return Σ_y p_i(y) Σ_{j ∈ U \ i} change_j, with means retrained as μ + (y − μ_i) g_i / g_ii."""
         G = self.covariance[nodes]
         R = G / self.variance[nodes, None]
         step = _answers(len(self.mean)) - self.mean[:, nodes].T[:, None]  # candidates × answers × classes
@@ -90,29 +90,29 @@ class Costed:
 
 
 def _answers(classes: int) -> Array:
-    """The ±1 labels of every class, one a row."""
+    """Return the ±1 labels, one row per class."""
     return 2 * np.eye(classes) - 1
 
 
 def _chances(mu: Array) -> Array:
-    """p_c ∝ (1 + μ_c)/2 (6), the classes on the axis before the last."""
+    """Return p_c ∝ (1 + μ_c)/2 (6); classes are on the axis before the last."""
     odds = np.maximum(1 + mu, 0.0)
     odds /= odds.sum(axis=-2, keepdims=True)
     return odds
 
 
 def _softened(mu: Array, variance: Array) -> Array:
-    """p_c ∝ σ(2 μ_c / g), tsa's marginals."""
+    """Return p_c ∝ σ(2 μ_c / g), the marginals of tsa."""
     return np.asarray(softmax(log_expit(2 * mu / variance), axis=-2))
 
 
 def _decided(mu: Array) -> IntArray:
-    """argmax_c μ_c (7); a tie goes to the class that was named first."""
+    """Return argmax_c μ_c (7); a tie goes to the class that was named first."""
     return np.asarray((mu >= mu.max(axis=-2, keepdims=True) - TIE).argmax(axis=-2))
 
 
 def _surprise(field: Costed, nodes: IntArray) -> Array:
-    """u = 1 − μ² for two classes, Σ_c (1 − p_c²) above (30)."""
+    """Return u = 1 − μ² for two classes, Σ_c (1 − p_c²) for more (30)."""
     mu = field.mean[:, nodes]
     return np.asarray(1 - mu[0] ** 2 if len(mu) == 2 else (1 - _chances(mu) ** 2).sum(axis=0))
 

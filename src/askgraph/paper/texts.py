@@ -1,4 +1,4 @@
-"""What the report says beside its numbers."""
+"""The texts of the report."""
 
 OF_CLAIMS = """
 Each check is a mean with its 95 % interval by Student's t, over runs (differences are taken run by run, the runs
@@ -16,7 +16,7 @@ class with the largest mean), dashed the class-mass readout of the same fields (
 """
 
 OF_GROWTH = """
-Exponents of growth in the number of nodes / in the number of classes, fitted to measurements on 10-nearest-neighbour
+Exponents of growth in the number of nodes / in the number of classes, fitted to measurements on 10-nearest-neighbor
 graphs of points in a cube: least squares in logarithms over the larger sizes, with the standard error. `paper` is the
 paper's algorithm in numpy with full matrices (its set-up is an inverse, where the paper counts Jacobi sweeps); the
 others are our engines. Memory is the peak above the graph, without what BLAS and SuperLU allocate for themselves. A
@@ -59,7 +59,7 @@ share of the candidates is timed and scaled up. Ours uses all cores for its look
 The numbers are ratios of medians; claim 11 takes means over questions.
 """
 
-CORRELATION = "the paper's formula for Pearson's correlation, which is the uncentred cosine"
+CORRELATION = "the paper's formula for Pearson's correlation, which is the uncentered cosine"
 PEARSON = "Pearson's correlation, centered"
 
 GLOSSARY = """

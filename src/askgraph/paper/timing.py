@@ -28,11 +28,13 @@ from askgraph.learner import Learner
 from askgraph.paper.textbook import CLOSED, RETRAINED, Costed
 from askgraph.simulate import Problem
 from askgraph.simulate.runs import Record, machine, versions
+from askgraph.support.threads import one_blas_thread
 from askgraph.types import IntArray
 from askgraph.utilities.lookahead import COMPILE_FROM
 
 DELTA = 0.005
-WORK_UP_TO = 1e7  # C² n² above which a question as the paper costs it is timed on a share of the candidates
+# C² n²: above, a question of the paper's look-ahead is timed on a share of the candidates and scaled up
+WORK_UP_TO = 1e7
 ADAPTIVE = ("tv", "msd", "klg", "unc", "fl", "kl", "eer", "tsa")
 COMPARED = ("tv", "msd", "eer", "tsa")
 COSTS = {"setup": "setup_seconds", "ask": "ask_seconds", "tell": "tell_seconds", "memory": "bytes"}
@@ -81,12 +83,12 @@ class Point:
 
     @property
     def key(self) -> str:
-        """What makes this point the one it is."""
+        """The key of the point in records."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 class Sweep(NamedTuple):
-    """Samplers computed one way on graphs of growing n or C."""
+    """Samplers, computed by one engine or by the paper's algorithm, on graphs of growing n or C."""
 
     how: str
     samplers: Iterable[str]
@@ -95,7 +97,7 @@ class Sweep(NamedTuple):
     classes: tuple[int, ...]
 
 
-# Our look-ahead is compiled from 200,000 pairs × classes on: the sizes of a fit are on one side of it.
+# Our look-ahead uses compiled code from 200,000 pairs × classes on, so all sizes of one fit lie on the same side of that.
 FULL = (
     Sweep("dense", (*CLOSED, "random"), "n", (800, 1_250, 2_000, 3_000), (4,)),
     Sweep("dense", (*CLOSED, "random"), "C", (1_000,), (2, 4, 8, 16, 32)),
@@ -120,7 +122,7 @@ QUICK = (
 
 
 def growth_points(quick: bool) -> list[Point]:
-    """The points of Table I."""
+    """Return the points of Table I."""
     return [
         Point("growth", sampler, sweep.how, over=sweep.over, n=n, classes=C, repeats=_repeats(sampler, quick))
         for sweep in (QUICK if quick else FULL)
@@ -129,7 +131,7 @@ def growth_points(quick: bool) -> list[Point]:
 
 
 def runtime_points(names: Iterable[str], quick: bool) -> list[Point]:
-    """The points of Fig. 14: the adaptive samplers (a quick run: those of the claim) on each of these problems."""
+    """Return the points of Fig. 14: the adaptive samplers (in a quick run only those of claim 11) on each problem."""
     return [
         Point("runtime", sampler, how, data, labels=10, repeats=_repeats(sampler, quick))
         for data, how, sampler in product(names, ("ours", "paper"), COMPARED if quick else ADAPTIVE)
@@ -137,19 +139,17 @@ def runtime_points(names: Iterable[str], quick: bool) -> list[Point]:
 
 
 def _repeats(sampler: str, quick: bool) -> int:
-    """Few of what takes long."""
+    """Return the number of questions to time: fewer for slow samplers."""
     return 2 if quick else 5 if sampler in RETRAINED else 15
 
 
 def measure(point: Point, problem: Problem | None = None) -> Record:
-    """The record of one point, on its problem or on the ``neighbors`` it describes; memory is measured for growth alone."""
-    from threadpoolctl import threadpool_limits
-
+    """Measure one point, on the given problem or on the graph of ``neighbors``; measure memory for growth only."""
     problem = problem or neighbors(point.n, point.classes)
     n, edges, classes = problem.graph.n_nodes, problem.graph.n_edges, len(problem.classes)
     sizes = {"key": point.key, "n": n, "edges": edges, "classes": classes}
     code = (problem, point.sampler, point.how, point.labels)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         _warm(*code)
         memory = {"bytes": _peak(*code)} if point.kind == "growth" else {}
         seconds = _seconds(*code, point.repeats)
@@ -161,13 +161,13 @@ _versions = cache(versions)
 
 @lru_cache(maxsize=4)
 def neighbors(n: int, classes: int) -> Problem:
-    """Ten nearest neighbours of evenly drawn points in a cube, the classes its slabs."""
+    """Return the graph of 10 nearest neighbors of uniform points in a cube; the classes are slabs of the cube."""
     X = np.random.default_rng(0).random((n, 3))
     return Problem(nearest_neighbors(X, k=10), (X[:, 0] * classes).astype(int).tolist())
 
 
 def _seconds(problem: Problem, sampler: str, how: str, labels: int, repeats: int) -> Record:
-    """Seconds of set-up, and of ask and tell after a few random labels; the share of candidates that was timed."""
+    """Return the seconds of set-up, of ask and of tell after a few random labels, and the share of candidates timed."""
     start = time.perf_counter()
     side = _side(problem, sampler, how)
     setup = time.perf_counter() - start
@@ -178,10 +178,10 @@ def _seconds(problem: Problem, sampler: str, how: str, labels: int, repeats: int
 
 
 def exponents(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """Growth exponents of each cost, per sampler, how and over what, beside the paper's column.
+    """Return growth exponents of each cost by sampler, algorithm and variable, beside the paper's column.
 
-    The least-squares slope of log cost over log size and its standard error, over the upper half of the sizes but at least
-    three: at small sizes what a call costs in any case hides the growth.
+    An exponent is the least-squares slope of log cost over log size, with its standard error, over the upper half of the
+    sizes but at least three: at small sizes the fixed cost of a call hides the growth.
     """
     groups: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
@@ -200,7 +200,7 @@ def _row(sampler: str, how: str, over: str, cost: str, records: Sequence[Record]
 
 
 def _slope(sizes: Sequence[int], costs: Sequence[float]) -> tuple[float, float | None]:
-    """b of cost = a size^b by least squares of logarithms, and its standard error: none from two sizes."""
+    """Return b of cost = a size^b by least squares of logarithms, and its standard error, or None for two sizes."""
     x, y = np.log(sizes), np.log(costs)
     x, y = x - x.mean(), y - y.mean()
     slope = float(x @ y / (x @ x))
@@ -209,7 +209,7 @@ def _slope(sizes: Sequence[int], costs: Sequence[float]) -> tuple[float, float |
 
 
 class _Side(Protocol):
-    """Algorithm 1, ours or the paper's, by node index."""
+    """Algorithm 1, ours or the paper's; nodes are numbers."""
 
     engine: str
 
@@ -272,7 +272,7 @@ def _tell_some(side: _Side, problem: Problem, labels: int) -> None:
 
 
 def _round(side: _Side) -> tuple[float, float]:
-    """Seconds of one question, all candidates counted, and of its answer."""
+    """Return the seconds of one question, scaled up to all candidates, and of its answer."""
     share, start = side.share, time.perf_counter()
     node = side.ask()
     asked = time.perf_counter()
@@ -284,7 +284,7 @@ _warmed: set[tuple[str, str, bool]] = set()
 
 
 def _warm(problem: Problem, sampler: str, how: str, labels: int) -> None:
-    """Once a process for each code that a point may run: what is compiled is compiled before anything is measured."""
+    """Run the code of a point once per process before anything is measured, so that it is compiled."""
     code = (sampler, how, problem.graph.n_nodes**2 * len(problem.classes) >= COMPILE_FROM)
     if how != "paper" and code not in _warmed:
         _peak(problem, sampler, how, labels)
@@ -292,7 +292,7 @@ def _warm(problem: Problem, sampler: str, how: str, labels: int) -> None:
 
 
 def _peak(problem: Problem, sampler: str, how: str, labels: int) -> int:
-    """Peak bytes of set-up, a few labels, one question and its answer."""
+    """Return the peak bytes of set-up, a few labels, one question and its answer."""
     tracemalloc.start()
     try:
         side = _side(problem, sampler, how)

@@ -1,4 +1,4 @@
-"""Delta and threshold of the similarity graphs, tuned as the paper says, on seeds that no figure uses."""
+"""Tune delta and threshold of the similarity graphs as the paper describes, on seeds that no figure uses."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from askgraph.paper.plan import BUDGETS, DELTAS, SAMPLERS, SMALL, Experiment, Tu
 from askgraph.paper.problems import TABLES, Source
 from askgraph.paper.run import Results, fill
 
-SHARES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.98)  # of the positive weights cut
+SHARES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.98)  # shares of the positive weights that the thresholds cut
 FIRST_SEED = 1000
 
 
 def tune(folder: Path, data: str | os.PathLike[str] | None, workers: int, centered: bool = False) -> Tuned:
-    """For each threshold the delta at which random sampling is best; then the threshold at which the best method peaks."""
+    """Choose for each threshold the delta that is best for random sampling, then the threshold where the best sampler peaks."""
     ridges = [x for name in TABLES for source in _sources(name, data, centered) for x in _ridges(source)]
     passive = fill(folder, ridges, data, workers, "tuning")
     best = {source: _best(passive, [x for x in ridges if x.source == source]) for source in _distinct(ridges)}
@@ -55,5 +55,5 @@ def _chosen(results: Results, wanted: Sequence[Experiment]) -> dict[str, float]:
 
 
 def _mean(results: Results, experiment: Experiment, sampler: str) -> float:
-    """The mean accuracy over runs and labels."""
+    """Return the mean accuracy over runs and labels."""
     return float(results.curves(experiment.name, sampler).mean())

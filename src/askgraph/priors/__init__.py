@@ -7,8 +7,7 @@ from typing import Any
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.graph import Graph
-from askgraph.graph.sources import counted
-from askgraph.linalg.factor import predicted_fill
+from askgraph.linalg.fill import predicted_fill
 from askgraph.priors import dense
 from askgraph.priors.base import Precision, Prior
 from askgraph.priors.dense import Dense
@@ -17,6 +16,7 @@ from askgraph.priors.iterative import MOST, MOST_FLAT, Iterative, needed_bytes
 from askgraph.priors.petsc import Petsc
 from askgraph.support.memory import free_bytes
 from askgraph.support.progress import log
+from askgraph.support.wording import counted
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB

@@ -1,4 +1,4 @@
-"""Learning curves as pictures: reads records, computes nothing but means and bands."""
+"""Pictures of learning curves: means over runs, and bands around them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from askgraph.simulate.records import by_sampler
 from askgraph.simulate.runs import Record
 from askgraph.types import Array
 
-# One look a sampler, on every figure: colours that colour-blind readers tell apart (Okabe & Ito), doubled by marks.
+# One style per sampler, on every figure: colors that color-blind readers can tell apart (Okabe & Ito), and markers.
 STYLES: dict[str, dict[str, Any]] = {
     "influence": {"color": "#D55E00", "marker": "h"},
     "tv": {"color": "#0072B2", "marker": "o"},
@@ -33,11 +33,11 @@ STYLES: dict[str, dict[str, Any]] = {
     "dial": {"color": "#009E73", "marker": "8"},
     "pwll": {"color": "#E69F00", "marker": "H"},
 }
-Size = tuple[float, float]
+Size = tuple[float, float]  # width and height in inches
 
 
 def learning_curves(records: Sequence[Record], path: str | os.PathLike[str], title: str = "") -> None:
-    """Mean accuracy against the number of labels, a line a sampler, with a band of two standard errors."""
+    """Draw the mean accuracy against the number of labels: one line per sampler, with a band of two standard errors."""
     groups = {sampler: accuracies(runs) for sampler, runs in by_sampler(records).items()}
     figure, [[axes]] = canvas(1, 1, (7, 4.2))
     draw_curves(axes, groups)
@@ -51,13 +51,13 @@ def learning_curves(records: Sequence[Record], path: str | os.PathLike[str], tit
 
 
 def accuracies(runs: Sequence[Record]) -> Array:
-    """A row a run, a column a label, as far as the shortest run goes."""
+    """Return the accuracies: one row per run, one column per label, up to the length of the shortest run."""
     shortest = min(len(run["accuracy"]) for run in runs)
     return np.array([run["accuracy"][:shortest] for run in runs])
 
 
 def canvas(rows: int, columns: int, size: Size) -> tuple[Any, Any]:
-    """A figure and its panels, rows of columns, that share their axes."""
+    """Return a figure and its panels, one row of columns after another, which share their axes."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -74,29 +74,29 @@ def canvas(rows: int, columns: int, size: Size) -> tuple[Any, Any]:
 
 
 def draw_curves(axes: Any, groups: Mapping[str, Array], *also: Mapping[str, Array]) -> None:
-    """A line and a band a sampler; ``also`` are further curves of the same samplers, dashed, then dotted."""
+    """Draw one line and one band per sampler; ``also`` are further curves of the same samplers, dashed, then dotted."""
     for others, dashes in zip(also, ((0, (4, 2)), (0, (1, 1.5))), strict=False):
         for sampler, runs in others.items():
             axes.plot(_labels(runs), runs.mean(axis=0), color=_color(sampler), linewidth=0.9, linestyle=dashes)
     for at, (sampler, runs) in enumerate(groups.items()):
-        _line(axes, sampler, runs, at)
+        _draw_line(axes, sampler, runs, at)
     axes.set_xlabel("labels given")
 
 
 def fit(panels: Any, every: Sequence[Mapping[str, Array]]) -> None:
-    """The range of the accuracies for all panels, which share it: every mean fits in, bands may leave it."""
+    """Set the range of accuracies that all panels share: every mean fits in, bands may leave it."""
     means = np.concatenate([runs.mean(axis=0) for groups in every for runs in groups.values()])
     pad = 0.04 * (means.max() - means.min()) + 1e-3
     panels[0][0].set_ylim(means.min() - pad, means.max() + pad)
 
 
 def name_ends(axes: Any, groups: Mapping[str, Array]) -> None:
-    """Each curve is named where it ends, the names moved apart where ends are close."""
+    """Write the name of each sampler where its curve ends, moved apart where ends are close."""
     low, high = axes.get_ylim()
     ends = sorted(((runs.mean(axis=0)[-1], runs.shape[1], sampler) for sampler, runs in groups.items()), reverse=True)
     rows = axes.get_subplotspec().get_gridspec().nrows
     gap = 11.5 / (axes.figure.get_figheight() / rows * 0.72 * 72) * (high - low)
-    for (end, size, sampler), place in zip(ends, _apart([end for end, _, _ in ends], gap, low), strict=True):
+    for (end, size, sampler), place in zip(ends, _move_apart([end for end, _, _ in ends], gap, low), strict=True):
         line = {
             "arrowstyle": "-",
             "color": _color(sampler),
@@ -109,7 +109,7 @@ def name_ends(axes: Any, groups: Mapping[str, Array]) -> None:
         axes.annotate(sampler, (size, end), (size * 1.07, place), arrowprops=line, **words)
 
 
-def _line(axes: Any, sampler: str, runs: Array, at: int) -> None:
+def _draw_line(axes: Any, sampler: str, runs: Array, at: int) -> None:
     mean, labels = runs.mean(axis=0), _labels(runs)
     every = max(1, mean.size // 8)
     marks = {"markevery": (at * every // 7 % every, every), "markersize": 4}
@@ -119,8 +119,8 @@ def _line(axes: Any, sampler: str, runs: Array, at: int) -> None:
         axes.fill_between(labels, mean - band, mean + band, color=_color(sampler), alpha=0.13, linewidth=0)
 
 
-def _apart(ends: Sequence[float], gap: float, low: float) -> list[float]:
-    """Places at least a gap apart, from the top down, near the ends and above the axis."""
+def _move_apart(ends: Sequence[float], gap: float, low: float) -> list[float]:
+    """Return places near the ends, from the top down, at least a gap apart and above the axis."""
     places: list[float] = []
     for end in ends:
         places.append(min(end, places[-1] - gap) if places else end)
@@ -139,7 +139,7 @@ def _color(sampler: str) -> str:
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure to a file whose name says the kind, and close it."""
+    """Write a figure to a file whose suffix says the format, and close the figure."""
     from matplotlib import pyplot as plt
 
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Records of runs in a file, and what is read off them."""
+"""Files of records, one per run, and means and levels of their learning curves."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from askgraph.types import AnyArray
 
 
 def run_of(record: Record) -> Run:
-    """The run that a record is of; an option that is younger than the record has its default."""
+    """Return the run that a record is of; a setting that is newer than the record has its default."""
     return Run(**{x.name: record[x.name] for x in fields(Run) if x.name in record})
 
 
 class Lines:
-    """A file of one JSON object a line, appended as they come, so that a killed command goes on where it was."""
+    """A file with one JSON object per line, appended one by one, so that a killed command can go on where it was."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 
     def read(self) -> list[Record]:
-        """All whole lines; a last line that was cut off in the middle does not count."""
+        """Return the records of all complete lines; a last line that was cut off does not count."""
         if not self.path.exists():
             return []
         lines = self.path.read_bytes().split(b"\n")
-        return [self._parsed(line, at) for at, line in enumerate(lines[:-1], 1) if line.strip()]
+        return [self._parse(line, at) for at, line in enumerate(lines[:-1], 1) if line.strip()]
 
     @contextmanager
     def appending(self) -> Iterator[Callable[[Record], None]]:
-        """Gives what writes a record down; it is on disk when that returns."""
-        self._cut_torn_line()
+        """Yield a function that appends a record; the record is on disk when the function returns."""
+        self._remove_incomplete_line()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab") as file:
 
@@ -50,12 +50,12 @@ class Lines:
 
             yield append
 
-    def _cut_torn_line(self) -> None:
+    def _remove_incomplete_line(self) -> None:
         if self.path.exists():
-            whole = self.path.read_bytes().rfind(b"\n") + 1
-            os.truncate(self.path, whole)
+            complete = self.path.read_bytes().rfind(b"\n") + 1
+            os.truncate(self.path, complete)
 
-    def _parsed(self, line: bytes, at: int) -> Record:
+    def _parse(self, line: bytes, at: int) -> Record:
         try:
             record: Record = json.loads(line)
             self._check(record)
@@ -68,15 +68,15 @@ class Lines:
 
 
 class Records(Lines):
-    """The records of runs."""
+    """A file of records of runs."""
 
     def of(self, runs: Sequence[Run]) -> dict[Run, Record]:
-        """The record of each of these runs that has one."""
+        """Return the records of those runs that have one."""
         found = {run_of(record): record for record in self.read()}
         return {run: found[run] for run in runs if run in found}
 
     def missing(self, runs: Sequence[Run]) -> list[Run]:
-        """The runs that have no record yet."""
+        """Return the runs that have no record yet."""
         done = self.of(runs)
         return [run for run in runs if run not in done]
 
@@ -88,14 +88,14 @@ class Records(Lines):
         tick: Callable[[Run], object],
         pool: Pool | None = None,
     ) -> None:
-        """Make the missing records, appending each as it comes."""
+        """Make the missing runs, and append each record as it comes."""
         with self.appending() as append:
             for record in simulate_all(problem, self.missing(runs), workers, pool):
                 append(record)
                 tick(run_of(record))
 
     def fill_together(self, problem: ShardedProblem, runs: Sequence[Run], tick: Callable[[Run], object]) -> None:
-        """The same in all processes of an MPI job: the first one knows what is missing, and writes."""
+        """Make the missing runs in all processes of an MPI job; the first one reads and writes the file."""
         ranks = problem.graph.ranks
         missing = ranks.comm.bcast(self.missing(runs) if ranks.first else None)
         with self.appending() if ranks.first else nullcontext(lambda record: None) as append:
@@ -109,20 +109,20 @@ class Records(Lines):
 
 
 def labels_needed(records: Sequence[Record], level: float) -> int | None:
-    """After how many labels the mean accuracy first reaches a level, or None."""
+    """Return the number of labels at which the mean accuracy first reaches a level, or None."""
     reached = np.flatnonzero(mean_curve(records) >= level)
     return int(reached[0]) + 1 if reached.size else None
 
 
 def mean_curve(records: Sequence[Record]) -> AnyArray:
-    """The mean accuracy over runs after each label, as far as the shortest run goes."""
+    """Return the mean accuracy over runs after each label, up to the length of the shortest run."""
     curves = [record["accuracy"] for record in records]
     shortest = min(map(len, curves))
     return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
 
 
 def by_sampler(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records grouped by sampler, in the order of their first record."""
+    """Return the records grouped by sampler, in the order of each sampler's first record."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(record["sampler"], []).append(record)

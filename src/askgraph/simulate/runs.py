@@ -1,4 +1,4 @@
-"""Learning curves on labeled graphs: the same question loop with the known labels as the expert, over seeds."""
+"""Learning curves on labeled graphs: the question loop of ``Learner`` with known labels as answers, over seeds."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout, decide
 from askgraph.simulate.sharded import ShardedProblem
+from askgraph.support.threads import one_thread_from_now_on
 from askgraph.types import AnyArray
 
 Record = dict[str, Any]
@@ -35,7 +36,26 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One learning curve: who asks, how, and from which seed."""
+    """The settings of one learning curve.
+
+    Parameters
+    ----------
+    sampler : str
+        The sampler that chooses the questions.
+    seed : int
+        The seed of the learner.
+    budget : int
+        The number of labels.
+    doubt, form, delta, readout, engine, first, explore, expect
+        Settings of :class:`Learner`, with the same meaning.
+    data : str
+        The name of the problem, where :func:`simulate_all` gets several.
+
+    Examples
+    --------
+    >>> Run("tv", seed=0, budget=20).readout
+    'consensus'
+    """
 
     sampler: str
     seed: int
@@ -52,60 +72,99 @@ class Run:
 
     @property
     def questions(self) -> Run:
-        """What its questions depend on: all but the readout, which only decides."""
+        """The run without its readout: two runs for which this is equal ask the same questions."""
         return replace(self, readout="map")
 
     @property
     def settings(self) -> Settings:
-        """How its learner decides, checked."""
+        """The settings of the learner, checked."""
         names = ("doubt", "form", "delta", "readout", "explore", "first", "expect")
         return Settings(self.sampler, **{name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph whose every node has a known label."""
+    """A graph whose every node has a known label.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    truth : sequence
+        One label per node, in node order.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> Problem(ag.chain(4), ["left", "left", "right", "right"]).classes
+    ['left', 'right']
+    """
 
     graph: Graph
     truth: Sequence[Hashable]
 
     def __post_init__(self) -> None:
         if len(self.truth) != self.graph.n_nodes:
-            raise LabelError(f"{len(self.truth)} labels for {self.graph.n_nodes} nodes: a simulation needs one a node")
+            raise LabelError(
+                f"{len(self.truth)} labels for {self.graph.n_nodes} nodes: a simulation needs one label per node"
+            )
 
     @property
     def classes(self) -> list[Hashable]:
-        """All classes, in the order of their first node."""
+        """The classes, in the order of their first node."""
         return list(dict.fromkeys(self.truth))
 
     def label(self, node: int) -> Hashable:
-        """The label of one node."""
+        """Return the label of one node."""
         return self.truth[node]
 
     def codes(self, prior: Prior, classes: Sequence[Hashable]) -> AnyArray:
-        """The place of each node's label among these, where the prior keeps rows."""
+        """Return the place of each row's label among the classes, in the memory of the prior."""
         place = {label: at for at, label in enumerate(classes)}
         return prior.scatter(np.array([place[label] for label in self.truth]))
 
     @property
     def fingerprint(self) -> str:
-        """What tells this graph and these labels from any other."""
+        """A hash of the graph and its labels."""
         W = self.graph.weights
-        seen = hashlib.sha256(repr([str(label) for label in self.truth]).encode())
+        digest = hashlib.sha256(repr([str(label) for label in self.truth]).encode())
         for part in (W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data):
-            seen.update(part.tobytes())
-        return seen.hexdigest()[:16]
+            digest.update(part.tobytes())
+        return digest.hexdigest()[:16]
 
 
 def simulate(problem: Problem | ShardedProblem, run: Run, prior: Prior | None = None) -> Record:
-    """One run: the accuracy on the unlabeled nodes after every label, and what it cost."""
+    """Make one run: ask, answer with the known label, and measure, until the budget is spent.
+
+    Parameters
+    ----------
+    problem : Problem
+        The graph and its labels.
+    run : Run
+        The settings.
+    prior : Prior, optional
+        An engine that is prepared already, for runs on the same graph.
+
+    Returns
+    -------
+    dict
+        The settings of the run, and one value per label: "nodes", "accuracy" (on the unlabeled nodes), "ask_seconds",
+        "tell_seconds".
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> record = simulate(Problem(ag.chain(4), ["left", "left", "right", "right"]), Run("tv", seed=0, budget=2))
+    >>> len(record["nodes"]), len(record["accuracy"])
+    (2, 2)
+    """
     return simulate_together(problem, [run], prior)[0]
 
 
 def simulate_together(
     problem: Problem | ShardedProblem, runs: Sequence[Run], prior: Prior | None = None
 ) -> list[Record]:
-    """Runs that differ in their readout only: the questions are asked once, a record a readout."""
+    """Make runs that differ in their readout only: ask the questions once, and return one record per run."""
     run = runs[0]
     names = ("doubt", "form", "delta", "explore", "first", "expect")
     how = {name: getattr(run, name) for name in names}
@@ -134,13 +193,13 @@ def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
 
 
 def versions() -> dict[str, str]:
-    """What the figures were made with."""
+    """Return the versions of askgraph, Python, numpy and scipy."""
     names = ("numpy", "scipy")
     return {"askgraph": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}
 
 
 def machine() -> str:
-    """Where seconds were measured."""
+    """Return a line about the computer on which seconds were measured."""
     return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
 
 
@@ -150,44 +209,66 @@ def simulate_all(
     workers: int = 1,
     pool: Pool | None = None,
 ) -> Iterator[Record]:
-    """The records of many runs, as they finish, over processes that prepare each engine once, or a pool: anything with ``map``.
+    """Make many runs, and yield their records as they finish.
 
-    Each run is on the problem that its ``data`` names, where there are several; runs that differ in their readout only
-    are made together.
+    Runs that differ in their readout only are made together.
+
+    Parameters
+    ----------
+    problems : Problem or mapping
+        The graph and its labels; with several problems, each run is made on the one that its ``data`` names.
+    runs : sequence of Run
+        The settings.
+    workers : int
+        The number of processes; each prepares an engine once and keeps it for its next runs.
+    pool : Pool, optional
+        Anything with ``map``, such as an executor or :class:`askgraph.pools.Dask`, to use in place of ``workers``.
+
+    Yields
+    ------
+    dict
+        The record of a run, as :func:`simulate` returns it.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> problem = Problem(ag.chain(4), ["left", "left", "right", "right"])
+    >>> [record["seed"] for record in simulate_all(problem, [Run("tv", seed, budget=2) for seed in range(3)])]
+    [0, 1, 2]
     """
     groups: dict[Run, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.questions, []).append(run)
     tasks = list(groups.values())
-    done = _spread_out(problems, tasks, workers) if pool is None else pool.map(Elsewhere(problems), tasks)
+    done = _run_in_processes(problems, tasks, workers) if pool is None else pool.map(PoolTask(problems), tasks)
     for records in done:
         yield from records
 
 
-class Elsewhere:
-    """Makes runs in some other process, which keeps what it prepared for the next ones."""
+class PoolTask:
+    """A function that makes runs in a process of a pool; the process keeps the engine it prepared for its next runs."""
 
     def __init__(self, problems: Problem | ShardedProblem | Mapping[str, Problem]) -> None:
         self._problems, self._name = problems, uuid.uuid4()
 
     def __call__(self, runs: list[Run]) -> list[Record]:
-        """Records of runs that share their questions."""
+        """Return the records of runs that differ in their readout only."""
         if _shared.get("name") != self._name:
             _prepare(self._problems)
             _shared["name"] = self._name
-        return _work(runs)
+        return _make_runs(runs)
 
 
-def _spread_out(
+def _run_in_processes(
     problems: Problem | ShardedProblem | Mapping[str, Problem], tasks: Sequence[list[Run]], workers: int
 ) -> Iterator[list[Record]]:
     if workers <= 1 or len(tasks) <= 1:
         _prepare(problems)
-        yield from map(_work, tasks)
+        yield from map(_make_runs, tasks)
         return
     spawn = multiprocessing.get_context("spawn")  # a fork would copy locks of running numerical threads
     with ProcessPoolExecutor(min(workers, len(tasks)), spawn, _prepare, (problems, True)) as pool:
-        waiting = [pool.submit(_work, task) for task in tasks]
+        waiting = [pool.submit(_make_runs, task) for task in tasks]
         try:
             for done in as_completed(waiting):
                 yield done.result()
@@ -195,29 +276,27 @@ def _spread_out(
             pool.shutdown(cancel_futures=True)
 
 
-_shared: dict[str, Any] = {}
+_shared: dict[str, Any] = {}  # of this process: its problems, and the name of the PoolTask that brought them
 
 
 def _prepare(problems: Problem | ShardedProblem | Mapping[str, Problem], alone: bool = False) -> None:
-    """In each process: the problems, and the engine of the last runs; many processes take one thread each."""
+    """Keep the problems in this process, and forget earlier engines; ``alone`` is for one of many worker processes."""
     if alone:
-        from threadpoolctl import threadpool_limits
-
-        _shared["limits"] = threadpool_limits(1)
-        Thread(target=_leave_with_parent, daemon=True).start()
+        one_thread_from_now_on()
+        Thread(target=_exit_with_parent, daemon=True).start()
     _shared["problems"] = problems
     _engine.cache_clear()
 
 
-def _leave_with_parent() -> None:
-    """A worker whose command was killed would wait for work forever."""
+def _exit_with_parent() -> None:
+    """Exit when the parent process ends: a worker whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
 
 
-def _work(runs: list[Run]) -> list[Record]:
+def _make_runs(runs: list[Run]) -> list[Record]:
     problem, run = _problem(runs[0].data), runs[0]
     return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, run.settings.criterion.columns))
 

@@ -1,4 +1,4 @@
-"""Labels of a graph whose rows live in many processes: each process holds those of its own rows."""
+"""Labels of a graph that is distributed over MPI ranks: each process holds the labels of its own rows."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.distributed.distribute import objects
-from askgraph.distributed.ranks import Ranks, shared_out
-from askgraph.distributed.read_shards import found
+from askgraph.distributed.ranks import Ranks, own_share
+from askgraph.distributed.read_shards import list_shards
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import FileError
-from askgraph.graph.sources import few
 from askgraph.io.readers import LABELS, TABLES
 from askgraph.io.tables import label_list
-from askgraph.io.text import TEXT, rows, suffix, typed
+from askgraph.io.text import TEXT, parse_integers, read_rows, suffix
 from askgraph.spaces.local import Rows
+from askgraph.support.hashing import FIRST, GOLDEN
+from askgraph.support.wording import few
 from askgraph.types import AnyArray, IntArray
 
-NODES = {"node", "nodes", "id", "name"}  # over a column of nodes
-ODD = 0x9E3779B97F4A7C15
+NODES = {"node", "nodes", "id", "name"}  # headers of a column of nodes
 
 
 @dataclass(frozen=True, eq=False)
 class ShardedProblem:
-    """A graph whose every node has a known label, both in shards; ``truth`` are the labels of the rows here."""
+    """A distributed graph whose every node has a known label; ``truth`` are the labels of the rows of this process."""
 
     graph: ShardedGraph
     truth: Sequence[Hashable]
 
     @classmethod
     def dealt(cls, graph: ShardedGraph, truth: Sequence[Hashable] | None) -> ShardedProblem:
-        """Of labels that the first process has, a node after another."""
+        """Distribute labels in node order that the first process has; the others pass None."""
         comm, every = graph.ranks.comm, graph.ranks.comm.gather(graph.nodes)
-        return cls(graph, comm.scatter(None if every is None else [[truth[i] for i in part] for part in every]))  # type: ignore[index]  # it has them
+        shares = None if every is None or truth is None else [[truth[i] for i in part] for part in every]
+        return cls(graph, comm.scatter(shares))
 
     @cached_property
     def classes(self) -> list[Hashable]:
-        """All classes, in the order of their first node."""
+        """The classes, in the order of their first node."""
         first: dict[Hashable, int] = {}
         for node, label in sorted(zip(self.graph.nodes.tolist(), self.truth, strict=True), reverse=True, key=_node):
             first[label] = node
@@ -51,54 +52,57 @@ class ShardedProblem:
         return sorted(first, key=first.__getitem__)
 
     def label(self, node: int) -> Hashable:
-        """The label of one node, wherever it lives."""
+        """Return the label of one node, in whichever process its row is."""
         row = int(self.graph.rows_of(np.array([node]))[0])
         every = self.graph.ranks.comm.allgather(None if row < 0 else (self.truth[row],))
         return next(label[0] for label in every if label is not None)
 
     def codes(self, prior: Rows, classes: Sequence[Hashable]) -> IntArray:
-        """The place of each row's label among these."""
+        """Return the place of each row's label among the classes."""
         place = {label: at for at, label in enumerate(classes)}
         return np.array([place[label] for label in self.truth], dtype=np.int64)
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this graph and these labels from any other, for any number of processes."""
+        """A hash of the graph and its labels, the same for any number of processes."""
         graph, count = self.graph, np.diff(self.graph.local.indptr)
         i, j = np.repeat(graph.nodes, count), np.concatenate([graph.nodes, graph.beyond])[graph.local.indices]
-        told = np.array([zlib.crc32(repr(str(label)).encode()) for label in self.truth], dtype=np.uint64)
-        parts = _mixed(_mixed(i) + j.astype(np.uint64)) ^ graph.local.data.view(np.uint64), _mixed(graph.nodes) ^ told
-        sums = np.array([_mixed(part).sum(dtype=np.uint64) for part in parts])
-        return f"{int(_mixed(graph.ranks.total(sums))[0] ^ graph.ranks.total(sums)[1]):016x}"
+        codes = np.array([zlib.crc32(repr(str(label)).encode()) for label in self.truth], dtype=np.uint64)
+        parts = _mix(_mix(i) + j.astype(np.uint64)) ^ graph.local.data.view(np.uint64), _mix(graph.nodes) ^ codes
+        sums = np.array([_mix(part).sum(dtype=np.uint64) for part in parts])
+        return f"{int(_mix(graph.ranks.total(sums))[0] ^ graph.ranks.total(sums)[1]):016x}"
 
 
 def read_shard_labels(shards: str | Sequence[str], graph: ShardedGraph) -> ShardedProblem:
-    """Labels from columns node and label (csv, tsv, txt, jsonl, parquet), a file, a folder or a pattern, or from one npy file."""
+    """Read labels from files (csv, tsv, txt, jsonl, parquet) with columns node and label, or from one npy file.
+
+    ``shards`` is a list of files, one file, a folder, or a pattern.
+    """
     ranks = graph.ranks
-    paths = ranks.comm.bcast(ranks.agreed(lambda: found(shards, (*TEXT, *TABLES, ".npy"))))
+    paths = ranks.comm.bcast(ranks.agreed(lambda: list_shards(shards, (*TEXT, *TABLES, ".npy"))))
     if Path(paths[0]).suffix.casefold() == ".npy":
-        return ShardedProblem(graph, ranks.agreed(lambda: _of_rows(paths[0], graph)))
-    pairs = ranks.agreed(lambda: [pair for path in shared_out(paths, ranks) for pair in _pairs(path)])
+        return ShardedProblem(graph, ranks.agreed(lambda: _read_own_rows(paths[0], graph)))
+    pairs = ranks.agreed(lambda: [pair for path in own_share(paths, ranks) for pair in _read_pairs(path)])
     labels = objects([pair.label for pair in pairs])
     if all(ranks.comm.allgather(all(isinstance(label, str) for label in labels))):
-        whole = all(ranks.comm.allgather(typed(labels.tolist()) != labels.tolist() or not labels.size))
-        labels = objects(typed(labels.tolist())) if whole else labels
-    return ShardedProblem(graph, _delivered(ranks, [pair.node for pair in pairs], labels, graph))
+        whole = all(ranks.comm.allgather(parse_integers(labels.tolist()) != labels.tolist() or not labels.size))
+        labels = objects(parse_integers(labels.tolist())) if whole else labels
+    return ShardedProblem(graph, _send_labels(ranks, [pair.node for pair in pairs], labels, graph))
 
 
 class Pair(NamedTuple):
-    """A node, as text, and its label."""
+    """The name of a node, as text, and its label."""
 
     node: str
     label: Hashable
 
 
-def _pairs(path: str) -> Iterable[Pair]:
+def _read_pairs(path: str) -> Iterable[Pair]:
     if suffix(path, (*TEXT, *TABLES)) in TABLES:
         table = TABLES[Path(path).suffix.casefold()](path)
         columns = [table.values(name) for name in table.header]
     else:
-        lines = [row.cells for row in rows(path)]
+        lines = [row.cells for row in read_rows(path)]
         named = lines[0][-1].casefold() in LABELS or lines[0][0].casefold() in NODES
         columns = [list(column) for column in zip(*lines[named:], strict=True)]
     if len(columns) != 2:
@@ -106,22 +110,25 @@ def _pairs(path: str) -> Iterable[Pair]:
     return [Pair(str(node), label) for node, label in zip(*columns, strict=True)]
 
 
-def _of_rows(path: str, graph: ShardedGraph) -> list[Hashable]:
-    """Of an array with a label a node, the rows here, read where they lie in the file."""
+def _read_own_rows(path: str, graph: ShardedGraph) -> list[Hashable]:
+    """Read the labels of this process's rows from an array with one label per node; the rest stays in the file."""
     try:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise FileError(f"{path}: not a readable npy file ({error}); write it anew, not as objects") from None
+        raise FileError(f"{path}: not a readable npy file ({error}); write it again, not as objects") from None
     if stored.shape != (graph.n_nodes,):
         raise FileError(f"{path}: labels of shape {stored.shape} for {graph.n_nodes} nodes; give one for each node")
     return label_list(path, np.array(stored[graph.nodes]))
 
 
-def _delivered(ranks: Ranks, nodes: list[str], labels: AnyArray, graph: ShardedGraph) -> list[Hashable]:
-    """Pairs to the homes of their nodes, where the owners of rows ask for them; each comes once, and none is left over."""
+def _send_labels(ranks: Ranks, nodes: list[str], labels: AnyArray, graph: ShardedGraph) -> list[Hashable]:
+    """Send labels to the home ranks of their nodes, and ask there for the labels of this process's rows.
+
+    Raises an error unless every node has exactly one label.
+    """
     names = [str(x) for x in (graph.nodes.tolist() if graph.own_names is None else graph.own_names)]
     known: dict[str, list[Hashable]] = {}
-    for node, label in zip(*ranks.sent(_home(ranks, nodes), objects(nodes), labels), strict=True):
+    for node, label in zip(*ranks.send(_home_by_name(ranks, nodes), objects(nodes), labels), strict=True):
         known.setdefault(node, []).append(label)
     twice = [node for node, found in known.items() if len(found) > 1]
     asked: list[str] = []
@@ -130,13 +137,13 @@ def _delivered(ranks: Ranks, nodes: list[str], labels: AnyArray, graph: ShardedG
         asked.extend(wanted)
         return objects([known.get(node, [None])[0] for node in wanted])
 
-    truth = ranks.asked(_home(ranks, names), objects(names), answer).tolist()
+    truth = ranks.ask(_home_by_name(ranks, names), objects(names), answer).tolist()
     missing = [name for name, label in zip(names, truth, strict=True) if label is None]
-    ranks.agreed(lambda: _check(twice, missing, sorted(known.keys() - set(asked))))
+    ranks.agreed(lambda: _check_complete(twice, missing, sorted(known.keys() - set(asked))))
     return truth
 
 
-def _check(twice: list[str], missing: list[str], unknown: list[str]) -> None:
+def _check_complete(twice: list[str], missing: list[str], unknown: list[str]) -> None:
     if twice:
         raise FileError(f"{few(twice)} has more than one label; give one for each node")
     if unknown:
@@ -147,13 +154,14 @@ def _check(twice: list[str], missing: list[str], unknown: list[str]) -> None:
         raise FileError(f"no label for {few(missing)}; give one for each node")
 
 
-def _home(ranks: Ranks, names: Sequence[str]) -> IntArray:
+def _home_by_name(ranks: Ranks, names: Sequence[str]) -> IntArray:
     return np.array([zlib.crc32(name.encode()) % ranks.size for name in names], dtype=np.int64)
 
 
-def _mixed(x: AnyArray) -> AnyArray:
-    x = x.astype(np.uint64) * np.uint64(ODD) + np.uint64(1)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+def _mix(x: AnyArray) -> AnyArray:
+    """Return hashes of integers, as the fingerprints in stored records have them."""
+    x = x.astype(np.uint64) * GOLDEN + np.uint64(1)
+    x = (x ^ (x >> np.uint64(30))) * FIRST
     return x ^ (x >> np.uint64(27))
 
 

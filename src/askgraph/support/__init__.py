@@ -1,1 +1,1 @@
-"""Memory limits, threads, files, progress bars, npz archives and compilation: nothing that knows of graphs or labels."""
+"""Memory, threads, files, npz archives, hashes, messages, progress bars and compilation: nothing that knows of graphs or labels."""

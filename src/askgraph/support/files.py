@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, locked, and never opened through a link that somebody has put in the way."""
+"""Files that are written whole or not at all, read with errors that name them, locked, and not opened through links."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-AT = 2**30  # the byte that Windows locks, beyond anything written
+from askgraph.errors import AskgraphError, FileError
+
+LOCKED_BYTE = 2**30  # position of the one byte that Windows locks, beyond anything written
+MAX_UNPACKED_BYTES, MAX_RATIO = 2**26, 200  # a file that unpacks to more bytes and to more times its size is refused
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], part: Path | None = None, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a new file beside this one; it takes its place when all went well, and goes when not.
+    """Open a new file ``part`` for writing; it replaces ``path`` if the block succeeds, and is removed if not.
 
-    What is there by the name of the part (left by a program that was killed, or a link that leads elsewhere) is removed,
-    never opened: a link's target stays as it is.
+    An old file named like ``part`` (left by a program that was killed, or a link to another file) is removed, never opened.
     """
     part = Path(f"{os.fspath(path)}.part") if part is None else part
     part.unlink(missing_ok=True)
@@ -29,19 +31,44 @@ def replacing(path: str | os.PathLike[str], part: Path | None = None, mode: int 
         raise
 
 
-def straight(path: str, flags: int) -> int:
-    """Open what is there by this very name, as an ``opener``: without following a link, or waiting at a pipe."""
+@contextmanager
+def reading(path: str | os.PathLike[str], kind: str, advice: str) -> Iterator[None]:
+    """Raise `FileError` with the path for any other error in the block: a damaged file makes parsers fail in many ways.
+
+    ``kind`` is the file format, ``advice`` says what to do about a damaged file.
+    """
+    try:
+        yield
+    except AskgraphError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno:
+            raise FileError(f"{path}: cannot be read ({os.strerror(error.errno)}); check the path") from None
+        raise FileError(f"{path}: not readable as {kind} ({str(error) or type(error).__name__}); {advice}") from None
+
+
+def check_unpacked_size(path: str | os.PathLike[str], packed: int, unpacked: int, advice: str) -> None:
+    """Raise `FileError` if a file would unpack to far more bytes than it has."""
+    if unpacked > MAX_UNPACKED_BYTES and unpacked > MAX_RATIO * packed:
+        raise FileError(f"{path}: {packed} bytes would unpack to {unpacked}; {advice}")
+
+
+def open_no_follow(path: str, flags: int) -> int:
+    """Open a file without following a link or waiting for a pipe; use it as the ``opener`` of ``open``."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
-def locked(file: BinaryIO, shared: bool = False) -> bool:
-    """Try to lock an open file, where the system can also together with others; it stays locked until it is closed."""
+def try_lock(file: BinaryIO, shared: bool = False) -> bool:
+    """Try to lock an open file until it is closed, and return whether that worked.
+
+    On POSIX several programs can hold a ``shared`` lock at once; on Windows every lock is exclusive.
+    """
     try:
         if os.name == "nt":
             import msvcrt
 
-            file.seek(AT)
-            getattr(msvcrt, "locking")(file.fileno(), getattr(msvcrt, "LK_NBLCK"), 1)  # noqa: B009 -- not there elsewhere
+            file.seek(LOCKED_BYTE)
+            getattr(msvcrt, "locking")(file.fileno(), getattr(msvcrt, "LK_NBLCK"), 1)  # noqa: B009 -- mypy knows it on Windows only
             file.seek(0)
         else:
             import fcntl

@@ -1,4 +1,4 @@
-"""Arrays and plain values in npz files: written whole or not at all, read without unpickling anything."""
+"""Arrays and plain values in npz files: written whole or not at all, and read without pickle."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
-from askgraph.support.files import replacing
+from askgraph.support.files import check_unpacked_size, reading, replacing
 from askgraph.types import AnyArray
 
-LARGE = 2**16  # bytes from which an array is left in the file
-PAGE = 64  # arrays start at multiples of it, so that they can be used where they lie in the file
-MAPPED = os.name != "nt"  # on Windows a file in use could not be replaced
-HEADER = 30 + 20 + 4  # bytes of a zip entry's header, of its sizes in 64 bits, of the field of room
-PAD = 0xD935  # the zip field that holds nothing but room
+MAP_FROM_BYTES = 2**16  # larger arrays are mapped: they stay in the file until they are used; smaller ones are read
+ALIGNMENT_BYTES = 64  # arrays are written at multiples of it, so that they can be mapped
+CAN_MAP = os.name != "nt"  # on Windows a mapped file cannot be replaced
+HEADER_BYTES = 30 + 20 + 4  # a zip entry's header, its sizes in 64 bits, and the head of the padding field
+PADDING_FIELD = 0xD935  # id of the zip extra field that holds the padding
 
 
 def save_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
-    """Write one npz file; a file that is there is replaced only once the new one is whole."""
+    """Write arrays to an npz file; an existing file is replaced only once the new one is complete."""
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as packed:
             for key, value in arrays.items():
@@ -34,44 +34,37 @@ def save_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
 
 
 def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, at: int, array: AnyArray) -> None:
-    """One array, as ``np.savez`` writes it, with room before it."""
-    room = -(at + HEADER + len(entry.filename)) % PAGE
-    entry.extra = struct.pack("<HH", PAD, room) + bytes(room)
+    """Write one array as ``np.savez`` does, with padding before it so that its data is aligned."""
+    padding = -(at + HEADER_BYTES + len(entry.filename)) % ALIGNMENT_BYTES
+    entry.extra = struct.pack("<HH", PADDING_FIELD, padding) + bytes(padding)
     entry.external_attr = 0o600 << 16
     with packed.open(entry, "w", force_zip64=True) as file:
         np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 def load_arrays(path: str | os.PathLike[str]) -> dict[str, AnyArray]:
-    """The arrays of an npz file; never unpickles, and refuses what unpacks to far more than it should.
+    """Return the arrays of an npz file; nothing is unpickled, and a file that unpacks to far more than its size is refused.
 
-    Large arrays that are stored as they are, aligned, as ``save_arrays`` does, stay in the file and are read from there
-    as they are used (copied where written to); every array, mapped or not, is checked against its checksum first.
+    Large arrays stored without compression and aligned, as ``save_arrays`` does, are mapped: they are read from the file when
+    used, and copied when written to. The checksum of every array, mapped or not, is checked first.
     """
-    try:
+    with reading(path, "npz", "write it again, without object arrays"):
         with zipfile.ZipFile(path) as packed:
             listed = packed.infolist()
             full, small = (sum(getattr(e, k) for e in listed) for k in ("file_size", "compress_size"))
-            if full > 2**26 and full > 200 * small:
-                raise FileError(f"{path}: {small} bytes would unpack to {full}; save it without compression")
-            mapped = {e.filename: _mapped(path, e) for e in listed if MAPPED and _is_plain(e)}
+            check_unpacked_size(path, small, full, "save it without compression")
+            mapped = {e.filename: _map_array(path, e) for e in listed if CAN_MAP and _can_be_mapped(e)}
         with np.load(path, allow_pickle=False) as stored:
             arrays = ((key, mapped.get(f"{key}.npy")) for key in stored.files)
             return {key: stored[key] if array is None else array for key, array in arrays}
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except Exception as error:  # damage shows in many ways below; all of them mean this
-        raise FileError(f"{path}: not a readable npz file ({error!r}); write it anew, without object arrays") from None
 
 
-def _is_plain(entry: zipfile.ZipInfo) -> bool:
-    return entry.compress_type == zipfile.ZIP_STORED and entry.file_size > LARGE and not entry.flag_bits & 1
+def _can_be_mapped(entry: zipfile.ZipInfo) -> bool:
+    return entry.compress_type == zipfile.ZIP_STORED and entry.file_size > MAP_FROM_BYTES and not entry.flag_bits & 1
 
 
-def _mapped(path: str | os.PathLike[str], entry: zipfile.ZipInfo) -> AnyArray | None:
-    """An array where it lies in the file; None where it is not aligned, or not in the usual version of the format."""
+def _map_array(path: str | os.PathLike[str], entry: zipfile.ZipInfo) -> AnyArray | None:
+    """Return an array mapped from the file; None if it is not aligned, or in another version of the npy format."""
     with open(path, "rb") as file:
         file.seek(entry.header_offset)
         start = entry.header_offset + 30 + sum(struct.unpack("<HH", file.read(30)[26:]))
@@ -80,7 +73,7 @@ def _mapped(path: str | os.PathLike[str], entry: zipfile.ZipInfo) -> AnyArray | 
             return None
         shape, fortran, kind = np.lib.format.read_array_header_1_0(file)
         at, size = file.tell(), kind.itemsize * math.prod(shape)
-        if kind.hasobject or at % PAGE or at + size != start + entry.file_size:
+        if kind.hasobject or at % ALIGNMENT_BYTES or at + size != start + entry.file_size:
             return None
         file.seek(start)
         head = file.read(at - start)
@@ -91,7 +84,7 @@ def _mapped(path: str | os.PathLike[str], entry: zipfile.ZipInfo) -> AnyArray | 
 
 
 def as_json(values: Any, what: str) -> str:
-    """Values as JSON, if JSON gives the same back; tuples come back as tuples."""
+    """Return values as JSON; raise `FileError` if `from_json` would not return the same values."""
     try:
         text = json.dumps(values)
         if from_json(text) == values:
@@ -103,9 +96,9 @@ def as_json(values: Any, what: str) -> str:
 
 
 def from_json(text: str) -> Any:
-    """What ``as_json`` was given, lists as tuples."""
-    return _thawed(json.loads(text))
+    """Return the values that ``as_json`` was given; lists become tuples."""
+    return _lists_to_tuples(json.loads(text))
 
 
-def _thawed(value: Any) -> Any:
-    return tuple(map(_thawed, value)) if isinstance(value, list) else value
+def _lists_to_tuples(value: Any) -> Any:
+    return tuple(map(_lists_to_tuples, value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What a person sees while waiting: a spinner or a bar on a terminal, lines elsewhere."""
+"""Progress messages: a spinner or a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import Protocol
 
 log = logging.getLogger("askgraph")
-EVERY = 60.0  # seconds between lines where there is no terminal
+SECONDS_BETWEEN_LINES = 60.0  # at least, if there is no terminal
 
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Say what is going on while the block runs."""
+    """Show a message while the block runs."""
     log.info(message)
     if not sys.stderr.isatty():
         yield
@@ -31,7 +31,7 @@ _compiled: set[str] = set()
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Around code that numba compiles on first use and keeps on disk; said once a process."""
+    """Show, once per process, that the block takes longer because numba compiles it; put it around such code."""
     if what in _compiled:
         yield
         return
@@ -41,17 +41,17 @@ def compiling(what: str) -> Iterator[None]:
 
 
 class Tick(Protocol):
-    """Moves a bar on."""
+    """A function that moves a progress bar."""
 
     def __call__(self, amount: float = 1) -> None:
-        """By one step, or by an amount."""
+        """Move the bar by an amount."""
 
 
 @contextmanager
 def bar(total: float, what: str) -> Iterator[Tick]:
-    """A progress bar with an estimate of the time left; call what it gives once a step, or with how many."""
+    """Show a progress bar with the time left; yield a function to call after each step, or with a number of steps."""
     if total == 0 or not sys.stderr.isatty():
-        yield _spoken(total, what)
+        yield _lines(total, what)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -62,15 +62,15 @@ def bar(total: float, what: str) -> Iterator[Tick]:
         yield lambda amount=1: progress.advance(task, amount)
 
 
-def _spoken(total: float, what: str) -> Tick:
-    """Where there is no terminal: a line a minute."""
+def _lines(total: float, what: str) -> Tick:
+    """Return a function that prints a line per minute, for use without a terminal."""
     start = last = time.monotonic()
     done = 0.0
 
     def tick(amount: float = 1) -> None:
         nonlocal done, last
         done, now = done + amount, time.monotonic()
-        if total > 0 and now - last >= EVERY:
+        if total > 0 and now - last >= SECONDS_BETWEEN_LINES:
             left = (now - start) * (total - done) / done / 60
             print(f"{what}: {done / total:.0%}, about {left:.0f} minutes left", file=sys.stderr, flush=True)
             last = now

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from askgraph.linalg import vector_math
-from askgraph.support.jit import compiled
+from askgraph.support.jit import jit as compiled
 from askgraph.types import Array, IntArray
 
 TIE = 1e-9

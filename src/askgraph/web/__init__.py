@@ -1,1 +1,1 @@
-"""The page on which people label, and the server behind it."""
+"""The labeling page and the server behind it. What a project stores and computes belongs in workbench."""

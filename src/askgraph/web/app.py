@@ -1,4 +1,4 @@
-"""The routes: each calls the desk and hands on what it says."""
+"""The routes of the server: each calls the desk and returns its reply."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import mimetypes
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -25,13 +26,15 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from askgraph import __version__
 from askgraph.errors import AskgraphError, BusyError, FullError, LabelError
 from askgraph.web.desk import Desk
-from askgraph.web.listing import Wanted
+from askgraph.web.listing import Query as TableQuery
 from askgraph.workbench.answers import Answer
 
-PATIENCE = 0.06  # seconds that a question may wait for the latest answer to be taken into account
-LONG = 2.0  # seconds that a request without any question to give is held open
-EXPLAINING, EXPORTING = 30.0, 600.0  # seconds after which what was asked of the thinking process is withdrawn
-LARGEST = 2**53
+# How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
+ANSWER_WAIT_SECONDS = 0.06
+# How long a request is held open while there is no question; after that, the page is told to ask again.
+QUESTION_WAIT_SECONDS = 2.0
+WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
+MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 T = TypeVar("T")
 
@@ -41,14 +44,14 @@ Id = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
 class Asking(BaseModel):
-    """Who asks, and the item on the screen already."""
+    """A request for a question: the person, and the item that is on the screen already."""
 
     who: Who
     holding: Id | None = None
 
 
 class Answering(BaseModel):
-    """One answer; the same key twice is saved once. ``holding`` is another item that stays on the screen."""
+    """One answer, saved once per key. ``holding`` is the item on the screen if the answer is to another one."""
 
     key: Key
     who: Who
@@ -60,7 +63,7 @@ class Answering(BaseModel):
 
 
 class One(BaseModel):
-    """One of many answers."""
+    """One of several answers."""
 
     item: Id
     kind: Literal["label", "later", "cannot", "invalid"]
@@ -68,7 +71,7 @@ class One(BaseModel):
 
 
 class Many(BaseModel):
-    """Answers of one person, saved all or none."""
+    """Several answers of one person, saved all or none."""
 
     key: Key
     who: Who
@@ -76,14 +79,14 @@ class Many(BaseModel):
 
 
 class Undoing(BaseModel):
-    """Who takes back their last answer."""
+    """A request to take back the last answer of a person."""
 
     key: Key
     who: Who
 
 
 class Confirming(BaseModel):
-    """Items to label at once, with this label or as predicted."""
+    """Items to label in one step, with the given label or as predicted."""
 
     key: Key
     who: Who
@@ -92,25 +95,25 @@ class Confirming(BaseModel):
 
 
 class Listing(BaseModel):
-    """Which rows of the table."""
+    """The search, filters, order and page of the table."""
 
     search: Annotated[str, Field(max_length=200)] = ""
     label: Annotated[str, Field(max_length=1000)] = ""
     status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
     sort: Literal["id", "title", "label", "probability", "status"] = "id"
     order: Literal["asc", "desc"] = "asc"
-    offset: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+    offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class Threads:
-    """One thread that writes, and is the only one to touch the desk; exports have a connection and a thread of their own."""
+    """The only thread that uses the desk, and so the only one that writes."""
 
     def __init__(self) -> None:
         self._writer = ThreadPoolExecutor(1, "askgraph-desk")
 
     async def __call__(self, function: Callable[..., T], *values: Any) -> T:
-        """Call it on the desk's thread."""
+        """Call a function on the desk's thread."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
 
     def close(self) -> None:
@@ -119,15 +122,15 @@ class Threads:
 
 
 class News:
-    """Lets coroutines wait for what the worker's thread hears."""
+    """An event that the worker's thread sets and that coroutines wait for."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._event = asyncio.Event()
 
     def __call__(self) -> None:
-        """There is something new; called by any thread."""
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        """Wake all who wait; can be called by any thread."""
+        with suppress(RuntimeError):  # the loop is closed: nobody waits anymore
             self._loop.call_soon_threadsafe(self._ring)
 
     def _ring(self) -> None:
@@ -135,7 +138,7 @@ class News:
         self._event = asyncio.Event()
 
     async def until(self, true: Callable[[], bool], seconds: float) -> None:
-        """Wait until something is true, but not longer than this."""
+        """Wait until a condition is true, but not longer than some seconds."""
         try:
             async with asyncio.timeout(seconds):
                 while not true():
@@ -145,7 +148,7 @@ class News:
 
 
 def application(desk: Desk) -> FastAPI:
-    """The server's application over one project."""
+    """Return the server's application for one project."""
     run = Threads()
 
     @asynccontextmanager
@@ -155,29 +158,29 @@ def application(desk: Desk) -> FastAPI:
         run.close()
 
     app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
-    _say_errors(app)
-    _serve_page(app)
-    _labeling(app, desk, run)
-    _reports(app, desk, run)
-    _files(app, desk, run)
+    _add_error_handlers(app)
+    _add_page(app)
+    _add_labeling_routes(app, desk, run)
+    _add_report_routes(app, desk, run)
+    _add_file_routes(app, desk, run)
     return app
 
 
-def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
+def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/question")
     async def question(asking: Asking) -> dict[str, Any]:
         known = desk.worker.suggestion
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
-            await app.state.news.until(lambda: desk.worker.suggestion is not known, LONG)
+            await app.state.news.until(lambda: desk.worker.suggestion is not known, QUESTION_WAIT_SECONDS)
             asked = await run(desk.ask, asking.who, asking.holding)
         return asked
 
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:
         saved = await run(desk.answer, said.who, said.item, said.kind, said.label, said.seconds, said.key)
-        if said.holding is None and desk.alone and not desk.foretold(saved):
-            await app.state.news.until(lambda: _knows(desk, saved), PATIENCE)
+        if said.holding is None and desk.alone and not desk.was_prefetched(saved):
+            await app.state.news.until(lambda: _is_current(desk, saved), ANSWER_WAIT_SECONDS)
         return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
 
     @app.post("/api/answers")
@@ -193,31 +196,33 @@ def _labeling(app: FastAPI, desk: Desk, run: Threads) -> None:
         return await run(desk.undo, said.who, said.key)
 
 
-def _reports(app: FastAPI, desk: Desk, run: Threads) -> None:
+def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/state")
     async def state(who: Who) -> dict[str, Any]:
-        return await run(desk.sign, who)
+        return await run(desk.check_in, who)
 
     @app.get("/api/history")
     async def history(
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
+        before: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
         who: Annotated[str | None, Query(max_length=200)] = None,
     ) -> dict[str, Any]:
         return await run(desk.history, limit, before, who or None)
 
     @app.get("/api/item")
-    async def item(id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=LARGEST)] = None) -> dict[str, Any]:
-        return await run(desk.item, await run(_place, desk, id, at))
+    async def item(
+        id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None
+    ) -> dict[str, Any]:
+        return await run(desk.item, await run(_find_place, desk, id, at))
 
     @app.get("/api/why")
     async def why(id: Id) -> dict[str, Any]:
-        place = await run(_place, desk, id, None)
+        place = await run(_find_place, desk, id, None)
         try:
-            found: dict[str, Any] = await _requested(desk, "why", place, EXPLAINING)
+            found: dict[str, Any] = await _request(desk, "why", place, WHY_SECONDS)
             return found
         except BusyError:
-            return {"waiting": "this is being computed"}
+            return {"waiting": "the reasons are being computed"}
 
     @app.get("/api/progress")
     async def progress() -> dict[str, Any]:
@@ -228,11 +233,11 @@ def _reports(app: FastAPI, desk: Desk, run: Threads) -> None:
         return await run(desk.suspects)
 
     @app.get("/api/items")
-    async def items(wanted: Annotated[Listing, Query()]) -> dict[str, Any]:
-        return await run(desk.items, Wanted(**wanted.model_dump()))
+    async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
+        return await run(desk.items, TableQuery(**query.model_dump()))
 
 
-def _files(app: FastAPI, desk: Desk, run: Threads) -> None:
+def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/map")
     async def map() -> dict[str, Any]:
         return await run(desk.map)
@@ -247,64 +252,73 @@ def _files(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.get("/api/export", response_class=FileResponse)
     async def export(format: Literal["csv", "jsonl", "parquet", "labelstudio", "answers"] = "csv") -> FileResponse:
-        return await _exported(desk, format)
+        return await _export(desk, format)
 
     @app.get("/images/{place}", response_class=FileResponse)
-    async def image(place: Annotated[int, InPath(ge=0, le=LARGEST)]) -> FileResponse:
-        found = await run(_image, desk, place)
+    async def image(place: Annotated[int, InPath(ge=0, le=MAX_INTEGER)]) -> FileResponse:
+        found = await run(_find_image, desk, place)
         if found is None:
             raise HTTPException(404, "no such image")
         return FileResponse(found, media_type=mimetypes.guess_type(found.name)[0] or "application/octet-stream")
 
 
-async def _requested(desk: Desk, name: str, what: Any, seconds: float) -> Any:
-    """What the thinking process says to this, if it says so in time."""
+async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:
+    """Return the reply of the suggestion process to a request; raise an error if it does not come in time."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(desk.worker.request(name, what)), seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(desk.worker.request(name, value)), seconds)
     except TimeoutError:
         raise BusyError(
-            f"this was not computed within {seconds:.0f} seconds; try again when less is going on"
+            f"the result was not computed within {seconds:.0f} seconds; try again when the server is less busy"
         ) from None
-    except asyncio.CancelledError:  # by the server, which does not wait for it at the end
-        raise BusyError("the server was stopped before this was computed; ask the next one") from None
+    except asyncio.CancelledError:  # the server is being stopped
+        raise BusyError("the server was stopped before the result was computed; start it and try again") from None
 
 
-async def _exported(desk: Desk, format: str) -> FileResponse:
-    """A download, written by the process that has the predictions."""
+async def _export(desk: Desk, format: str) -> FileResponse:
+    """Return a download, written by the process that has the predictions."""
     name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
     folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
-    away = partial(shutil.rmtree, folder, ignore_errors=True)
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
-        await _requested(desk, "export", str(Path(folder, name)), EXPORTING)
+        await _request(desk, "export", str(Path(folder, name)), EXPORT_SECONDS)
     except BaseException:
-        away()
+        remove()
         raise
-    return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(away))
+    return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
 
 
-def _serve_page(app: FastAPI) -> None:
-    """The page's own files, and nothing else."""
-    page = {file.name: file.read_bytes() for file in files("askgraph.web").joinpath("page").iterdir() if file.is_file()}
+def _add_page(app: FastAPI) -> None:
+    """Serve the files of the page, read once: no other file can be reached."""
+    page = dict(_page_files(files("askgraph.web").joinpath("page")))
     kinds = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
     early = "".join(
         f'<link rel="modulepreload" href="/page/{name}">\n' for name in sorted(page) if name.endswith(".js")
     )
-    # all modules at once, not one behind another
+    # all modules are loaded at once, not each after the one that imports it
     whole = page["index.html"].replace(b"<script", early.encode() + b"<script", 1)
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
         return Response(whole, media_type="text/html")
 
-    @app.get("/page/{name}", include_in_schema=False)
+    @app.get("/page/{name:path}", include_in_schema=False)
     async def file(name: str) -> Response:
         if name not in page:
             raise HTTPException(404, "no such file")
         return Response(page[name], media_type=kinds.get(Path(name).suffix, "text/plain"))
 
 
-def _say_errors(app: FastAPI) -> None:
-    """Every error is one sentence."""
+def _page_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of every file in a folder and its subfolders."""
+    for file in folder.iterdir():
+        if file.is_file():
+            yield f"{prefix}{file.name}", file.read_bytes()
+        else:
+            yield from _page_files(file, f"{prefix}{file.name}/")
+
+
+def _add_error_handlers(app: FastAPI) -> None:
+    """Send every error as JSON with one sentence."""
 
     @app.exception_handler(AskgraphError)
     async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
@@ -323,8 +337,8 @@ def _say_errors(app: FastAPI) -> None:
         return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
 
 
-def _place(desk: Desk, id: str | None, at: int | None) -> int:
-    """Where an item is, by its id or its place."""
+def _find_place(desk: Desk, id: str | None, at: int | None) -> int:
+    """Return the place of an item that is named by its id or its place."""
     if id is not None:
         return desk.project.place(id)
     if at is None or at >= desk.project.n_items:
@@ -332,8 +346,8 @@ def _place(desk: Desk, id: str | None, at: int | None) -> int:
     return at
 
 
-def _image(desk: Desk, place: int) -> Path | None:
-    """The file of an item's image, if it lies in the folder that was named."""
+def _find_image(desk: Desk, place: int) -> Path | None:
+    """Return the file of an item's image, or None if it does not lie in the project's folder of images."""
     folder = desk.project.about["images"]
     if folder is None or place >= desk.project.n_items or (name := desk.project.item(place).image) is None:
         return None
@@ -345,6 +359,6 @@ def _image(desk: Desk, place: int) -> Path | None:
     return found if inside else None
 
 
-def _knows(desk: Desk, saved: Answer) -> bool:
+def _is_current(desk: Desk, saved: Answer) -> bool:
     found = desk.worker.suggestion
     return found is not None and found.seq >= saved.seq

@@ -1,4 +1,4 @@
-"""A project to try the page on: handwritten digits as pictures, without any label."""
+"""The demo project of the page: handwritten digits as images, without labels."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from askgraph.types import AnyArray
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
 
-LARGER = 24  # times
+ENLARGE = 24  # pixels of the image per pixel of a digit, each way
 
 
 def make_demo(folder: Path) -> Path:
-    """The project in a folder, made when it is not there yet."""
+    """Return the demo project in a folder; make it if it does not exist yet."""
     from sklearn.datasets import load_digits
 
     path, images = folder / "digits.ask", folder / "images"
@@ -36,7 +36,7 @@ def make_demo(folder: Path) -> Path:
         "classes": [str(digit) for digit in range(10)],
         "fields": {},
         "images": str(images.absolute()),
-        "graph": ["10 nearest neighbours of each digit by its 64 pixels"],
+        "graph": ["10 nearest neighbors of each digit by its 64 pixels"],
         "settings": Settings().to_json(),
         "seed": 0,
         "overlap": 1,
@@ -46,15 +46,17 @@ def make_demo(folder: Path) -> Path:
     return path
 
 
-def png(grey: AnyArray) -> bytes:
-    """A picture of these grey values, enlarged.
+def png(gray: AnyArray) -> bytes:
+    """Return an enlarged PNG image of gray values from 0 to 255.
 
     >>> png(np.zeros((1, 1)))[1:4]
     b'PNG'
     """
-    wide = np.kron(grey, np.ones((LARGER, LARGER))).astype(np.uint8)
+    wide = np.kron(gray, np.ones((ENLARGE, ENLARGE))).astype(np.uint8)
     height, width = wide.shape
-    lines = np.hstack([np.zeros((height, 1), dtype=np.uint8), wide]).tobytes()  # each line begins with its filter: none
+    lines = np.hstack(
+        [np.zeros((height, 1), dtype=np.uint8), wide]
+    ).tobytes()  # each line begins with its filter type, 0 for none
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     parts = _chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(lines, 9)), _chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)

@@ -1,9 +1,7 @@
-"""What the page can ask for: questions for each person, answers taken, reports handed on."""
+"""The requests of the page: questions for each person, answers to save, reports."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,59 +11,62 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import BusyError, FileError
-from askgraph.types import Array
 from askgraph.web.leases import Leases
-from askgraph.web.listing import Wanted, columns, listed
-from askgraph.web.worker import Worker, laid_out
+from askgraph.web.listing import Query, columns, list_items
+from askgraph.web.map import MapMaker
+from askgraph.web.worker import Worker
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, Kind
-from askgraph.workbench.project import Project, checked
+from askgraph.workbench.project import Project, check_name
 from askgraph.workbench.store import Item
 
-KEYS = "1234567890abdefgijkloqrvyz"  # what is left of the keyboard beside the page's own keys
+KEYS = "1234567890abdefgijkloqrvyz"  # keys for classes: those that the page does not use itself
 NOT_YET = "the predictions are being computed"
 Plain = dict[str, Any]
 
 
 class Desk:
-    """One project, many people. Its methods are called by one thread at a time, which is the only one that writes."""
+    """One project and the people who label it. Only one thread may call its methods: it is the one that writes."""
 
     def __init__(self, project: Project, worker: Worker, leases: Leases | None = None) -> None:
         self.project, self.worker, self._leases = project, worker, leases or Leases()
         self._map = MapMaker(project)
         self._counted: tuple[int, Plain] = (-1, {})
         self._curved = -1
-        self.alone = True  # with several people at work, suggestions lag anyhow
+        self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
 
     def ask(self, who: str, holding: str | None = None, after: Answer | None = None) -> Plain:
-        """The next question for a person, the one they hold if it still is one; ``after`` is what they just answered."""
-        who = checked(who, "person")
-        self._leases.sign(who)
-        item = self._held(who, holding) or self._next(who, after)
+        """Return the next question for a person: the item on the screen if it is still open, else the best free one.
+
+        ``after`` is the answer that the person has just given.
+        """
+        who = check_name(who, "person")
+        self._leases.renew(who)
+        item = self._on_screen(who, holding) or self._next(who, after)
         asked: Plain = {"question": None, "finished": None, "waiting": None, "state": self.state(who)}
         if item is not None:
             others = sum(name != who for name in self.project.answers.of(item.place))
-            return {**asked, "question": {"item": self.shown(item), "opinions": others}}
+            return {**asked, "question": {"item": self.show(item), "opinions": others}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
-        if self._left(who):
-            self._heard()  # of one more who waits
+        if self._any_left(who):
+            self._notify_worker()  # one more person waits for questions
         return {**asked, "waiting": self._waiting(who)}
 
     def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
         """Save an answer."""
-        said = self.project.say(who, item, kind, label, seconds, key)
-        self._heard()
-        return said
+        saved = self.project.say(who, item, kind, label, seconds, key)
+        self._notify_worker()
+        return saved
 
     def answer_all(self, who: str, said: list[tuple[str, Kind, str | None]], key: str) -> Plain:
-        """Save many answers, all or none."""
+        """Save several answers, all or none."""
         saved = self.project.say_all(who, said, key=key)
-        self._heard()
+        self._notify_worker()
         return {"saved": len(saved), "state": self.state(who)}
 
     def confirm(self, who: str, ids: list[str], label: str | None, key: str) -> Plain:
-        """Label many items at once: with this label, or each as it is predicted."""
+        """Label several items in one step: with the given label, or each as it is predicted."""
         if label is not None:
             return self.answer_all(who, [(id, "label", label) for id in ids], key)
         known = columns(self.project, self.worker.picture)
@@ -75,16 +76,16 @@ class Desk:
         return self.answer_all(who, [(id, "label", known.classes[c]) for id, c in zip(ids, codes, strict=True)], key)
 
     def undo(self, who: str, key: str) -> Plain:
-        """Take back a person's last answer; its item is the question again."""
+        """Take back a person's last answer and ask its item again."""
         undone = self.project.undo(who, key)
         if undone is None:
             return {"undone": None, **self.ask(who)}
-        self._heard()
-        said = report.described(self.project, [undone])[0]
+        self._notify_worker()
+        said = report.describe(self.project, [undone])[0]
         return {"undone": said, **self.ask(who, holding=said["item"])}
 
     def state(self, who: str) -> Plain:
-        """The few figures that the page always shows."""
+        """Return the figures that the page always shows."""
         answers, last = self.project.answers, self.project.answers.last(who)
         active = self._leases.active()
         counted = self._counts()
@@ -98,28 +99,28 @@ class Desk:
             + [{"name": name, "answers": 0, "active": True} for name in active - answers.people.keys()],
         }
 
-    def sign(self, who: str) -> Plain:
-        """The state, and that this person is still there."""
-        self._leases.sign(checked(who, "person"))
-        with suppress(FileError):  # the curve can wait
-            self._curve()
+    def check_in(self, who: str) -> Plain:
+        """Note that a person's page is open, and return the state."""
+        self._leases.renew(check_name(who, "person"))
+        with suppress(FileError):  # stored at the next request instead
+            self._update_curve()
         return self.state(who)
 
     def history(self, limit: int, before: int | None, who: str | None) -> Plain:
-        """The newest lines of the log."""
+        """Return the newest lines of the log, and whether there are more."""
         lines = report.history(self.project, limit + 1, before, who)
         return {"answers": lines[:limit], "more": len(lines) > limit}
 
     def item(self, place: int) -> Plain:
-        """One item with all that was said of it."""
+        """Return one item with all answers to it and its prediction."""
         item, answers = self.project.item(place), self.project.answers
         known = columns(self.project, self.worker.picture)
         lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
         code, decision = int(known.label[place]), answers.decision(place)
         guessed = code < len(known.classes) and decision.label is None
         return {
-            "item": self.shown(item),
-            "answers": report.described(self.project, lines),
+            "item": self.show(item),
+            "answers": report.describe(self.project, lines),
             "label": decision.label,
             "status": "labeled"
             if decision.label is not None
@@ -127,15 +128,15 @@ class Desk:
             "prediction": {"label": known.classes[code], "probability": float(known.sure[place])} if guessed else None,
         }
 
-    def shown(self, item: Item) -> Plain:
-        """An item as the page shows it."""
+    def show(self, item: Item) -> Plain:
+        """Return an item as the page shows it."""
         kinds = self.project.about["fields"]
         fields = [{"name": name, "value": str(item.fields.get(name, "–")), "kind": kinds[name]} for name in kinds]
-        image = report.picture(self.project, item)
+        image = report.image_address(self.project, item)
         return {"id": item.id, "title": self.project.title(item), "fields": fields, "image": image}
 
     def progress(self) -> Plain:
-        """Where we are, as last computed, with how it came down and who took part."""
+        """Return the report on progress as last computed, with the curve of the expected error and the people."""
         picture = self.worker.picture
         if picture is None:
             return {"waiting": NOT_YET}
@@ -143,23 +144,23 @@ class Desk:
         said = report.people(self.project)
         for one in said["people"]:
             one["active"] = one["name"] in active
-        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._curve()]
+        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._update_curve()]
         return {**picture.progress, "lag": self._lag(picture), "curve": curve, **said}
 
     def suspects(self) -> Plain:
-        """Labels that look wrong, as last computed."""
+        """Return the labels that look wrong, as last computed."""
         picture = self.worker.picture
         return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": self._lag(picture)}
 
-    def items(self, wanted: Wanted) -> Plain:
-        """Some rows of the table."""
-        total, rows = listed(self.project, self.worker.picture, wanted)
+    def items(self, query: Query) -> Plain:
+        """Return one page of the table."""
+        total, rows = list_items(self.project, self.worker.picture, query)
         return {"total": total, "lag": self._lag(self.worker.picture), "items": rows}
 
     def map(self) -> Plain:
-        """Where to get the map, or what it waits for."""
+        """Return the addresses of the map's data, or what the map waits for."""
         picture = self.worker.picture
-        made = self._map.made()
+        made = self._map.positions()
         if made is None or picture is None:
             return {"waiting": "the map is being drawn" if picture else NOT_YET}
         seq = self.project.answers.seq
@@ -169,14 +170,14 @@ class Desk:
         return {"n": self.project.n_items, "seq": seq, "lag": self._lag(picture), "classes": known.classes, **places}
 
     def map_layout(self) -> bytes:
-        """The positions of all items."""
-        made = self._map.made()
+        """Return the positions of all items as 32-bit floats."""
+        made = self._map.positions()
         if made is None:
-            raise BusyError("the map is being drawn; ask again in a moment")
+            raise BusyError("the map is being drawn; try again in a moment")
         return bytes(made.astype("<f4").tobytes())
 
     def map_state(self) -> bytes:
-        """Class, confidence and flags of all items."""
+        """Return four bytes per item: class (two bytes), probability, flags."""
         known = columns(self.project, self.worker.picture)
         rows = np.zeros(known.label.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
         rows["label"] = np.minimum(known.label, 65535)
@@ -184,15 +185,15 @@ class Desk:
         rows["flags"] = (known.status == 0) + 2 * ((known.status > 1) & (known.status < 5))
         return rows.tobytes()
 
-    def _held(self, who: str, holding: str | None) -> Item | None:
-        """The item that this person looks at already, if it is still to be answered."""
+    def _on_screen(self, who: str, holding: str | None) -> Item | None:
+        """Return the item on this person's screen if they can still answer it."""
         place = None if holding is None else self.project.store.place(holding)
-        if place is None or not self._free(who, place) or not self._leases.take(who, place):
+        if place is None or not self._can_answer(who, place) or not self._leases.take(who, place):
             return None
         return self.project.item(place)
 
-    def _free(self, who: str, place: int) -> bool:
-        """Whether this person can still be asked."""
+    def _can_answer(self, who: str, place: int) -> bool:
+        """Return whether this person has not answered the item yet, or put it off."""
         mine = self.project.answers.of(place).get(who)
         return mine is None or mine.kind == "later"
 
@@ -204,7 +205,7 @@ class Desk:
         return None
 
     def _offers(self, who: str, after: Answer | None) -> Iterator[int]:
-        """What to ask this person, the best first: second opinions, what was put off, then what tells most."""
+        """Yield places to ask this person about: second opinions, then items put off and due, then suggestions, best first."""
         answers, overlap = self.project.answers, self.project.about["overlap"]
         if overlap > 1:
             yield from (place for place in answers.short_of(overlap) if who not in answers.of(place))
@@ -212,13 +213,13 @@ class Desk:
         yield from (
             place for place in self._suggested(after) if place not in answers.labels and place not in answers.aside
         )
-        if not self._left(who):
+        if not self._any_left(who):
             put_off = [place for place, kind in answers.aside.items() if kind == "later"]
             yield from (place for place in put_off if who not in answers.of(place))
             yield from answers.due(who, all_of_them=True)
 
-    def _left(self, who: str) -> bool:
-        """Whether there is an item that nobody has answered or holds."""
+    def _any_left(self, who: str) -> bool:
+        """Return whether there is an item that nobody has answered and nobody else holds."""
         answers = self.project.answers
         held = self._leases.of_others(who) - answers.labels.keys() - answers.aside.keys()
         return len(answers.labels) + len(answers.aside) + len(held) < self.project.n_items
@@ -227,25 +228,25 @@ class Desk:
         found = self.worker.suggestion
         if found is None:
             return []
-        if after is None or after.label is None or not self.foretold(after):
+        if after is None or after.label is None or not self.was_prefetched(after):
             return found.items
         following = found.follows[after.label]
         return found.items if following is None else [following, *found.items]
 
-    def foretold(self, after: Answer) -> bool:
-        """Whether what follows this answer was computed before it came."""
+    def was_prefetched(self, after: Answer) -> bool:
+        """Return whether the question that follows this answer was computed before the answer came."""
         found = self.worker.suggestion
         if found is None or found.seq >= after.seq:
             return False
         return found.seq == after.seq - 1 and found.items[:1] == [after.item] and after.label in found.follows
 
-    def _heard(self) -> None:
+    def _notify_worker(self) -> None:
         people = len(self._leases.active())
         self.alone = people < 2
-        self.worker.heard(max(1, people))
+        self.worker.notify(max(1, people))
 
     def _lag(self, known: Any) -> int:
-        """Labels since then."""
+        """Return the number of labels given since a suggestion or a picture was computed."""
         since = known.seq if known else 0
         new = (self.project.answers.log[seq] for seq in range(since + 1, self.project.answers.seq + 1))
         return sum(answer.kind in ("label", "undo") for answer in new)
@@ -253,9 +254,9 @@ class Desk:
     def _waiting(self, who: str) -> str:
         if self.worker.suggestion is None:
             return "the first question is being computed"
-        if self._left(who) or self._lag(self.worker.suggestion):
+        if self._any_left(who) or self._lag(self.worker.suggestion):
             return "the next question is being computed"
-        return "others are looking at all that is left; it comes back when they are done"
+        return "other people are looking at all items that are left; those come back when they are done"
 
     def _counts(self) -> Plain:
         answers = self.project.answers
@@ -274,8 +275,8 @@ class Desk:
         item = self.project.item(last.item)
         return {"item": item.id, "title": self.project.title(item), "what": last.label or last.kind}
 
-    def _curve(self) -> list[tuple[int, float, float, float]]:
-        """How the expected error came down, with what is known now added."""
+    def _update_curve(self) -> list[tuple[int, float, float, float]]:
+        """Store the latest expected error, and return all of them by number of labels."""
         picture = self.worker.picture
         if picture and picture.seq != self._curved and (error := picture.progress["error"]):
             self.project.store.add_to_curve(picture.progress["labels"], error["value"], error["low"], error["high"])
@@ -284,7 +285,7 @@ class Desk:
 
 
 def keys_of(classes: list[str]) -> dict[str, str]:
-    """A key for each class: its own name where that is one, else the next that is free; none when there are no more.
+    """Assign a key to each class: its name if that is a single key, else the next free key; "" when none is left.
 
     >>> keys_of(["ham", "3", "spam"])
     {'ham': '1', '3': '3', 'spam': '2'}
@@ -293,36 +294,3 @@ def keys_of(classes: list[str]) -> dict[str, str]:
     free = iter([key for key in KEYS if key not in own])
     mine = {name: key for key, name in own.items()}
     return {name: mine[name] if name in mine else next(free, "") for name in classes}
-
-
-class MapMaker:
-    """The positions of all items: those that are stored, or made when first wanted, and then stored."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._made: Array | None = None
-        self._thread: threading.Thread | None = None
-        self._fresh: Array | None = None
-
-    def made(self) -> Array | None:
-        """The positions, or None while they are being computed."""
-        if self._made is None:
-            self._made = self._stored()
-        if self._made is None and self._fresh is not None:
-            self._project.store.keep("layout", self._fresh.ravel())
-            self._made = self._fresh
-        if self._made is None and (self._thread is None or not self._thread.is_alive()):
-            self._thread = threading.Thread(target=self._make, args=(self._project.store.path,), daemon=True)
-            self._thread.start()
-        return self._made
-
-    def _stored(self) -> Array | None:
-        try:
-            found: Array = self._project.store.array("layout", 2 * self._project.n_items).reshape(-1, 2)
-            return found
-        except KeyError:
-            return None
-
-    def _make(self, path: str | os.PathLike[str]) -> None:
-        with suppress(BusyError):  # the next look at the map tries again
-            self._fresh = laid_out(path)

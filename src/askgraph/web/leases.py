@@ -1,4 +1,4 @@
-"""Who is looking at what: one item a person, for as long as that person gives a sign of life."""
+"""Leases: each person holds at most one item, for as long as their page is open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Leases:
-    """An item is held by at most one person; what is held too long without a sign comes back.
+    """The items that people look at. An item is held by one person; it is free again when that person was silent for too long.
 
     >>> clock = iter([0, 0, 200]).__next__
     >>> leases = Leases(120, clock)
@@ -21,13 +21,13 @@ class Leases:
         self._item: dict[str, int | None] = {}
         self._until: dict[str, float] = {}
 
-    def sign(self, who: str) -> None:
-        """A sign of life."""
+    def renew(self, who: str) -> None:
+        """Extend the lease of a person whose page has just sent a request."""
         self._until[who] = self._clock() + self._seconds
         self._item.setdefault(who, None)
 
     def take(self, who: str, item: int) -> bool:
-        """Whether this person may look at this item; then nobody else does, and what was held before is free."""
+        """Give an item to a person and release the one they held; return False if somebody else holds the item."""
         now = self._clock()
         holder = self._held.get(item)
         if holder is not None and holder != who and self._until[holder] > now:
@@ -39,18 +39,18 @@ class Leases:
         return True
 
     def release(self, who: str) -> None:
-        """Look at nothing."""
+        """Release the item that a person holds."""
         item = self._item.get(who)
         if item is not None and self._held.get(item) == who:
             del self._held[item]
         self._item[who] = None
 
     def of_others(self, who: str) -> set[int]:
-        """What others hold."""
+        """Return the items that other people hold."""
         now = self._clock()
         return {item for item, holder in self._held.items() if holder != who and self._until[holder] > now}
 
     def active(self) -> set[str]:
-        """Who gave a sign of life lately."""
+        """Return the people whose lease has not expired."""
         now = self._clock()
         return {who for who, until in self._until.items() if until > now}

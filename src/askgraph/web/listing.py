@@ -1,4 +1,4 @@
-"""The table: all items with what they are, searched, filtered and sorted."""
+"""The table of all items with labels and predictions: searched, filtered and sorted."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from askgraph.types import IntArray
 from askgraph.web.suggestions import Picture
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import picture
+from askgraph.workbench.report import image_address
 
 Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open"]
 STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open")
-NONE = 65535
+NO_CLASS = 65535  # the code of an item without label and prediction; codes are sent to the page as 16 bits
 
 
-class Wanted(NamedTuple):
-    """Which items, in which order."""
+class Query(NamedTuple):
+    """The search, filters, order and page of the table."""
 
     search: str = ""
     label: str = ""
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What is known of every item: the place of its class in ``classes``, how sure that is, its status."""
+    """One entry per item: the index of its class in ``classes``, the probability of that class, its status."""
 
     classes: list[str]
     label: IntArray
@@ -38,12 +38,12 @@ class Columns(NamedTuple):
 
 
 def columns(project: Project, picture: Picture | None) -> Columns:
-    """Predictions as they are known, and answers as they are now."""
+    """Combine the last computed predictions with the answers as they are now."""
     n, answers = project.n_items, project.answers
     classes = list(dict.fromkeys([*(picture.classes if picture else ()), *answers.classes]))
-    label = picture.decided.astype(np.int64) if picture else np.full(n, NONE)
+    label = picture.decided.astype(np.int64) if picture else np.full(n, NO_CLASS)
     sure = picture.sure.copy() if picture else np.zeros(n, dtype=np.float32)
-    status = np.where(label == NONE, STATUSES.index("open"), STATUSES.index("predicted"))
+    status = np.where(label == NO_CLASS, STATUSES.index("open"), STATUSES.index("predicted"))
     place = {name: k for k, name in enumerate(classes)}
     for item, name in answers.labels.items():
         label[item], sure[item], status[item] = place[name], 1.0, STATUSES.index("labeled")
@@ -52,31 +52,31 @@ def columns(project: Project, picture: Picture | None) -> Columns:
     return Columns(classes, label, sure, status)
 
 
-def listed(project: Project, picture: Picture | None, wanted: Wanted) -> tuple[int, list[dict[str, Any]]]:
-    """How many items there are of this kind, and some of them."""
+def list_items(project: Project, picture: Picture | None, query: Query) -> tuple[int, list[dict[str, Any]]]:
+    """Return the number of items that match a query, and one page of them."""
     known = columns(project, picture)
-    kept = _matching(project, known, wanted)
-    order = _ordered(project, known, kept, wanted.sort)
-    if wanted.order == "desc":
+    kept = _filter(project, known, query)
+    order = _sort(project, known, kept, query.sort)
+    if query.order == "desc":
         order = order[::-1]
-    places = order[wanted.offset : wanted.offset + wanted.limit].tolist()
+    places = order[query.offset : query.offset + query.limit].tolist()
     return int(order.size), [_row(project, known, place) for place in places]
 
 
-def _matching(project: Project, known: Columns, wanted: Wanted) -> IntArray:
+def _filter(project: Project, known: Columns, query: Query) -> IntArray:
     keep = np.ones(known.label.size, dtype=bool)
-    if wanted.label:
-        keep &= known.label == (known.classes.index(wanted.label) if wanted.label in known.classes else -1)
-    if wanted.status:
-        keep &= known.status == (STATUSES.index(wanted.status) if wanted.status in STATUSES else -1)
-    if wanted.search:
+    if query.label:
+        keep &= known.label == (known.classes.index(query.label) if query.label in known.classes else -1)
+    if query.status:
+        keep &= known.status == (STATUSES.index(query.status) if query.status in STATUSES else -1)
+    if query.search:
         found = np.zeros(keep.size, dtype=bool)
-        found[project.store.search(wanted.search)] = True
+        found[project.store.search(query.search)] = True
         keep &= found
     return np.flatnonzero(keep)
 
 
-def _ordered(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArray:
+def _sort(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArray:
     if sort == "title":
         rank = np.empty(known.label.size, dtype=np.int64)
         rank[project.store.by_field(next(iter(project.about["fields"]), ""))] = np.arange(rank.size)
@@ -89,11 +89,11 @@ def _ordered(project: Project, known: Columns, kept: IntArray, sort: str) -> Int
 
 def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
     item, code = project.item(place), int(known.label[place])
-    open_ = code == NONE
+    open_ = code == NO_CLASS
     return {
         "id": item.id,
         "title": project.title(item),
-        "image": picture(project, item),
+        "image": image_address(project, item),
         "label": None if open_ else known.classes[code],
         "probability": None if open_ else float(known.sure[place]),
         "status": STATUSES[known.status[place]],

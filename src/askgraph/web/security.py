@@ -1,4 +1,4 @@
-"""Who may talk to the server, and how: nothing passes without a token, from another site, or at another name."""
+"""Checks of every request: it must bring a token, come from our own page, and use a known host name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 
-MAX_BODY = 2**20
-SLOW = 10.0  # seconds in which the body of a request must arrive
+MAX_BODY = 2**20  # bytes; a longer request is refused
+BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
+WRONG_PASSWORD_SECONDS = 1.0  # how long a wrong password takes, to slow down guessing
+COOKIE_SECONDS = 31_536_000  # how long a browser stays logged in: one year
 COOKIE = "askgraph"
 HTML = "text/html; charset=utf-8"
 STYLE = (
@@ -42,7 +44,7 @@ ALWAYS = {
 
 
 class Refused(Exception):
-    """A request that does not pass, with the status and the sentence to say so."""
+    """A request that is refused, with the HTTP status and the sentence to send."""
 
     def __init__(self, status: int, said: str) -> None:
         super().__init__(said)
@@ -50,32 +52,32 @@ class Refused(Exception):
 
 
 class Guard:
-    """Looks at every request before the application does, and at every response before it leaves.
+    """ASGI middleware that checks every request and adds security headers to every response.
 
-    ``hosts`` are the names the server answers to, without port; addresses in figures are always names of this machine.
-    With a ``password`` there is a page to log in; without, only the token opens the door.
+    ``hosts`` are the names that the server answers to, without port; numeric addresses are always allowed.
+    With a ``password`` there is a page to log in; without, only the token gives access.
     """
 
     def __init__(self, app: Any, token: str, hosts: Iterable[str] = (), password: str | None = None) -> None:
         self._app, self._password = app, password
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
         self._sessions = {token}
-        self._failed = asyncio.Lock()
+        self._guessing = asyncio.Lock()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        guarded = _with_headers(send)
+        guarded = _add_headers(send)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
             _check_site(scope, headers)
-            if await self._opened(scope, headers, receive, guarded):
-                body = await _body(receive, headers)
-                await self._app(scope, _again(body, receive), guarded)
+            if await self._is_allowed(scope, headers, receive, guarded):
+                body = await _read_body(receive, headers)
+                await self._app(scope, _replay(body, receive), guarded)
         except Refused as error:
             if scope["path"] == "/":
                 said = plain_page(f"<p role='alert'>{escape(error.said[0].upper() + error.said[1:])}.</p>")
@@ -88,48 +90,48 @@ class Guard:
         if host is None or not (_is_address(host) or host in self._hosts):
             raise Refused(400, "this server does not go by that name; open the address that askgraph printed")
 
-    async def _opened(self, scope: Any, headers: Headers, receive: Any, send: Any) -> bool:
-        """Whether the request may pass; one that brings the token or the password is answered here."""
+    async def _is_allowed(self, scope: Any, headers: Headers, receive: Any, send: Any) -> bool:
+        """Return whether the request may pass; a request to log in is answered here and returns False."""
         asked = parse_qs(scope["query_string"].decode("latin-1"))
         given, who = (asked.get(name, [""])[0] for name in ("token", "who"))
         if scope["path"] == "/" and given:
-            if not self._known(given):
-                raise Refused(401, "this link is not valid any more; open the one that askgraph printed last")
-            await _enter(scope, send, given, f"/?{urlencode({'who': who})}" if who else "/")
+            if not self._is_token(given):
+                raise Refused(401, "this link is not valid anymore; open the one that askgraph printed last")
+            await _set_cookie(scope, send, given, f"/?{urlencode({'who': who})}" if who else "/")
             return False
         if self._password is not None and scope["path"] == "/login":
             await self._log_in(scope, headers, receive, send)
             return False
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._known(bearer) or any(self._known(value) for value in _cookies(scope, headers)):
+        if self._is_token(bearer) or any(self._is_token(value) for value in _cookies(scope, headers)):
             return True
         if self._password is not None and scope["path"] == "/":
             await respond(send, 303, b"", location="/login")
             return False
         raise Refused(401, "no token: open the address that askgraph printed")
 
-    def _known(self, given: str) -> bool:
+    def _is_token(self, given: str) -> bool:
         return any(hmac.compare_digest(given.encode(), one.encode()) for one in self._sessions)
 
     async def _log_in(self, scope: Any, headers: Headers, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":
             await respond(send, 200, LOGIN.encode(), content_type=HTML)
             return
-        fields = parse_qs((await _body(receive, headers)).decode("utf-8", "replace"))
+        fields = parse_qs((await _read_body(receive, headers)).decode("utf-8", "replace"))
         given = fields.get("password", [""])[0]
-        async with self._failed:  # one guess at a time, and each wrong one costs a second
+        async with self._guessing:  # one guess at a time
             if not hmac.compare_digest(given.encode(), (self._password or "").encode()):
-                await asyncio.sleep(1)
+                await asyncio.sleep(WRONG_PASSWORD_SECONDS)
                 said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
                 await respond(send, 401, said.encode(), content_type=HTML)
                 return
         session = secrets.token_urlsafe(32)
         self._sessions.add(session)
-        await _enter(scope, send, session)
+        await _set_cookie(scope, send, session)
 
 
 def plain_page(inside: str) -> str:
-    """A page for those who are not in."""
+    """Return a page for people who are not logged in."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>askgraph</title>
 <style>{STYLE}</style></head>
@@ -145,33 +147,32 @@ LOGIN = plain_page("""
 
 
 async def respond(send: Any, status: int, body: bytes, content_type: str = "application/json", **headers: str) -> None:
-    """A whole response."""
+    """Send a whole response."""
     listed = [(b"content-type", content_type.encode()), (b"content-length", str(len(body)).encode())]
     listed += [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": listed})
     await send({"type": "http.response.body", "body": body})
 
 
-async def _enter(scope: Any, send: Any, session: str, to: str = "/") -> None:
-    cookie = (
-        f"{_cookie(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000"  # a link in a mail opens too
-    )
+async def _set_cookie(scope: Any, send: Any, session: str, to: str = "/") -> None:
+    # SameSite=Lax rather than Strict: a link in an email must work too
+    cookie = f"{_cookie_name(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age={COOKIE_SECONDS}"
     await respond(send, 303, b"", location=to, set_cookie=cookie)
 
 
 def _check_site(scope: Any, headers: Headers) -> None:
-    """Nothing that another site makes a browser do."""
+    """Refuse requests that another site makes a browser send."""
     site = headers.get("sec-fetch-site", "none")
     opening = scope["method"] == "GET" and scope["path"] == "/"
     if site not in ("same-origin", "none") and not opening:
-        raise Refused(403, "this came from another site")
+        raise Refused(403, "this request came from another site; open the page of this server instead")
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-        raise Refused(403, "this came from another site")
+        raise Refused(403, "this request came from another site; open the page of this server instead")
 
 
 def _host(header: str) -> str | None:
-    """The name in a Host header, without its port."""
+    """Return the name in a Host header, without its port."""
     try:
         return urlsplit(f"//{header}").hostname
     except ValueError:
@@ -186,29 +187,29 @@ def _is_address(host: str) -> bool:
         return False
 
 
-def _cookie(scope: Any) -> str:
-    """The name of our cookie: browsers give the cookies of one port to all others, and each may have a server."""
+def _cookie_name(scope: Any) -> str:
+    """Return the name of our cookie, with the port: browsers send it to all ports of a host, and each may have a server."""
     return f"{COOKIE}-{(scope.get('server') or ('', 0))[1]}"
 
 
 def _cookies(scope: Any, headers: Headers) -> list[str]:
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return [value for name, _, value in pairs if name == _cookie(scope)]
+    return [value for name, _, value in pairs if name == _cookie_name(scope)]
 
 
-async def _body(receive: Any, headers: Headers) -> bytes:
-    """The whole body, if it is neither too long nor too slow."""
+async def _read_body(receive: Any, headers: Headers) -> bytes:
+    """Return the whole body; refuse one that is too long or too slow."""
     said = headers.get("content-length", "0")
     if said.isdecimal() and int(said) > MAX_BODY:
-        raise Refused(413, f"that is more than {MAX_BODY // 1024} KB; send less at a time")
+        raise Refused(413, f"the request is longer than {MAX_BODY // 1024} KB; send less at a time")
     try:
-        async with asyncio.timeout(SLOW):
-            return await _received(receive)
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _receive_all(receive)
     except TimeoutError:
         raise Refused(408, "the request did not arrive in time; send it again") from None
 
 
-async def _received(receive: Any) -> bytes:
+async def _receive_all(receive: Any) -> bytes:
     parts, size = [], 0
     while True:
         message = await receive()
@@ -217,13 +218,13 @@ async def _received(receive: Any) -> bytes:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MAX_BODY:
-            raise Refused(413, f"that is more than {MAX_BODY // 1024} KB; send less at a time")
+            raise Refused(413, f"the request is longer than {MAX_BODY // 1024} KB; send less at a time")
         if not message.get("more_body"):
             return b"".join(parts)
 
 
-def _again(body: bytes, receive: Any) -> Any:
-    """Hand on a body that was read already."""
+def _replay(body: bytes, receive: Any) -> Any:
+    """Return a ``receive`` function that begins with a body that was read already."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Any:
@@ -232,7 +233,7 @@ def _again(body: bytes, receive: Any) -> Any:
     return next_message
 
 
-def _with_headers(send: Any) -> Any:
+def _add_headers(send: Any) -> Any:
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message.setdefault("headers", []))

@@ -1,4 +1,4 @@
-"""Start the server: who may come in, where it listens, and the browser that opens."""
+"""Start the server of a project and run it until it is stopped."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
 
-PORT = 8765
-LAST = 5  # seconds that requests have to be answered in when the server is told to stop
+PORT = 8765  # tried first when none is named
+SHUTDOWN_SECONDS = 5  # requests still running after that are cancelled when the server is stopped
+LOCK_SECONDS = 0.5  # how long to wait for another writer before giving up
 
 
 def serve(
@@ -32,20 +33,20 @@ def serve(
     lease: float = 120.0,
     ready: Callable[[str], None] = print,
 ) -> None:
-    """Serve a project until it is stopped; ``ready`` is called with the address to open."""
+    """Serve a project until the server is stopped; call ``ready`` with the address to open."""
     import uvicorn
 
-    if not _loopback(host) and not password:
+    if not _is_loopback(host) and not password:
         raise SettingError(
-            f"--host {host}: others could reach it; give a password with --password, or stay with 127.0.0.1"
+            f"--host {host}: others could reach the server; give a password with --password, or stay with 127.0.0.1"
         )
     Store.open(path).close()
     listening = _listen(host, port)
     lock = WriterLock(path)
     try:
-        lock.take(wait=0.5)
-        token = lock.token() or secrets.token_urlsafe(32)  # pages of an earlier server go on with this one
-        url = f"http://{_bracketed(_reachable(host))}:{listening.getsockname()[1]}"
+        lock.take(wait=LOCK_SECONDS)
+        token = lock.token() or secrets.token_urlsafe(32)  # open pages of an earlier server work with this one
+        url = f"http://{_bracket(_reachable_name(host))}:{listening.getsockname()[1]}"
         with Store.open(path, write=True) as store:
             worker = Worker(path)
             try:
@@ -58,7 +59,7 @@ def serve(
                     access_log=False,
                     server_header=False,
                     lifespan="on",
-                    timeout_graceful_shutdown=LAST,
+                    timeout_graceful_shutdown=SHUTDOWN_SECONDS,
                 )
                 lock.tell(url, token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
@@ -72,22 +73,24 @@ def serve(
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket at this port, or at ours or any other when none is named."""
+    """Return a listening socket at a port; if none is named, at the usual port or any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in [port] if port is not None else [PORT, 0]:
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so named, asyncio sends at once
+        listening = socket.socket(
+            family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        )  # with the protocol named, asyncio sets TCP_NODELAY
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, wanted))
-            listening.listen()  # who comes before the server is up waits for it
+            listening.listen()  # requests that come before the server is up wait
             return listening
         except (OSError, OverflowError) as error:
             listening.close()
             reason = getattr(error, "strerror", None) or str(error)
-    raise FileError(f"cannot listen at {host}:{port} ({reason}); choose another --port")
+    raise FileError(f"cannot listen on {host}:{port} ({reason}); choose another --port")
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
@@ -96,9 +99,9 @@ def _loopback(host: str) -> bool:
         return False
 
 
-def _reachable(host: str) -> str:
+def _reachable_name(host: str) -> str:
     return {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
 
 
-def _bracketed(host: str) -> str:
+def _bracket(host: str) -> str:
     return f"[{host}]" if ":" in host else host

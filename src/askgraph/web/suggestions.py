@@ -1,6 +1,10 @@
-"""The process that thinks: it follows the log of a project and says what to ask next, so that saving an answer never waits for it.
+"""The suggestion process: it follows the log of a project and computes questions, so that saving an answer never waits.
 
-It only reads the file. Should it die, nothing is lost: another one is started and reads the log again.
+The process only reads the file. If it dies, nothing is lost: the server starts another one, which reads the log again.
+
+Messages are tuples (number, name, value). The server sends (0, "news", people) when there are new answers, and numbered
+requests by name, see ``Ranker``. The process sends (0, "suggestion", Suggestion), (0, "picture", Picture) and
+(0, "trouble", sentence) by itself, and (number, "done" or "failed", value) in reply to a request.
 """
 
 from __future__ import annotations
@@ -18,18 +22,21 @@ import numpy as np
 from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
 from askgraph.types import AnyArray, Array
-from askgraph.workbench.export import answered, label_studio, predicted, write_rows
+from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows, write_rows
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import explained, progress, suspects
+from askgraph.workbench.report import explain, progress, suspects
 
-POLL = 0.01  # seconds between looks at what was computed ahead
-SLOW = 0.5  # seconds a question may take for many of them to be computed one after another
-FEW = 2  # people for whom that is done
-SPARE = 4  # questions more than there are people
+POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefetches
+# Several questions at a time are chosen jointly, each as if those before were answered, up to these numbers of people and of
+# seconds per question. Beyond either, they are the best of one ranking, which is computed once.
+MAX_JOINT_PEOPLE = 2
+MAX_JOINT_SECONDS = 0.5
+SPARE = 4  # questions computed beyond the number of people, for items that are set aside
+NO_CLASS = 65535  # the code of an item without a prediction
 
 
 class Suggestion(NamedTuple):
-    """What to ask next, by place, when the log was this long; and what follows each answer to the first of them."""
+    """Places to ask next, best first, after line ``seq`` of the log; ``follows`` is the next one for each label of the first."""
 
     seq: int
     items: list[int]
@@ -37,7 +44,7 @@ class Suggestion(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """All that is known, when the log was this long: reports, and for every item its class and how sure that is."""
+    """Reports and predictions after line ``seq`` of the log: the class of every item and its probability."""
 
     seq: int
     progress: dict[str, Any]
@@ -48,7 +55,7 @@ class Picture(NamedTuple):
 
 
 def run(path: str, connection: Connection) -> None:
-    """Work until nobody listens any more."""
+    """Compute suggestions until the server closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to stop
     try:
         with Project.open(path) as project:
@@ -60,103 +67,113 @@ def run(path: str, connection: Connection) -> None:
 
 
 class Ranker:
-    """Hears what was said, suggests, looks ahead; answers what it is asked in between."""
+    """Follows the log, sends suggestions, prefetches what follows each answer, and serves requests in between."""
 
     def __init__(self, project: Project, connection: Connection) -> None:
         self._project, self._connection = project, connection
         self._people, self._drawn = 1, -1
-        self._queue: list[int] = []  # what to ask: first the best, then what was once lined up behind another
+        self._queue: list[
+            int
+        ] = []  # places to ask: first the best, then others that were queued behind an earlier best
+        self._requests: dict[str, Callable[[Any], Any]] = {"why": self._explain, "export": self._export}
 
     def work(self) -> None:
-        """One thing after another, the most urgent first; waits when there is nothing to do."""
+        """Do one task after another, the most urgent first; wait for messages when there is nothing to do."""
         self._suggest()
         while True:
-            spare = self._look_ahead if len(self._queue) > self._people else self._line_up
-            tasks: tuple[Callable[[], bool], ...] = (spare, self._look_ahead, self._line_up, self._draw)
+            first = self._prefetch if len(self._queue) > self._people else self._extend_queue
+            tasks: tuple[Callable[[], bool], ...] = (first, self._prefetch, self._extend_queue, self._draw)
             if not any(task() for task in tasks):
                 self._listen(None)
 
     def _listen(self, wait: float | None) -> bool:
-        """Take what comes within some time; whether anything did. The server sends no more before it has heard of this."""
+        """Handle one message if one comes within some seconds (None: wait); return whether one came.
+
+        The server sends the next message of a kind only after the reply to the last one.
+        """
         if not self._connection.poll(wait):
             return False
-        number, name, what = self._connection.recv()
-        if name == "heard":
-            self._people = what
+        number, name, value = self._connection.recv()
+        if name == "news":
+            self._people = value
             self._suggest()
         else:
-            self._answer(number, getattr(self, f"_{name}"), what)
+            self._reply(number, self._requests[name], value)
         return True
 
-    def _answer(self, number: int, function: Callable[[Any], Any], what: Any) -> None:
+    def _reply(self, number: int, function: Callable[[Any], Any], value: Any) -> None:
         try:
             self._project.refresh()
-            reply = ("done", function(what))
+            reply = ("done", function(value))
         except AskgraphError as error:
             reply = ("failed", str(error))
         self._connection.send((number, *reply))
 
     def _suggest(self) -> None:
-        """Hear what was said since, and say what to ask next."""
+        """Read new answers and send the best question."""
         self._project.refresh()
         start = time.perf_counter()
         asked = self._project.ask(1)
         self._seconds = time.perf_counter() - start
         self._queue = [*asked, *(place for place in self._queue if place not in asked and self._project.open_at(place))]
         self._follows: dict[str, int | None] = {}
-        self._looked = self._lined = False
+        self._prefetched = self._extended = False
         self._send()
 
     def _send(self) -> None:
         found = Suggestion(self._project.answers.seq, list(self._queue), dict(self._follows))
         self._connection.send((0, "suggestion", found))
 
-    def _look_ahead(self) -> bool:
-        """What follows each answer; true when something else came up, or it was not done before."""
-        if self._looked or not self._queue or not self._learner.classes or self._learner.ask() != self._queue[0]:
+    def _prefetch(self) -> bool:
+        """Compute and send the question that follows each answer; return False if that was done or is not possible."""
+        if self._prefetched or not self._queue or not self._learner.classes or self._learner.ask() != self._queue[0]:
             return False
         self._learner.prefetch()
-        while not self._looked:
-            if self._listen(POLL):
+        while not self._prefetched:
+            if self._listen(POLL_SECONDS):
                 return True
-            self._looked = not self._learner.prefetching
-            found = {str(label): _place(node) for label, node in self._learner.next_questions.items()}
+            self._prefetched = not self._learner.prefetching
+            found = {
+                str(label): None if node is None else int(str(node))
+                for label, node in self._learner.next_questions.items()
+            }
             if len(found) > len(self._follows):
                 self._follows = found
                 self._send()
         return True
 
-    def _line_up(self) -> bool:
-        """More questions, for others and for items that are set aside."""
-        if self._lined or self._listen(0):
-            return not self._lined
-        self._lined = True
-        many = self._people > FEW or self._seconds > SLOW or not self._project.answers.labels
-        more = self._project.alternatives(SPARE * self._people) if many else self._project.ask(self._people + SPARE)
+    def _extend_queue(self) -> bool:
+        """Compute and send more questions, for other people and for items that are set aside; return False if that was done."""
+        if self._extended or self._listen(0):
+            return not self._extended
+        self._extended = True
+        slow = self._seconds > MAX_JOINT_SECONDS
+        jointly = self._people <= MAX_JOINT_PEOPLE and not slow and bool(self._project.answers.labels)
+        more = self._project.ask(self._people + SPARE) if jointly else self._project.alternatives(SPARE * self._people)
         self._queue = list(dict.fromkeys([*self._queue[:1], *more]))
         self._send()
         return True
 
     def _draw(self) -> bool:
-        """The picture as it is now."""
+        """Compute and send the picture; return False if the last one is current."""
         seq = self._project.answers.seq
         if self._drawn == seq or self._listen(0):
             return self._drawn != seq
         found = self._project.predictions()
         sure = found.probabilities.max(axis=1, initial=0.0).astype(np.float32)
-        decided = np.where(found.decided < 0, 65535, found.decided).astype(np.uint16)
+        decided = np.where(found.decided < 0, NO_CLASS, found.decided).astype(np.uint16)
         picture = Picture(seq, progress(self._project, found), suspects(self._project), found.classes, decided, sure)
         self._connection.send((0, "picture", picture))
         self._drawn = seq
         return True
 
-    def _why(self, place: int) -> dict[str, Any]:
-        return explained(self._project, place)
+    def _explain(self, place: int) -> dict[str, Any]:
+        return explain(self._project, place)
 
     def _export(self, path: str) -> str:
-        kinds = {"label-studio.json": label_studio, "answers.csv": answered}
-        encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # by its mark spreadsheets know what it is
-        write_rows(path, kinds.get(Path(path).name, predicted)(self._project), encoding)
+        kinds = {"label-studio.json": label_studio_tasks, "answers.csv": answer_rows}
+        encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # spreadsheets need the byte order mark
+        write_rows(path, kinds.get(Path(path).name, prediction_rows)(self._project), encoding)
         return path
 
     @property
@@ -164,12 +181,8 @@ class Ranker:
         return self._project.learner
 
 
-def _place(node: Any) -> int | None:
-    return None if node is None else int(node)
-
-
 def lay_out(path: str, connection: Connection) -> None:
-    """All items in two dimensions, computed in a process of its own."""
+    """Compute the positions of all items on the map and send them; runs in a process of its own."""
     from askgraph.layout import layout
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The thinking process as the server sees it: started, listened to, and started again when it dies."""
+"""The server's side of the suggestion process: start it, exchange messages with it, and restart it when it dies."""
 
 from __future__ import annotations
 
@@ -20,92 +20,94 @@ from askgraph.types import Array
 from askgraph.web.suggestions import Picture, Suggestion, lay_out, run
 
 log = logging.getLogger("askgraph")
-PATIENCE = (0.2, 5.0)  # seconds before the first and before later starts after a death
-GRACE = 2.0  # seconds in which a process that was told to end must have ended
-MOST = 100  # requests that wait to be computed
-SPAWN = multiprocessing.get_context("spawn")  # nothing of the server's threads and locks is inherited
+RESTART_SECONDS = (0.2, 5.0)  # the wait before a restart: the first value, then doubled up to the second
+STABLE_SECONDS = 60.0  # a process that ran for longer is restarted after the first wait again
+END_SECONDS = 2.0  # a process that has not ended by then after being told to is killed
+KILL_SECONDS = 10.0  # how long to wait for a killed process
+MAX_REQUESTS = 100  # requests that wait; more are refused
+SPAWN = multiprocessing.get_context("spawn")  # a forked process would inherit the server's locks
 
 
 class Outbox:
-    """What is to be sent to the process, by a thread of its own: nobody else waits for a process that does not read.
+    """Messages to the process, sent by a thread of its own, so that nobody else waits for a process that does not read.
 
-    At most one "heard" and one request are under way, so that the pipe never fills: of what was heard the latest waits, and
-    requests can be withdrawn until it is their turn.
+    At most one "news" and one request are sent before their replies come, so the pipe never fills: later news replace
+    those that wait, and requests wait in a queue from which they can be withdrawn.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._connection: Connection | None = None  # to the process that is at work
+        self._connection: Connection | None = None  # to the process that runs now
         self._people: int | None = None
-        self._unsaid = False
-        self._under_way: set[str] = set()
+        self._unsent = False
+        self._unanswered: set[str] = set()
         self._requests: dict[int, tuple[int, str, Any]] = {}
         self._thread = threading.Thread()
 
     def open(self, connection: Connection) -> None:
-        """Send to this process from now on; it is new, and is told what was heard last."""
+        """Send to a new process from now on, beginning with the latest news."""
         with self._changed:
-            self._connection, self._unsaid = connection, self._people is not None
-            self._under_way.clear()
+            self._connection, self._unsent = connection, self._people is not None
+            self._unanswered.clear()
         self._thread = threading.Thread(target=self._send, args=(connection,), name="askgraph-outbox", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Send nothing more; the process is gone, so that what is being sent fails."""
+        """Send nothing more; called after the process has ended, so that a send that hangs fails."""
         with self._changed:
             self._connection = None
             self._requests.clear()
             self._changed.notify()
         self._thread.join()
 
-    def heard(self, people: int) -> None:
-        """Something was said; so many people are at work."""
+    def notify(self, people: int) -> None:
+        """Send that there are new answers, and how many people are at work."""
         with self._changed:
-            self._people, self._unsaid = people, True
+            self._people, self._unsent = people, True
             self._changed.notify()
 
     def answered(self, name: str) -> None:
-        """The process has seen to what it was sent last: to "heard", or to a "request"."""
+        """Note that the reply to the last "news" or "request" has come."""
         with self._changed:
-            self._under_way.discard(name)
+            self._unanswered.discard(name)
             self._changed.notify()
 
-    def request(self, number: int, name: str, what: Any) -> bool:
-        """Put a request last in the queue; false where there is no process to send it to."""
+    def request(self, number: int, name: str, value: Any) -> bool:
+        """Append a request to the queue; return False if there is no process to send it to."""
         with self._changed:
             if self._connection is None:
                 return False
-            self._requests[number] = (number, name, what)
+            self._requests[number] = (number, name, value)
             self._changed.notify()
             return True
 
     def drop(self, number: int) -> None:
-        """Nobody waits for this any more."""
+        """Withdraw a request that nobody waits for anymore."""
         with self._changed:
             self._requests.pop(number, None)
 
     def _send(self, connection: Connection) -> None:
-        with suppress(OSError):  # the process is gone; who listens to it sees to that
+        with suppress(OSError):  # the process has ended; the listening thread restarts it
             while (message := self._next(connection)) is not None:
                 connection.send(message)
 
     def _next(self, connection: Connection) -> tuple[int, str, Any] | None:
-        """Wait for something to send; None when this process is not the one at work."""
+        """Wait for the next message; return None if another process has taken the place of this one."""
         with self._changed:
             while self._connection is connection:
-                if self._unsaid and "heard" not in self._under_way:
-                    self._unsaid = False
-                    self._under_way.add("heard")
-                    return 0, "heard", self._people
-                if self._requests and "request" not in self._under_way:
-                    self._under_way.add("request")
+                if self._unsent and "news" not in self._unanswered:
+                    self._unsent = False
+                    self._unanswered.add("news")
+                    return 0, "news", self._people
+                if self._requests and "request" not in self._unanswered:
+                    self._unanswered.add("request")
                     return self._requests.pop(next(iter(self._requests)))
                 self._changed.wait()
             return None
 
 
 class Worker:
-    """Holds the latest suggestion and picture; ``request`` asks for something else. No method waits for the process."""
+    """The latest suggestion and picture of the process, and requests to it. No method waits for the process except ``stop``."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
@@ -121,98 +123,101 @@ class Worker:
         self._thread = threading.Thread(target=self._keep, name="askgraph-worker", daemon=True)
         self._thread.start()
 
-    def heard(self, people: int) -> None:
-        """Something was said; so many people are at work."""
-        self._outbox.heard(people)
+    def notify(self, people: int) -> None:
+        """Tell the process that there are new answers, and how many people are at work."""
+        self._outbox.notify(people)
 
-    def request(self, name: str, what: Any) -> Future[Any]:
-        """What the process answers to this; cancel it to withdraw it."""
+    def request(self, name: str, value: Any) -> Future[Any]:
+        """Send a request; return the future of its reply, to be cancelled to withdraw the request."""
         number, future = next(self._numbers), Future[Any]()
-        if len(self._waiting) >= MOST:
-            future.set_exception(BusyError(f"{MOST} requests wait to be computed already; try in a moment"))
+        if len(self._waiting) >= MAX_REQUESTS:
+            future.set_exception(BusyError(f"{MAX_REQUESTS} requests wait already; try in a moment"))
             return future
         self._waiting[number] = future
         future.add_done_callback(lambda _: self._withdraw(number))
-        if not self._outbox.request(number, name, what):
-            self._forget(number)
+        if not self._outbox.request(number, name, value):
+            self._fail(number)
         return future
 
     def stop(self) -> None:
-        """End the process, also one that was stopped and so hears of nothing."""
+        """End the process; kill it if it does not end by itself, for example because it is suspended."""
         self._stopped.set()
         self._process.terminate()
-        self._thread.join(GRACE)
+        self._thread.join(END_SECONDS)
         if self._thread.is_alive():
             self._process.kill()
-            self._thread.join(10)
+            self._thread.join(KILL_SECONDS)
 
     def _start(self) -> None:
         here, there = SPAWN.Pipe()
         self._process = SPAWN.Process(target=run, args=(self._path, there), name="askgraph-ranker", daemon=True)
-        with _deaf():
+        with _ignoring_ctrl_c():
             self._process.start()
         there.close()
         self._connection = here
         self._outbox.open(here)
 
     def _keep(self) -> None:
-        """Listen; when the process ends before its time, start another."""
-        patience = PATIENCE[0]
+        """Receive messages; start another process when this one ends before it is told to."""
+        first, longest = RESTART_SECONDS
+        wait = first
         while True:
             began = time.monotonic()
             self._listen()
             self._end()
             if self._stopped.is_set():
                 return
-            patience = PATIENCE[0] if time.monotonic() - began > 60 else min(2 * patience, PATIENCE[1])
+            wait = first if time.monotonic() - began > STABLE_SECONDS else min(2 * wait, longest)
             self.status = "restarting"
             log.warning(
                 "the process that chooses questions ended (exit code %s); starting it again", self._process.exitcode
             )
-            if self._stopped.wait(patience):
+            if self._stopped.wait(wait):
                 return
             self._start()
 
     def _end(self) -> None:
-        """Be done with a process that does not talk to us any more, and with all who wait for it."""
-        self._process.join(GRACE)
+        """Clean up after a process that has closed its connection, and fail the requests that wait for it."""
+        self._process.join(END_SECONDS)
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
         self._outbox.close()
         self._connection.close()
         for number in list(self._waiting):
-            self._forget(number)
+            self._fail(number)
 
     def _listen(self) -> None:
         while True:
             try:
-                number, name, what = self._connection.recv()
+                number, name, value = self._connection.recv()
             except (EOFError, OSError):
                 return
             if number:
                 self._outbox.answered("request")
-                self._settle(number, name, what)
+                self._resolve(number, name, value)
             else:
-                self._take(name, what)
+                self._take(name, value)
 
-    def _settle(self, number: int, name: str, what: Any) -> None:
+    def _resolve(self, number: int, name: str, value: Any) -> None:
         future = self._waiting.pop(number, None)
         if future is not None and future.set_running_or_notify_cancel():
-            future.set_result(what) if name == "done" else future.set_exception(BusyError(what))
+            future.set_result(value) if name == "done" else future.set_exception(BusyError(value))
 
-    def _take(self, name: str, what: Any) -> None:
+    def _take(self, name: str, value: Any) -> None:
         if name == "trouble":
-            log.error("the process that chooses questions: %s", what)
+            log.error("the process that chooses questions: %s", value)
             return
-        setattr(self, name, what)
         if name == "suggestion":
-            self._outbox.answered("heard")
+            self.suggestion = value
+            self._outbox.answered("news")
+        else:
+            self.picture = value
         self.status = "ready"
         self.news()
 
-    def _forget(self, number: int) -> None:
-        self._settle(number, "failed", "suggestions are being computed again; try in a moment")
+    def _fail(self, number: int) -> None:
+        self._resolve(number, "failed", "suggestions are being computed again; try in a moment")
 
     def _withdraw(self, number: int) -> None:
         self._waiting.pop(number, None)
@@ -220,8 +225,8 @@ class Worker:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """What is started here does not hear Ctrl-C: the server says when to stop."""
+def _ignoring_ctrl_c() -> Iterator[None]:
+    """Make a process that is started here ignore Ctrl-C: the server tells it when to stop."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -232,8 +237,8 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def laid_out(path: str | os.PathLike[str]) -> Array:
-    """All items in two dimensions; takes its time, in a process of its own."""
+def compute_layout(path: str | os.PathLike[str]) -> Array:
+    """Compute the positions of all items on the map in a process of its own, and wait for them."""
     here, there = SPAWN.Pipe(duplex=False)
     process = SPAWN.Process(target=lay_out, args=(os.fspath(path), there), name="askgraph-layout", daemon=True)
     process.start()
@@ -242,7 +247,7 @@ def laid_out(path: str | os.PathLike[str]) -> Array:
         found: Array = here.recv()
         return found
     except EOFError:
-        raise BusyError("the map could not be computed; look at it again to try once more") from None
+        raise BusyError("the map could not be computed; open it again to retry") from None
     finally:
         here.close()
         process.join()

@@ -1,1 +1,1 @@
-"""One project, one file: items, their graph, and everything people said about them."""
+"""A project is one file: items, their graph, and the log of all answers. No server and no command line in here."""

@@ -1,4 +1,20 @@
-"""What people said, as a fold over the log: who answered what, and what counts for each item."""
+"""The answers of people, read line by line from the log: who answered what, and which label counts for each item.
+
+There are two logs with two vocabularies. The log of a project is what people said, one line per answer. The log of a
+learner (``askgraph.learner.events``) is what changed for the model. Several people can answer one item, so an answer need
+not change anything; ``Answers.add`` returns what counted before and after, and ``Project`` turns a change into learner events:
+
+=========================================  ========================================================================
+answer of a person (workbench)             event of the learner
+=========================================  ========================================================================
+``label``: this is its label               ``tell`` if no label counted before, ``relabel`` if another one did
+``later``: ask again later                 ``skip``, after ``retract`` if a label counted before
+``cannot``: nobody can tell                ``skip``, likewise
+``invalid``: not a valid item              ``skip``, likewise
+``undo``: take back one earlier answer     ``retract`` if nothing is left that counts, else as for what counts then
+(none)                                     ``audit``: a label to judge predictions by; only Python code uses it
+=========================================  ========================================================================
+"""
 
 from __future__ import annotations
 
@@ -8,11 +24,11 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
-AGAIN = 20  # answers of a person after which an item to be asked later is due
+LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an item put off with "later" is due again
 
 
 class Answer(NamedTuple):
-    """One line of the log; ``item`` is the item's place, ``undoes`` the line that an undo takes back."""
+    """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back."""
 
     seq: int
     key: str
@@ -26,7 +42,7 @@ class Answer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What counts for an item: its label, or why it is set aside, or neither."""
+    """The state of an item: its label, or the reason why it is set aside, or neither."""
 
     label: str | None = None
     aside: Kind | None = None
@@ -36,7 +52,7 @@ OPEN = Decision()
 
 
 class Answers:
-    """Everything said so far; ``add`` takes the next line of the log and says what counted for its item before and now.
+    """All answers so far; ``add`` takes the next line of the log and returns the decision on its item before and after.
 
     >>> answers = Answers()
     >>> answers.add(Answer(1, "a", "ann", "", "label", 7, "ham"))
@@ -49,14 +65,14 @@ class Answers:
         self.seq = 0
         self.log: dict[int, Answer] = {}
         self.undone: set[int] = set()
-        self.labels: dict[int, str] = {}  # what counts, in the order in which it came to
+        self.labels: dict[int, str] = {}  # item -> the label that counts, in the order in which items got theirs
         self.aside: dict[int, Kind] = {}
         self.declared = tuple(declared)
-        self._said: dict[int, dict[str, list[Answer]]] = {}  # item -> who -> answers not undone, the last one counts
+        self._said: dict[int, dict[str, list[Answer]]] = {}  # item -> who -> answers not undone; the last one counts
         self._mine: dict[str, list[Answer]] = {}  # who -> answers not undone
 
     def add(self, answer: Answer) -> tuple[Decision, Decision]:
-        """The next line of the log."""
+        """Add the next line of the log; return the decision on its item before and after."""
         before = self.decision(answer.item)
         self.seq = answer.seq
         self.log[answer.seq] = answer
@@ -70,45 +86,45 @@ class Answers:
         return before, after
 
     def decision(self, item: int) -> Decision:
-        """What counts for an item."""
+        """Return the label that counts for an item, or the reason why it is set aside."""
         return Decision(self.labels.get(item), self.aside.get(item))
 
     def of(self, item: int) -> dict[str, Answer]:
-        """Who says what of an item."""
+        """Return the answer of each person to an item: the last one that was not undone."""
         return {who: said[-1] for who, said in self._said.get(item, {}).items() if said}
 
     def last(self, who: str) -> Answer | None:
-        """What this person's undo would take back."""
+        """Return the answer that an undo of this person would take back, or None."""
         mine = self._mine.get(who)
         return mine[-1] if mine else None
 
     def counts(self, answer: Answer) -> bool:
-        """Whether it is what this person says of the item now."""
+        """Return whether this answer is the person's current one to its item."""
         return self.of(answer.item).get(answer.who) == answer
 
     @property
     def classes(self) -> list[str]:
-        """Those declared, then those in use as they came."""
+        """The classes: those declared, then others in the order in which they came into use."""
         return list(dict.fromkeys([*self.declared, *self.labels.values()]))
 
     @property
     def people(self) -> dict[str, int]:
-        """How many answers of each person stand."""
+        """The number of answers of each person that were not undone."""
         return {who: len(mine) for who, mine in self._mine.items() if mine}
 
     def due(self, who: str, all_of_them: bool = False) -> list[int]:
-        """Items that this person wanted to be asked later, when later is now."""
+        """Return the items that this person put off and that are due again; all that were put off with ``all_of_them``."""
         mine = self._mine.get(who, [])
-        early = mine if all_of_them else mine[:-AGAIN]
+        early = mine if all_of_them else mine[:-LATER_AFTER_ANSWERS]
         return [a.item for a in early if a.kind == "later" and self.counts(a) and a.item not in self.labels]
 
     def short_of(self, wanted: int) -> list[int]:
-        """Items that some people have answered, but not as many as wanted."""
-        told = {item: sum(a.kind != "later" for a in self.of(item).values()) for item in self._said}
-        return [item for item, n in told.items() if 0 < n < wanted]
+        """Return the items that some people have answered, but fewer than wanted."""
+        given = {item: sum(a.kind != "later" for a in self.of(item).values()) for item in self._said}
+        return [item for item, n in given.items() if 0 < n < wanted]
 
     def opinions(self) -> dict[int, list[str]]:
-        """The labels of items that two people or more have labeled."""
+        """Return the labels of each item that two people or more have labeled."""
         found = {
             item: [a.label for a in self.of(item).values() if a.label is not None]
             for item, said in self._said.items()
@@ -117,22 +133,22 @@ class Answers:
         return {item: labels for item, labels in found.items() if len(labels) > 1}
 
     def agreement(self) -> tuple[int, float] | None:
-        """How many items several people labeled, and the share of pairs of labels that are the same."""
+        """Return the number of items that several people labeled, and the share of pairs of labels that agree."""
         pairs = [
             (sum(n * (n - 1) for n in Counter(x).values()), len(x) * (len(x) - 1)) for x in self.opinions().values()
         ]
         return (len(pairs), sum(same for same, _ in pairs) / sum(total for _, total in pairs)) if pairs else None
 
     def _take_back(self, undo: Answer) -> None:
-        told = self.log.get(undo.undoes or 0)
-        if told is None or told.seq in self.undone or told.kind == "undo":
+        answer = self.log.get(undo.undoes or 0)
+        if answer is None or answer.seq in self.undone or answer.kind == "undo":
             return
-        self.undone.add(told.seq)
-        self._said[told.item][told.who].remove(told)
-        self._mine[told.who].remove(told)
+        self.undone.add(answer.seq)
+        self._said[answer.item][answer.who].remove(answer)
+        self._mine[answer.who].remove(answer)
 
     def _decide(self, item: int) -> Decision:
-        """The label or the reason to leave it that most people give; of two, a label, and the one given last."""
+        """Return the label or reason that most people give; ties go to a label, then to the one given last."""
         said = sorted(self.of(item).values(), reverse=True)
         votes = Counter((a.kind, a.label) for a in said if a.kind != "later")
         if not votes:

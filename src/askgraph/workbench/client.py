@@ -1,4 +1,4 @@
-"""Writing to a project: to the file itself, or through the server that has it open."""
+"""Write answers to a project: to the file itself, or through the server that has it open."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from askgraph.workbench.answers import Kind
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the token is for nobody on the way
+WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy would see the token
+REQUEST_SECONDS = 30  # a server that has not answered by then counts as stopped
 
 
-class Said(NamedTuple):
-    """One answer as it was written."""
+class SavedAnswer(NamedTuple):
+    """One answer as it stands in the log."""
 
     seq: int
     item: str
@@ -28,43 +29,43 @@ class Said(NamedTuple):
     label: str | None
 
 
-class Local:
-    """The writer is this program."""
+class LocalWriter:
+    """Writes to the file itself."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
     def say(self, who: str, said: list[tuple[str, Kind, str | None]]) -> int:
-        """Answers of a person, all or none; how many."""
+        """Save answers of a person, all or none; return how many."""
         return len(self._project.say_all(who, said))
 
-    def undo(self, who: str) -> Said | None:
-        """Take back a person's last answer."""
+    def undo(self, who: str) -> SavedAnswer | None:
+        """Take back a person's last answer; return it, or None if there is none."""
         last = self._project.undo(who)
-        return last and Said(last.seq, self._project.item(last.item).id, last.kind, last.label)
+        return last and SavedAnswer(last.seq, self._project.item(last.item).id, last.kind, last.label)
 
 
-class Remote:
-    """A server has the project open: it writes what we send."""
+class RemoteWriter:
+    """Sends answers to the server that has the project open."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url, self._token = url, token
 
     def say(self, who: str, said: list[tuple[str, Kind, str | None]]) -> int:
-        """Answers of a person, all or none; how many."""
+        """Save answers of a person, all or none; return how many."""
         answers = [{"item": item, "kind": kind, "label": label} for item, kind, label in said]
         return int(self._post("/api/answers", {"key": str(uuid.uuid4()), "who": who, "answers": answers})["saved"])
 
-    def undo(self, who: str) -> Said | None:
-        """Take back a person's last answer."""
+    def undo(self, who: str) -> SavedAnswer | None:
+        """Take back a person's last answer; return it, or None if there is none."""
         undone = self._post("/api/undo", {"key": str(uuid.uuid4()), "who": who})["undone"]
-        return undone and Said(undone["seq"], undone["item"], undone["kind"], undone["label"])
+        return undone and SavedAnswer(undone["seq"], undone["item"], undone["kind"], undone["label"])
 
     def _post(self, route: str, body: dict[str, Any]) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         request = urllib.request.Request(self._url + route, json.dumps(body).encode(), headers)
         try:
-            with DIRECT.open(request, timeout=30) as answer:
+            with WITHOUT_PROXY.open(request, timeout=REQUEST_SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             said = json.loads(error.read() or b"{}").get("error", str(error))
@@ -74,10 +75,10 @@ class Remote:
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Local | Remote]:
-    """Whoever writes to this project now."""
+def open_writer(path: str | os.PathLike[str]) -> Iterator[LocalWriter | RemoteWriter]:
+    """Yield the writer of this project: through its server if one runs, else to the file itself."""
     if server := WriterLock(path).server():
-        yield Remote(server.url, server.token)
+        yield RemoteWriter(server.url, server.token)
     else:
         with Project.open(path, write=True) as project:
-            yield Local(project)
+            yield LocalWriter(project)

@@ -1,4 +1,4 @@
-"""What leaves a project: predictions and answers as csv, jsonl, parquet, or Label Studio's JSON."""
+"""Export predictions and answers as csv, jsonl, parquet, or Label Studio's JSON."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from askgraph.support.files import replacing
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
 
-FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")  # how a cell begins that a spreadsheet would compute
+FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")  # the first character of a cell that a spreadsheet would compute
 Row = dict[str, Any]
 
 
-def predicted(project: Project) -> Iterator[Row]:
-    """A row an item: its label, whether that is predicted, its probability and that of every class, variance, who labeled it."""
+def prediction_rows(project: Project) -> Iterator[Row]:
+    """Yield one row per item: label, whether it is predicted, probability of each class, variance, who labeled the item."""
     found, answers = project.predictions(), project.answers
     columns = [f"p({name})" for name in found.classes]
     for place, id in enumerate(project.store.ids()):
@@ -44,8 +44,8 @@ def predicted(project: Project) -> Iterator[Row]:
         }
 
 
-def answered(project: Project) -> Iterator[Row]:
-    """A row an answer that stands: the item with its fields, who said what and when."""
+def answer_rows(project: Project) -> Iterator[Row]:
+    """Yield one row per current answer: the item with its fields, who answered what and when."""
     answers = project.answers
     standing = [a for a in answers.log.values() if a.kind != "undo" and answers.counts(a)]
     items = {item.place: item for item in project.store.items({a.item for a in standing})}
@@ -55,8 +55,8 @@ def answered(project: Project) -> Iterator[Row]:
         yield {**said, **{name: item.fields.get(name) for name in project.about["fields"] if name not in said}}
 
 
-def label_studio(project: Project) -> Iterator[Row]:
-    """A task an item, with what people answered and what is predicted; import it into a project with one Choices control."""
+def label_studio_tasks(project: Project) -> Iterator[Row]:
+    """Yield one Label Studio task per item with answers and prediction, for a project with one Choices control."""
     found = project.predictions()
     for item in project.store.every():
         given = [_annotation(a) for a in project.answers.of(item.place).values() if a.label is not None]
@@ -85,36 +85,36 @@ def _choice(label: str) -> Row:
     return {"from_name": "label", "to_name": "item", "type": "choices", "value": {"choices": [label]}}
 
 
-def safe(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula.
+def escape_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula.
 
-    >>> safe("=1+1"), safe("-5"), safe("ham")
+    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("ham")
     ("'=1+1", '-5', 'ham')
     """
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) and not is_number(cell) else cell
 
 
 def to_csv(rows: Iterable[Row]) -> Iterator[str]:
-    """Lines of csv, formulas made harmless."""
+    """Yield lines of csv with formulas made harmless."""
     line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\r\n")  # what the line ends in is quoted in a cell: a lone \r, too
+    writer = csv.writer(line, lineterminator="\r\n")  # csv quotes cells with these characters: a lone \r, too
     for k, row in enumerate(rows):
         if k == 0:
-            writer.writerow(map(safe, row))
-        writer.writerow(map(safe, row.values()))
+            writer.writerow(map(escape_formula, row))
+        writer.writerow(map(escape_formula, row.values()))
         yield line.getvalue()
         line.seek(0)
         line.truncate()
 
 
 def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
-    """One object a line."""
+    """Yield one JSON object per line."""
     for row in rows:
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def to_json(rows: Iterable[Row]) -> Iterator[str]:
-    """One list of objects, as Label Studio imports it."""
+    """Yield one JSON list of objects, as Label Studio imports it."""
     opening = "[\n"
     for row in rows:
         yield opening + json.dumps(row, ensure_ascii=False)
@@ -126,7 +126,7 @@ TEXTS: dict[str, Callable[[Iterable[Row]], Iterator[str]]] = {".csv": to_csv, ".
 
 
 def to_parquet(rows: Iterable[Row]) -> bytes:
-    """A parquet file; fields that are text in one row and numbers in another are text, and so are numbers it has no room for."""
+    """Return a parquet file; columns that mix text and numbers, or hold too large integers, become text."""
     try:
         import pyarrow
         from pyarrow.parquet import write_table
@@ -134,28 +134,26 @@ def to_parquet(rows: Iterable[Row]) -> bytes:
         raise MissingExtraError('parquet needs pyarrow: pip install "askgraph[tables]"') from None
     listed = list(rows)
     columns = {name: [row[name] for row in listed] for name in (listed[0] if listed else {})}
-    table = pyarrow.table({name: _even(cells) for name, cells in columns.items()})
+    table = pyarrow.table({name: _as_one_type(cells) for name, cells in columns.items()})
     file = io.BytesIO()
     write_table(table, file)
     return file.getvalue()
 
 
-def _even(cells: list[Any]) -> list[Any]:
+def _as_one_type(cells: list[Any]) -> list[Any]:
     kinds = {type(cell) for cell in cells if cell is not None}
-    most = 2**53 if float in kinds else 2**63 - 1
-    exact = all(abs(cell) <= most for cell in cells if type(cell) is int)
+    largest = 2**53 if float in kinds else 2**63 - 1  # beyond, a float64 or an int64 would change the number
+    exact = all(abs(cell) <= largest for cell in cells if type(cell) is int)
     if exact and (len(kinds) < 2 or kinds == {int, float}):
         return cells
     return [cell if cell is None else str(cell) for cell in cells]
 
 
 def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8") -> None:
-    """A file of the type its name says, whole or not at all."""
+    """Write rows to a file of the type that its name says; a write that fails leaves no file."""
     kind = Path(path).suffix.casefold()
     if kind not in (*TEXTS, ".parquet"):
-        raise FileError(
-            f"{path}: a file of type {kind or '(none)'} is not written here; use .csv, .jsonl, .parquet or .json"
-        )
+        raise FileError(f"{path}: cannot write a file of type {kind or '(none)'}; use .csv, .jsonl, .parquet or .json")
     try:
         with replacing(path) as file:
             if kind == ".parquet":

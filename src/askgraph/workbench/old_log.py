@@ -1,12 +1,13 @@
-"""The log that a crash left beside a project, when somebody has put a copy of the project back since.
+"""Detect a write-ahead log that a crash left beside a project whose file was replaced by a copy since.
 
-SQLite plays whatever log (p.ask-wal) is beside a file. Played over a copy that was put back, it damages it, or brings back
-what was meant to be gone. So every commit has a name that is drawn at random, and also says the name of the one before it.
-A log belongs to the file if the commit that the file is at, without the log, is the one before the log's first or one of the
-log's own; this holds also when a part of the log is in the file already. A name begins with SQLite's number of the layout,
-which ``.backup`` and ``VACUUM INTO`` change in the copies they make: they say the name of a commit, and are not its file.
+SQLite replays any log (p.ask-wal) that lies beside a file. A log replayed over a copy that was put back damages the copy, or
+brings back answers that were meant to be gone. So every commit has a random name, and stores the name of the commit before
+it. A log belongs to the file if the last commit in the file, without the log, is the one before the log's first commit or
+one of the log's own; this also holds when a part of the log is in the file already. A commit name begins with SQLite's
+schema number, which ``.backup`` and ``VACUUM INTO`` change in the copies they make: such a copy holds the name of a commit
+that another file made.
 
-In doubt (an older program wrote the log, the file cannot be read without it) the log is played: nothing that was
+In doubt (an older program wrote the log, or the file cannot be read without it) the log is replayed: no answer that was
 acknowledged may be lost.
 """
 
@@ -23,34 +24,36 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from askgraph.errors import BusyError, FileError
-from askgraph.support.files import straight
-from askgraph.workbench.schema import LAYOUT, NAMED, NOTHING, version
+from askgraph.support.files import open_no_follow
+from askgraph.workbench.schema import LAYOUT, NAMED, NO_COMMIT, version
 from askgraph.workbench.writer_lock import WriterLock
 
 log = logging.getLogger("askgraph")
-WAIT = 1.0  # seconds for another reader that looks at the same log; a writer takes longer
-MAGIC = (0x377F0682, 0x377F0683)
-HEADER, FRAME = 32, 24  # bytes before the frames, and before the page in each
-SIZES = tuple(2**k for k in range(9, 17))  # of a page
-LEAF_OF_ONE = re.compile(rb"\x0d..\x00\x01...(..)", re.DOTALL)  # the page of a table with one row, and where that is
-ROW = re.compile(rb"\x44\x01\x04\x00\x4d\x4d([0-9a-f]{32})([0-9a-f]{32})")  # the row of commits, as SQLite writes it
+LOCK_SECONDS = 1.0  # another reader that looks at the same log is done by then; a writer holds the lock for longer
+MAGIC = (0x377F0682, 0x377F0683)  # the first four bytes of a log
+HEADER_BYTES, FRAME_BYTES = 32, 24  # before the first frame, and before the page in each frame
+PAGE_BYTES = tuple(2**k for k in range(9, 17))  # the page sizes that SQLite allows
+LEAF_OF_ONE = re.compile(rb"\x0d..\x00\x01...(..)", re.DOTALL)  # the page of a table with one row, and the row's offset
+ROW = re.compile(
+    rb"\x44\x01\x04\x00\x4d\x4d([0-9a-f]{32})([0-9a-f]{32})"
+)  # the row of table commits, as SQLite writes it
 NAME = re.compile(r"[0-9a-f]{32}")
 
 
 class State(NamedTuple):
-    """Where a file is: its last commit, and its layout as SQLite counts it."""
+    """The last commit of a file, and its schema number as SQLite counts it."""
 
     commit: str
     layout: str
 
 
 def put_old_log_aside(path: str | os.PathLike[str], held: bool) -> None:
-    """Rename the log beside a project if it is not the file's own; ``held`` where the caller holds the writer's lock.
+    """Rename the log beside a project if it belongs to another file; ``held`` says that the caller holds the writer's lock.
 
-    Nobody else writes meanwhile: a log that somebody has just begun would look like an old one.
+    The lock is needed because a log that a writer has just begun would look like an old one.
     """
     file = Path(path).resolve()
-    if not _is_strange(file):
+    if not _is_foreign(file):
         return
     if held:
         _rename(file)
@@ -58,68 +61,68 @@ def put_old_log_aside(path: str | os.PathLike[str], held: bool) -> None:
     lock = WriterLock(file)
     try:
         _take(lock, file)
-        if _is_strange(file):
+        if _is_foreign(file):
             _rename(file)
-    except BusyError:  # the log is that of a writer at work, caught between two looks
+    except BusyError:  # the log belongs to a writer at work
         return
     finally:
         lock.release()
 
 
-def dated(path: str | os.PathLike[str]) -> Path:
-    """Name a file anew, as old at this time."""
+def dated_name(path: str | os.PathLike[str]) -> Path:
+    """Return the name that a file is kept under when it is replaced now."""
     return Path(f"{os.fspath(path)}.{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.old")
 
 
 def _take(lock: WriterLock, file: Path) -> None:
     try:
-        lock.take(WAIT)
+        lock.take(LOCK_SECONDS)
     except BusyError:
         raise
     except FileError as error:
-        raise _stuck(file, str(error)) from None
+        raise _cannot_rename(file, str(error)) from None
 
 
 def _rename(file: Path) -> None:
-    old, aside = Path(f"{file}-wal"), dated(f"{file}-wal")
+    old, aside = Path(f"{file}-wal"), dated_name(f"{file}-wal")
     try:
         old.rename(aside)
-        Path(f"{file}-shm").unlink(missing_ok=True)  # it says where to find what in that log
+        Path(f"{file}-shm").unlink(missing_ok=True)  # the index of that log
     except OSError as error:
-        raise _stuck(file, str(error.strerror)) from None
+        raise _cannot_rename(file, str(error.strerror)) from None
     log.warning(
-        "%s: a copy was put back, and beside it was the log of the file that it replaced; the copy is opened as it is, and "
-        "the log is kept as %s",
+        "%s: a copy was put back, and beside it was the log of the file that it replaced; the copy is opened without the "
+        "log, which is kept as %s",
         file,
         aside.name,
     )
 
 
-def _stuck(file: Path, why: str) -> FileError:
+def _cannot_rename(file: Path, why: str) -> FileError:
     return FileError(
-        f"{file}: a copy that was put back, and beside it the log of the file that it replaced, which cannot be renamed "
+        f"{file}: a copy was put back, and the log of the file that it replaced lies beside it and cannot be renamed "
         f"({why}); copy {file.name}, without {file.name}-wal, to where you may write"
     )
 
 
-def _is_strange(file: Path) -> bool:
-    """Whether there is a log beside this file that is certainly not its own."""
+def _is_foreign(file: Path) -> bool:
+    """Return whether there is a log beside this file that certainly belongs to another one."""
     try:
-        with open(f"{file}-wal", "rb", opener=straight) as old:
+        with open(f"{file}-wal", "rb", opener=open_no_follow) as old:
             if not os.fstat(old.fileno()).st_size:
                 return False
-            state = _state(file)
-            return state is not None and not _goes_on(old, state)
-    except OSError:  # it has just gone, or is not to be read: SQLite will say so
+            state = _read_state(file)
+            return state is not None and not _continues(old, state)
+    except OSError:  # it is gone, or cannot be read: SQLite will report it
         return False
 
 
-def _state(file: Path) -> State | None:
-    """Read where a file is without its log; None where it is no project, or cannot be read so."""
+def _read_state(file: Path) -> State | None:
+    """Read the last commit of a file without its log; None if it is not a project, or cannot be read without the log."""
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
             db.execute("PRAGMA trusted_schema = OFF")
-            commit, ((layout,),) = NOTHING, db.execute(f"SELECT {LAYOUT}").fetchall()
+            commit, ((layout,),) = NO_COMMIT, db.execute(f"SELECT {LAYOUT}").fetchall()
             if version(db, file) >= NAMED:
                 ((commit,),) = db.execute("SELECT this FROM commits").fetchall()
             return State(commit, layout) if NAME.fullmatch(commit) else None
@@ -127,32 +130,32 @@ def _state(file: Path) -> State | None:
         return None
 
 
-def _goes_on(old: BinaryIO, state: State) -> bool:
-    """Whether a log goes on from where a file is; one that does not say is taken to."""
+def _continues(old: BinaryIO, state: State) -> bool:
+    """Return whether a log continues from the last commit of a file; true for a log without commit names."""
     commits, layouts = set(), set()
-    for number, page in _pages(old):
+    for number, page in _read_pages(old):
         if number == 1:
             layouts.add(page[40:44].hex())
-        if names := _names(page):
+        if names := _commit_names(page):
             commits |= names
             layouts |= {name[:8] for name in names}
-        if state.commit in commits and (state.layout in layouts or state.commit == NOTHING):
+        if state.commit in commits and (state.layout in layouts or state.commit == NO_COMMIT):
             return True
     return not commits
 
 
-def _pages(old: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Read the numbers and pages of a log in the order they were written; what an earlier round left behind them is not read."""
-    header = old.read(HEADER)
+def _read_pages(old: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield page numbers and pages of a log as they were written; stop at frames left over from an earlier use of the log."""
+    header = old.read(HEADER_BYTES)
     size = int.from_bytes(header[8:12])
-    if int.from_bytes(header[:4]) not in MAGIC or size not in SIZES:
+    if int.from_bytes(header[:4]) not in MAGIC or size not in PAGE_BYTES:
         return
-    while len(frame := old.read(FRAME + size)) == FRAME + size and frame[8:16] == header[16:24]:
-        yield int.from_bytes(frame[:4]), frame[FRAME:]
+    while len(frame := old.read(FRAME_BYTES + size)) == FRAME_BYTES + size and frame[8:16] == header[16:24]:
+        yield int.from_bytes(frame[:4]), frame[FRAME_BYTES:]
 
 
-def _names(page: bytes) -> set[str]:
-    """Read the names of a commit and the one before it from the page that holds them; nothing from any other."""
+def _commit_names(page: bytes) -> set[str]:
+    """Return the names of a commit and of the one before it if the page holds them, else nothing."""
     leaf = LEAF_OF_ONE.match(page)
     row = ROW.match(page, int.from_bytes(leaf[1])) if leaf else None
     return {name.decode() for name in row.groups()} if row else set()

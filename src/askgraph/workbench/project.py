@@ -1,4 +1,4 @@
-"""A project file at work: what was said, and the learner that follows it."""
+"""A project file in use: its answers, and the learner that follows them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import numpy as np
 from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
-from askgraph.graph.sources import counted, few
 from askgraph.learner import Learner
 from askgraph.learner.events import declared
 from askgraph.learner.settings import Settings
+from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
-from askgraph.workbench.items import Source, read_items, word, writable
-from askgraph.workbench.store import RESTORE, Item, Store, sound
+from askgraph.workbench.items import Source, is_storable, one_line, read_items
+from askgraph.workbench.store import RESTORE, Item, Store, reporting_damage
 from askgraph.workbench.writer_lock import WriterLock
 
-NAME = 200  # characters of a class or a person
-TITLE = 80
-AT_ONCE = 30  # labels from which telling them together is quicker than one after another
-ABOUT = {
+MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
+MAX_TITLE_CHARACTERS = 80  # of an item in a list; longer titles are cut
+TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
+ABOUT_TYPES = {
     **dict.fromkeys(("project", "uid"), str),
     **dict.fromkeys(("classes", "graph"), list),
     **dict.fromkeys(("fields", "settings"), dict),
@@ -38,7 +38,7 @@ ABOUT = {
 
 
 class Predictions(NamedTuple):
-    """For every item by its place: class probabilities, the column of the label that counts or is predicted, the variance."""
+    """One row per item: class probabilities, the column of the given or predicted label (−1 for none), the variance."""
 
     classes: list[str]
     probabilities: Array
@@ -47,18 +47,30 @@ class Predictions(NamedTuple):
 
 
 class Project:
-    """Answers and questions of one project file.
+    """The answers and questions of one project file.
 
-    What people said is followed line by line (``refresh``); the learner is made when it is first needed, and follows too.
+    Make a file with :meth:`create` and open it with :meth:`open`. The log of answers is read line by line
+    (:meth:`refresh`); the learner is made when it is first needed, and told what changed.
+
+    Attributes
+    ----------
+    store
+        The open file.
+    about
+        Settings of the project: its name, classes, fields, images, graph, learner settings, seed and overlap.
+    answers
+        All answers so far, and the labels that count.
     """
 
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
-        if odd := [name for name, kind in ABOUT.items() if not isinstance(self.about.get(name), kind)]:
-            raise FileError(f"{store.path}: what it says of {few(odd)} is damaged; {RESTORE}")
+        if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(self.about.get(name), kind)]:
+            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {RESTORE}")
         self.answers = Answers(self.about["classes"])
         self._learner: Learner | None = None
-        self._waiting: list[tuple[int, Decision, Decision]] = []  # decisions that the learner has not heard of
+        self._untold: list[
+            tuple[int, Decision, Decision]
+        ] = []  # item, decision before and after, not told to the learner
         self.refresh()
 
     @classmethod
@@ -72,15 +84,36 @@ class Project:
         seed: int = 0,
         overlap: int = 1,
     ) -> None:
-        """A new project file from a table or a graph."""
+        """Make a new project file from a table or a graph.
+
+        Parameters
+        ----------
+        path
+            The new file; an existing one is never overwritten.
+        source
+            Where items come from and what joins them.
+        classes
+            Classes to declare; others can be added at any time.
+        images
+            The folder of the images that ``source.image`` names.
+        settings
+            Settings of the learner.
+        seed
+            The seed of all random choices.
+        overlap
+            The number of people who should label each item.
+        """
         if source.image is not None and images is None:
             raise SettingError(f"column {source.image!r} names images: in which folder are they? give it with --images")
         if overlap < 1:
             raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
-        chosen, names = _known(settings or Settings()), declared([checked(name, "class") for name in classes])
+        chosen, names = (
+            _check_settings(settings or Settings()),
+            declared([check_name(name, "class") for name in classes]),
+        )
         items, graph, notes = read_items(source)
         for label in set(items.labels or ()) - {None}:
-            checked(str(label), "class")
+            check_name(str(label), "class")
         about = {
             "project": Path(path).stem,
             "uid": str(uuid.uuid4()),
@@ -97,10 +130,18 @@ class Project:
     @classmethod
     @contextmanager
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Iterator[Project]:
-        """The project of a file; to write, this is the only one that does."""
+        """Open a project file, as a context manager.
+
+        Parameters
+        ----------
+        path
+            The file.
+        write
+            Open it to save answers. Only one program can at a time; another one gets a ``BusyError``.
+        """
         lock = WriterLock(path) if write else None
         if write:
-            Store.open(path).close()  # says what is wrong with it, and leaves no lock beside what is no project
+            Store.open(path).close()  # reports a bad file before a lock file is made beside it
         if lock:
             lock.take()
         try:
@@ -111,10 +152,16 @@ class Project:
                 lock.release()
 
     def refresh(self) -> int:
-        """Hear what was said since; returns how many lines that was."""
+        """Read the answers that were saved since the last call.
+
+        Returns
+        -------
+        int
+            The number of new lines of the log.
+        """
         new = self.store.answers(self.answers.seq)
         for answer in new:
-            self._hear(answer)
+            self._add(answer)
         return len(new)
 
     def say(
@@ -126,7 +173,28 @@ class Project:
         seconds: float | None = None,
         key: str | None = None,
     ) -> Answer:
-        """One answer of a person: a label, or that it should be asked later, cannot be told, or is no valid item."""
+        """Save one answer of a person.
+
+        Parameters
+        ----------
+        who
+            The name of the person.
+        item
+            The id of the item.
+        kind
+            "label", or a reason to set the item aside: "later", "cannot" (tell) or "invalid".
+        label
+            The label, for an answer of kind "label" only.
+        seconds
+            How long the answer took.
+        key
+            A unique text: an answer whose key is in the log already is not saved again.
+
+        Returns
+        -------
+        Answer
+            The line of the log.
+        """
         return self.say_all(who, [(item, kind, label)], seconds, key)[0]
 
     def say_all(
@@ -136,19 +204,51 @@ class Project:
         seconds: float | None = None,
         key: str | None = None,
     ) -> list[Answer]:
-        """Many answers of a person, all or none; a key seen before writes nothing and returns what was written then."""
-        who, key = checked(who, "person"), checked(key or str(uuid.uuid4()), "key")
+        """Save several answers of a person, all or none.
+
+        Parameters
+        ----------
+        who
+            The name of the person.
+        said
+            One (item, kind, label) per answer, as in :meth:`say`.
+        seconds
+            How long each answer took.
+        key
+            A unique text: answers whose key is in the log already are not saved again.
+
+        Returns
+        -------
+        list of Answer
+            The lines of the log; for a known key, the lines that were written then.
+        """
+        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
         if seconds is not None and not 0 <= seconds < math.inf:
-            raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or nothing")
+            raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or leave it out")
         new = [
-            Answer(0, f"{key}:{k}" if k else key, who, "", kind, self.place(item), self._checked(kind, label), seconds)
+            Answer(
+                0, f"{key}:{k}" if k else key, who, "", kind, self.place(item), self._check_label(kind, label), seconds
+            )
             for k, (item, kind, label) in enumerate(said)
         ]
         return self._write(new)
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
-        """Take back this person's last answer that stands; returns it, or None when there is none."""
-        who, key = checked(who, "person"), checked(key or str(uuid.uuid4()), "key")
+        """Take back the last answer of a person that was not taken back yet.
+
+        Parameters
+        ----------
+        who
+            The name of the person.
+        key
+            A unique text: an undo whose key is in the log already is not saved again.
+
+        Returns
+        -------
+        Answer or None
+            The answer that was taken back; None if there is none.
+        """
+        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
         if (seen := self.store.logged(key)) is None:
             last = self.answers.last(who)
             if last is None:
@@ -157,59 +257,77 @@ class Project:
         return self.answers.log.get(seen.undoes or 0)
 
     def place(self, id: str) -> int:
-        """Where an item is in the graph."""
-        found = self.store.place(word(id) or "")
+        """Return the place of an item: its row number from 0, which is its node in the graph.
+
+        Parameters
+        ----------
+        id
+            The id of the item.
+        """
+        found = self.store.place(one_line(id) or "")
         if found is None:
-            raise LabelError(f"no item {id!r}; ids are those of the table, askgraph ask shows some")
+            raise LabelError(f"no item {id!r}; ids come from the table, and askgraph ask shows some")
         return found
 
     def item(self, place: int) -> Item:
-        """One item."""
+        """Return one item.
+
+        Parameters
+        ----------
+        place
+            The place of the item.
+        """
         return self.store.items([place])[0]
 
     def title(self, item: Item) -> str:
-        """A short line that stands for an item: its first text, else its numbers, else its id."""
+        """Return a short line that stands for an item: its first text, else its numbers, else its id.
+
+        Parameters
+        ----------
+        item
+            The item.
+        """
         kinds = {name: kind for name, kind in self.about["fields"].items() if name in item.fields}
         texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
         numbers = ", ".join(f"{name} {item.fields[name]}" for name, kind in kinds.items() if kind == "number")
         line = " ".join((next(texts, "") or numbers).split()) or item.id
-        return line if len(line) <= TITLE else line[: TITLE - 1] + "…"
+        return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1] + "…"
 
     @cached_property
     def n_items(self) -> int:
-        """How many items."""
+        """The number of items."""
         return self.store.n_items
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph, by the items' places."""
+        """The graph over the items; node k is the item at place k."""
         return self.store.graph()
 
     @property
     def learner(self) -> Learner:
-        """The learner after everything said so far."""
+        """The learner, after all answers that were read."""
         if self._learner is None:
-            self._learner, self._waiting = self._fresh(), []
-        if len(self._waiting) > AT_ONCE:
-            self._catch_up(self._learner)
-        while self._waiting:
-            _follow(self._learner, *self._waiting[0])
-            self._waiting.pop(0)
+            self._learner, self._untold = self._new_learner(), []
+        if len(self._untold) > TELL_TOGETHER_FROM:
+            self._tell_together(self._learner)
+        while self._untold:
+            _tell_change(self._learner, *self._untold[0])
+            self._untold.pop(0)
         return self._learner
 
-    def _catch_up(self, learner: Learner) -> None:
-        """Many labels came at once: told together, they cost as much as a few."""
-        first = {item: before for item, before, _ in reversed(self._waiting)}
-        told = {
+    def _tell_together(self, learner: Learner) -> None:
+        """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
+        first = {item: before for item, before, _ in reversed(self._untold)}
+        new = {
             item: self.answers.labels[item] for item in first if item in self.answers.labels and not first[item].label
         }
-        learner.tell_all(told)
-        rest = {item: before for item, before in first.items() if item not in told}
-        self._waiting = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
+        learner.tell_all(new)
+        rest = {item: before for item, before in first.items() if item not in new}
+        self._untold = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
 
-    def _fresh(self) -> Learner:
-        with sound(self.store.path):
-            settings, classes = _known(Settings.from_json(self.about["settings"])), self.answers.declared
+    def _new_learner(self) -> Learner:
+        with reporting_damage(self.store.path):
+            settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
         learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
         if self.answers.labels:
             learner.tell_all(self.answers.labels)
@@ -218,17 +336,34 @@ class Project:
         return learner
 
     def ask(self, n: int = 1) -> list[int]:
-        """The places of up to n items to label next; those to be asked later come when nothing else is left."""
+        """Choose the items to label next; items put off with "later" come when nothing else is left.
+
+        Parameters
+        ----------
+        n
+            The number of items, chosen to be labeled together.
+
+        Returns
+        -------
+        list of int
+            Up to n places of items.
+        """
         asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
     def open_at(self, place: int) -> bool:
-        """Whether nothing counts for this item yet."""
+        """Return whether the item at this place has no label and is not set aside.
+
+        Parameters
+        ----------
+        place
+            The place of the item.
+        """
         return self.answers.decision(place) == OPEN
 
     @property
     def finished(self) -> str | None:
-        """Why there is nothing to ask, or None."""
+        """The sentence that says why there is nothing left to ask; None while there is."""
         labels, aside = len(self.answers.labels), self.answers.aside
         if labels + len(aside) < self.n_items or "later" in aside.values():
             return None
@@ -236,40 +371,60 @@ class Project:
         return f"finished: every item is labeled{set_aside}"
 
     def alternatives(self, n: int) -> list[int]:
-        """The places of up to n items for several people at once."""
+        """Choose different items for several people who label at the same time.
+
+        Parameters
+        ----------
+        n
+            The number of items.
+
+        Returns
+        -------
+        list of int
+            Up to n places of items.
+        """
         return [place for place in self.learner.alternatives(n) if isinstance(place, int)]
 
     def predictions(self) -> Predictions:
-        """What every item is, as far as we can tell; labels that were given stay as they are."""
-        learner, names = self.learner, self.answers.classes  # in the order of the log: the same after a restart
+        """Predict the label of every item; given labels stay as they are.
+
+        Returns
+        -------
+        Predictions
+            Classes, probabilities, decided labels and variances, one row per item.
+        """
+        learner, names = (
+            self.learner,
+            self.answers.classes,
+        )  # in the order of the log, so that a restart does not change it
         order = [learner.classes.index(name) for name in names]
         p = learner.probabilities()[:, order] if names else np.empty((self.graph.n_nodes, 0))
         decided = coding.decide(p) if names else np.full(len(p), -1)
         field = learner.field
         return Predictions(names, p, decided, field.prior.gather(field.spread.variance))
 
-    def _hear(self, answer: Answer) -> None:
+    def _add(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)
         if before != after:
-            self._waiting.append((answer.item, before, after))
+            self._untold.append((answer.item, before, after))
 
     def _write(self, new: list[Answer]) -> list[Answer]:
         written = self.store.append(new)
         self.refresh()
         return written
 
-    def _checked(self, kind: str, label: str | None) -> str | None:
+    def _check_label(self, kind: str, label: str | None) -> str | None:
         if kind not in KINDS:
             raise LabelError(f"an answer of kind {kind!r}: choose {', '.join(KINDS)}")
         if (kind == "label") != (label is not None):
             raise LabelError(
                 f"an answer of kind {kind!r} " + ("needs a label" if kind == "label" else "takes no label")
             )
-        return None if label is None else checked(label, "class")
+        return None if label is None else check_name(label, "class")
 
 
-def _follow(learner: Learner, item: int, before: Decision, after: Decision) -> None:
-    """Tell the learner that something else counts for an item now."""
+def _tell_change(learner: Learner, item: int, before: Decision, after: Decision) -> None:
+    """Tell the learner that the decision on an item changed."""
     if before.label is not None and after.label is not None:
         learner.relabel(item, after.label)
     elif after.label is not None:
@@ -281,16 +436,16 @@ def _follow(learner: Learner, item: int, before: Decision, after: Decision) -> N
             learner.skip(item)
 
 
-def _known(settings: Settings) -> Settings:
-    """Refuse a sampler or a readout that there is not, before a file asks for it."""
+def _check_settings(settings: Settings) -> Settings:
+    """Raise an error for an unknown sampler or readout, before a file is made with it."""
     _ = settings.criterion, settings.decide
     return settings
 
 
-def checked(name: str, what: str) -> str:
-    """The name of a class or a person, or a key: one short line."""
+def check_name(name: str, what: str) -> str:
+    """Return the name of a class or a person, or a key, as one line; raise an error if it is empty or too long."""
     line = " ".join(str(name).split())
-    if not line or len(line) > NAME or not writable(line):
+    if not line or len(line) > MAX_NAME_CHARACTERS or not is_storable(line):
         came = f"{line[:20]!r}… of {counted(len(line), 'character')}" if len(line) > 20 else repr(line)
-        raise LabelError(f"a {what} called {came}: give a name of 1 to {NAME} characters")
+        raise LabelError(f"a {what} called {came}: give a name of 1 to {MAX_NAME_CHARACTERS} characters")
     return line

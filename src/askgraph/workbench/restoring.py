@@ -1,4 +1,4 @@
-"""Put a copy back in the place of a project; what was there is kept."""
+"""Replace a project by a copy, and keep the replaced file."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from askgraph.errors import FileError
-from askgraph.workbench.old_log import dated
+from askgraph.workbench.old_log import dated_name
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import BESIDE, Store
+from askgraph.workbench.store import SIDE_FILES, Store
 from askgraph.workbench.writer_lock import WriterLock
 
 
 class Restored(NamedTuple):
-    """How many labels there are now, and where the project is that was there before."""
+    """The number of labels after a restore, and the name under which the replaced file is kept."""
 
     labels: int
     kept: Path | None
 
 
 def restore(copy: str | os.PathLike[str], path: str | os.PathLike[str]) -> Restored:
-    """Put a copy that is sound in the place of a project that nobody writes to."""
-    labels, project = _labels(copy), Path(path).resolve()
+    """Replace a project that nobody writes to by an undamaged copy."""
+    labels, project = _count_labels(copy), Path(path).resolve()
     if project.exists() and project.samefile(copy):
-        raise FileError(f"{copy}: is the project itself; name a copy of it")
+        raise FileError(f"{copy}: this is the project itself; name a copy of it")
     lock = WriterLock(project)
     lock.take(wait=0.5)
     try:
@@ -34,8 +34,8 @@ def restore(copy: str | os.PathLike[str], path: str | os.PathLike[str]) -> Resto
         lock.release()
 
 
-def _labels(copy: str | os.PathLike[str]) -> int:
-    """Count the labels of a copy that is sound."""
+def _count_labels(copy: str | os.PathLike[str]) -> int:
+    """Return the number of labels of a copy; raise an error if it is damaged."""
     with Project.open(copy) as opened:
         if damage := opened.store.damage():
             raise FileError(f"{copy}: damaged ({damage}); choose another copy")
@@ -44,23 +44,23 @@ def _labels(copy: str | os.PathLike[str]) -> int:
 
 
 def _replace(project: Path, copy: Path) -> Path | None:
-    """Put the copy in its place in one step, and only then its log aside: whenever this is ended, what is there opens."""
-    kept = _kept(project)
+    """Put the copy in place in one step, and rename the old log after it: if this is killed midway, the file still opens."""
+    kept = _keep_copy(project)
     try:
         with Store.open(copy) as store:
             store.put_at(project)
     except BaseException:
         kept.unlink(missing_ok=True)
         raise
-    for name in BESIDE:
+    for name in SIDE_FILES:
         if (beside := Path(f"{project}{name}")).exists():
             beside.rename(f"{kept}{name}")
     return kept if kept.exists() else None
 
 
-def _kept(project: Path) -> Path:
-    """Copy what is there to another name, if something is there."""
-    kept = dated(project)
+def _keep_copy(project: Path) -> Path:
+    """Copy the project, if it exists, to another name; return that name."""
+    kept = dated_name(project)
     if project.exists():
         try:
             _copy(project, kept)
@@ -71,7 +71,7 @@ def _kept(project: Path) -> Path:
 
 
 def _copy(path: Path, other: Path) -> None:
-    """Copy a file to the disk, for the same people to read."""
+    """Copy a file with its permissions, and sync the copy to the disk."""
     with open(path, "rb") as file, open(other, "xb") as new:
         shutil.copymode(path, other)
         shutil.copyfileobj(file, new)

@@ -7,7 +7,7 @@ from typing import Any
 from askgraph.errors import FileError, NewerError
 
 APPLICATION = 0x41534B47  # "ASKG"
-NOTHING = "0" * 32  # the name of the commit before the first
+NO_COMMIT = "0" * 32  # the name that stands before the first commit
 VERSIONS = [
     [
         "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -24,24 +24,25 @@ VERSIONS = [
            WHEN EXISTS (SELECT 1 FROM answers WHERE seq = NEW.seq OR key = NEW.key)
            BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END""",
     ],
-    [  # how the expected error came down
+    [  # the expected error by number of labels
         """CREATE TABLE curve (labels INTEGER PRIMARY KEY, value REAL NOT NULL, low REAL NOT NULL,
            high REAL NOT NULL) STRICT""",
     ],
-    [  # which commit the file is at: a log that was left beside it says from which one it goes on
+    [  # the last commit, by which a log that was left beside the file is recognized (old_log.py)
         """CREATE TABLE commits (one INTEGER PRIMARY KEY CHECK (one = 1), this TEXT NOT NULL, before TEXT NOT NULL) STRICT""",
-        f"INSERT INTO commits VALUES (1, '{NOTHING}', '{NOTHING}')",
+        f"INSERT INTO commits VALUES (1, '{NO_COMMIT}', '{NO_COMMIT}')",
     ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names
-LAYOUT = "printf('%08x', (SELECT schema_version & 0xffffffff FROM pragma_schema_version))"  # SQLite changes it in copies it makes
+# SQLite's schema number, which it changes in the copies it makes
+LAYOUT = "printf('%08x', (SELECT schema_version & 0xffffffff FROM pragma_schema_version))"
 NAME_COMMIT = f"UPDATE commits SET before = this, this = {LAYOUT} || lower(hex(randomblob(12)))"
-FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # what could compute without end when it is read
+FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # views and virtual tables could compute without end when read
 
 
 def version(connection: Any, path: object) -> int:
-    """The version of an open file, if it is a project that this program knows."""
+    """Return the version of an open file; raise an error if it is not a project that this program can read."""
     ((application,),) = connection.execute("PRAGMA application_id").fetchall()
     ((found,),) = connection.execute("PRAGMA user_version").fetchall()
     if application != APPLICATION:
@@ -52,12 +53,12 @@ def version(connection: Any, path: object) -> int:
             "upgrade with pip install -U askgraph; the file was left as it is"
         )
     if connection.execute(f"SELECT name FROM sqlite_schema WHERE {FOREIGN}").fetchall():
-        raise FileError(f"{path}: holds views or virtual tables, which no project does; make one with askgraph init")
+        raise FileError(f"{path}: holds views or virtual tables, so it is not a project; make one with askgraph init")
     return int(found)
 
 
 def upgrade(connection: Any, start: int) -> None:
-    """From one version to the latest, each step whole or not at all."""
+    """Upgrade a file from one version to the latest, one transaction per version."""
     for number in range(start, LATEST):
         connection.execute("BEGIN IMMEDIATE")
         name = [NAME_COMMIT] if number + 1 >= NAMED else []

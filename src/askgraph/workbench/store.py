@@ -23,23 +23,24 @@ from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
-from askgraph.workbench.items import Items, writable
+from askgraph.workbench.items import Items, is_storable
 from askgraph.workbench.old_log import put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, upgrade, version
 
-PART = 2**25  # bytes of an array in one row
-SOME = 1000  # items read at a time: a reader that takes its time does not hold up the log
+PART_BYTES = 2**25  # a larger array is stored in several rows
+ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
+BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
 TYPES = ("int32", "int64", "float32", "float64")
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes"
-FULL = ("database or disk is full", "disk I/O error")
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps in files of its own
-BUSY = ("readonly", "read-only", "locked", "unable to open")
+DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
+NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
+DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
 RESTORE = "restore it from a copy with askgraph restore COPY"
 
 
 class Item(NamedTuple):
-    """One item as it is stored: its place in the graph, its id, what to show of it, its image."""
+    """One item as it is stored: its place in the graph, its id, the fields to show, the file name of its image."""
 
     place: int
     id: str
@@ -48,7 +49,7 @@ class Item(NamedTuple):
 
 
 class Store:
-    """A project file that is open; with ``write``, the caller holds the writer's lock."""
+    """An open project file; who opens it to write must hold the writer's lock."""
 
     def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
         self.path = Path(path)
@@ -56,24 +57,24 @@ class Store:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], items: Items, graph: Graph, about: dict[str, Any]) -> None:
-        """A new file, whole or not at all; one that is there stays."""
+        """Make a new file; raise an error if one exists already, and leave none if this fails."""
         if Path(path).exists():
             raise FileError(f"{path}: is there already; open it, or choose another name with -o")
-        with _named(path), replacing(path, mode=0o644) as file:
-            file.close()  # it is there, and ours: SQLite opens it by its name
-            _clear_beside(file.name)
+        with _naming_errors(path), replacing(path, mode=0o644) as file:
+            file.close()  # the file exists now and is ours; SQLite opens it by its name
+            _remove_side_files(file.name)
             _fill(Path(file.name), items, graph, about)
-            _clear_beside(path)
+            _remove_side_files(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
-        """A file that is there, to read or, holding the writer's lock, to write."""
+        """Open an existing file to read it, or to write it while holding the writer's lock."""
         if not Path(path).is_file():
             raise FileError(f"{path}: no such project; make one with askgraph init")
-        with _named(path):
+        with _naming_errors(path):
             put_old_log_aside(path, held=write)
             with closing(connect(path, write=False)) as db:
-                found = version(db, path)  # seen before anything is written: what is not ours stays as it is
+                found = version(db, path)  # before anything is written: a file of another program stays unchanged
             store = cls(path, connect(path, write))
             try:
                 if write:
@@ -97,121 +98,123 @@ class Store:
     @property
     def about(self) -> dict[str, Any]:
         """The settings, and how the project was made."""
-        with sound(self.path):
+        with reporting_damage(self.path):
             return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM about")}
 
     @property
     def n_items(self) -> int:
-        """How many items."""
+        """The number of items."""
         ((n, first, last),) = self._rows("SELECT count(*), min(place), max(place) FROM items")
         if n and (first, last) != (0, n - 1):
             raise FileError(f"{self.path}: {n} items in places {first} to {last}; {RESTORE}")
         return int(n)
 
     def append(self, answers: Sequence[Answer]) -> list[Answer]:
-        """Write answers to the log, all or none; one whose key is there already is not written again. Returns them as logged."""
+        """Write answers to the log, all or none, except those whose key is there already; return them as logged."""
         with self._transaction():
-            return [self._appended(answer) for answer in answers]
+            return [self._append_one(answer) for answer in answers]
 
     def answers(self, after: int = 0) -> list[Answer]:
-        """The log from here on."""
+        """Return the lines of the log after line ``after``."""
         return [_answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
 
     def logged(self, key: str) -> Answer | None:
-        """The answer that has this key."""
+        """Return the answer that has this key, or None."""
         found = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", key)
         return _answer(*found[0]) if found else None
 
     def place(self, id: str) -> int | None:
-        """Where an item is in the graph."""
+        """Return the place of an item in the graph, or None."""
         found = self._rows("SELECT place FROM items WHERE id = ?", id)
         return int(found[0][0]) if found else None
 
     def items(self, places: Iterable[int]) -> list[Item]:
-        """Items by their places, in the order given."""
+        """Return the items at some places, in the order given."""
         query = "SELECT place, id, fields, image FROM items WHERE place IN (SELECT value FROM json_each(?))"
-        with sound(self.path):
+        with reporting_damage(self.path):
             wanted = [int(place) for place in places]
             found = {row[0]: _item(*row) for row in self._rows(query, json.dumps(wanted))}
             return [found[place] for place in wanted]
 
     def ids(self) -> list[str]:
-        """All ids, by place."""
+        """Return all ids in the order of places."""
         return [id for (id,) in self._rows("SELECT id FROM items ORDER BY place")]
 
     def every(self) -> Iterator[Item]:
-        """All items, by place."""
-        for start in range(0, n := self.n_items, SOME):
-            yield from self.items(range(start, min(start + SOME, n)))
+        """Yield all items in the order of places."""
+        for start in range(0, n := self.n_items, ITEMS_PER_READ):
+            yield from self.items(range(start, min(start + ITEMS_PER_READ, n)))
 
     def search(self, text: str) -> list[int]:
-        """The places of the items that hold this text in their id or a field."""
-        if not writable(text):
+        """Return the places of the items that hold this text in their id or a field."""
+        if not is_storable(text):
             return []
         inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE instr(lower(value), lower(?1)))"
         query = f"SELECT place FROM items WHERE instr(lower(id), lower(?1)) OR {inside} ORDER BY place"
         return [place for (place,) in self._rows(query, text)]
 
     def by_field(self, name: str) -> list[int]:
-        """The places of all items in the order of a field."""
+        """Return the places of all items, sorted by a field."""
         value = "(SELECT value FROM json_each(items.fields) WHERE key = ?)"
         return [place for (place,) in self._rows(f"SELECT place FROM items ORDER BY {value}, place", name)]
 
     def graph(self) -> Graph:
-        """The graph, by the items' places."""
+        """Read the graph; its nodes are the places of the items."""
         n = self.n_items
-        with sound(self.path):
+        with reporting_damage(self.path):
             indptr = self.array("indptr", n + 1)
             m = int(indptr[-1])
-            fits(24.0 * m, f"{self.path}: its graph", "open it on a larger machine")
+            fits(24.0 * m, f"{self.path}: its graph", "open it on a machine with more memory")
             W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
-            W.check_format(full_check=True)  # compiled code trusts the indices
+            W.check_format(full_check=True)  # compiled code does not check the indices
         try:
             return Graph(W)
         except AskgraphError as error:
             raise FileError(f"{self.path}: its graph is damaged ({error}); {RESTORE}") from None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
-        """A stored array; one that is not of the length it should be is refused before it is unpacked."""
+        """Read a stored array; raise an error before unpacking it if its length is not the expected one."""
         ((parts, found),) = self._rows("SELECT count(*), sum(length) FROM arrays WHERE name = ?", name)
         if not parts:
             raise KeyError(name)
         if length not in (None, found):
             raise FileError(f"{self.path}: {name} has length {found}, not {length}; {RESTORE}")
         rows = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
-        return np.concatenate([_unpacked(self.path, *row) for row in rows])
+        return np.concatenate([_unpack(self.path, *row) for row in rows])
 
     def keep(self, name: str, array: AnyArray) -> None:
-        """Store an array that can be computed again, in place of what is there."""
+        """Store an array that can be computed again, and replace the stored one."""
         with self._transaction():
             self._execute("DELETE FROM arrays WHERE name = ?", name)
             _pack(self._db, name, array)
 
     def curve(self) -> list[tuple[int, float, float, float]]:
-        """How the expected error came down: labels, value, low, high."""
+        """Return one (labels, expected error, low, high) per number of labels."""
         return self._rows("SELECT labels, value, low, high FROM curve ORDER BY labels")
 
     def add_to_curve(self, labels: int, value: float, low: float, high: float) -> None:
-        """The expected error at so many labels."""
+        """Store the expected error at a number of labels."""
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
 
     def damage(self) -> str | None:
-        """What is wrong with the file itself, by SQLite's own check, or None."""
+        """Run SQLite's integrity check; return what it finds wrong, or None."""
         found = [line for (line,) in self._rows("PRAGMA integrity_check(5)")]
         return None if found == ["ok"] else "; ".join(found)
 
     def put_at(self, path: Path) -> None:
-        """Put all that is here in the place of another file, whole or not at all, and at a commit of its own."""
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644  # for the same people to read
-        with _named(path), replacing(path, mode=mode) as file:
+        """Write a copy of this file to ``path`` in one step, under a new commit name; keep the permissions there."""
+        mode = (
+            path.stat().st_mode & 0o777 if path.exists() else 0o644
+        )  # who could read the old file can read the new one
+        with _naming_errors(path), replacing(path, mode=mode) as file:
             file.close()
-            _clear_beside(file.name)
+            _remove_side_files(file.name)
             with closing(sqlite3.connect(file.name, isolation_level=None)) as db:
                 self._db.backup(db)
                 make_durable(db)
                 if version(db, path) >= NAMED:
-                    db.execute(NAME_COMMIT)  # the log of the file that was there does not go on from here
+                    db.execute(NAME_COMMIT)  # so that the log of the replaced file does not continue from here
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _part_from_copies(self) -> None:
@@ -220,7 +223,7 @@ class Store:
             self._execute(NAME_COMMIT)
             self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _appended(self, answer: Answer) -> Answer:
+    def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
             return seen
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
@@ -234,7 +237,7 @@ class Store:
         try:
             ((before,),) = self._rows("SELECT total_changes()")
             yield
-            self._execute(f"{NAME_COMMIT} WHERE total_changes() > ?", before)  # a commit of nothing stays one
+            self._execute(f"{NAME_COMMIT} WHERE total_changes() > ?", before)  # an empty commit gets no new name
             self._execute("COMMIT")
         except BaseException:
             if getattr(self._db, "in_transaction", False):
@@ -242,19 +245,19 @@ class Store:
             raise
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        with _named(self.path):
+        with _naming_errors(self.path):
             return list(self._db.execute(query, values).fetchall())
 
     def _execute(self, query: str, *values: Any) -> None:
-        with _named(self.path):
+        with _naming_errors(self.path):
             self._db.execute(query, values)
 
 
 def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
-    """A connection that syncs every commit to the disk, or one that cannot write."""
-    mode = "rw" if write else "ro&immutable=1" if _frozen(Path(path)) else "ro"
+    """Return a connection that syncs every commit to the disk, or one that cannot write."""
+    mode = "rw" if write else "ro&immutable=1" if _is_read_only(Path(path)) else "ro"
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         if write:
@@ -265,45 +268,47 @@ def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
     return db
 
 
-def _frozen(path: Path) -> bool:
-    """Whether nobody can write here, and nothing is half-way: SQLite then needs no files of its own beside it."""
+def _is_read_only(path: Path) -> bool:
+    """Return whether the folder cannot be written and no log is there: SQLite must then do without side files."""
     return not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
 
 
 def make_durable(db: Any) -> None:
-    """What is committed stays, whatever happens to the machine."""
+    """Set a connection up so that committed answers survive a crash of the machine."""
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA foreign_keys = ON")
 
 
 def now() -> str:
-    """The time, in UTC."""
+    """Return the time in UTC, to the millisecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 @contextmanager
-def _named(path: object) -> Iterator[None]:
-    """Whatever goes wrong below, in words."""
+def _naming_errors(path: object) -> Iterator[None]:
+    """Raise errors of SQLite and the system as ``BusyError``, ``FullError`` or ``FileError`` that name the file."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a message may quote what is damaged, and not be text itself
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a message that quotes damaged text may not decode
         said = str(error)
-        if any(word in said for word in FULL):
-            raise FullError(f"{path}: the disk is full or fails ({said}); make room, nothing is lost") from None
-        if any(word in said for word in BUSY):
-            raise BusyError(
-                f"{path}: cannot be written now ({said}); is the file or its folder read-only? copy it to where you may write"
+        if any(words in said for words in DISK_FULL):
+            raise FullError(
+                f"{path}: the disk is full or fails ({said}); make room and try again, no saved answer is lost"
             ) from None
-        raise FileError(f"{path}: not readable as an askgraph project ({said}); {RESTORE}") from None
+        if any(words in said for words in NOT_WRITABLE):
+            raise BusyError(
+                f"{path}: cannot be written now ({said}); if the file or its folder is read-only, copy it to where you may write"
+            ) from None
+        raise FileError(f"{path}: cannot be read as an askgraph project ({said}); {RESTORE}") from None
     except OSError as error:
-        kind = FullError if error.errno in NO_ROOM else FileError
+        kind = FullError if error.errno in DISK_FULL_ERRNOS else FileError
         raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
 
 
 @contextmanager
-def sound(path: object) -> Iterator[None]:
-    """What cannot be made sense of is damage."""
+def reporting_damage(path: object) -> Iterator[None]:
+    """Raise a ``FileError`` that reports damage where stored values cannot be decoded."""
     try:
         yield
     except AskgraphError:
@@ -313,7 +318,7 @@ def sound(path: object) -> Iterator[None]:
 
 
 def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
-    """A line of the log; words that come again and again are kept once."""
+    """Return a line of the log, with repeated texts interned to save memory."""
     name = None if label is None else sys.intern(label)
     return Answer(seq, key, sys.intern(who), at, sys.intern(kind), item, name, *rest)  # type: ignore[arg-type]  # still a Kind
 
@@ -322,9 +327,9 @@ def _item(place: int, id: str, fields: str, image: str | None) -> Item:
     return Item(place, id, dict(json.loads(fields)), image)
 
 
-def _clear_beside(path: str | os.PathLike[str]) -> None:
-    """Remove what SQLite kept beside a file that is gone: it would take them for those of the one that is made."""
-    for name in BESIDE:
+def _remove_side_files(path: str | os.PathLike[str]) -> None:
+    """Remove side files of an earlier database of this name: SQLite would take them for those of the new one."""
+    for name in SIDE_FILES:
         Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
 
 
@@ -353,7 +358,7 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
 
 
 def _pack(db: Any, name: str, array: AnyArray) -> None:
-    step = PART // array.dtype.itemsize
+    step = PART_BYTES // array.dtype.itemsize
     for part, start in enumerate(range(0, max(array.size, 1), step)):
         some = np.ascontiguousarray(array[start : start + step])
         little = some.astype(some.dtype.newbyteorder("<"), copy=False)
@@ -361,9 +366,9 @@ def _pack(db: Any, name: str, array: AnyArray) -> None:
         db.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?)", (name, part, some.dtype.name, some.size, packed))
 
 
-def _unpacked(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
-    """One part; what unpacks to more or less than it says is refused."""
-    if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART:
+def _unpack(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
+    """Return one part of an array; raise an error if it does not have the stated length."""
+    if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART_BYTES:
         raise FileError(f"{path}: an array of type {dtype} and length {length} does not belong there; {RESTORE}")
     size = length * np.dtype(dtype).itemsize
     try:
@@ -371,5 +376,5 @@ def _unpacked(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
     except zlib.error as error:
         raise FileError(f"{path}: an array is damaged ({error}); {RESTORE}") from None
     if len(raw) != size:
-        raise FileError(f"{path}: an array is not of the length it says; {RESTORE}")
+        raise FileError(f"{path}: an array is not of the length that the file says; {RESTORE}")
     return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)

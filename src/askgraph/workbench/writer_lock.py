@@ -1,8 +1,8 @@
-"""One writer a project: a lock beside the file.
+"""The lock file beside a project: only its holder writes.
 
-SQLite before 3.51.3 can damage a file in WAL mode when two connections write and restart the log at the same moment, so there is
-never more than one that writes. The lock is the operating system's: it goes with the process, however that ends. Its file
-says nothing and is never written to, since it may have come with the project from anybody.
+SQLite before 3.51.3 can damage a file in WAL mode when two connections write and restart the log at the same moment, so only
+one connection may write. The operating system holds the lock and releases it when the process ends, however it ends. The
+lock file stays empty: it may have come with the project from anybody, so nothing in it could be trusted.
 """
 
 from __future__ import annotations
@@ -16,98 +16,101 @@ from pathlib import Path
 from typing import BinaryIO
 
 from askgraph.errors import BusyError, FileError
-from askgraph.support.files import locked, straight
-from askgraph.workbench.whereabouts import VARIABLE, Server, announce, announced
+from askgraph.support.files import open_no_follow, try_lock
+from askgraph.workbench.server_file import VARIABLE, Server, announce, find_server
 
 log = logging.getLogger("askgraph")
+RETRY_SECONDS = 0.02  # between two attempts to take a lock that somebody holds
 
 
 class WriterLock:
-    """Held from ``take`` to ``release``; nothing is deleted, since another may be waiting for the same file."""
+    """A lock held from ``take`` to ``release``; the file is never deleted, since another process may wait for it."""
 
     def __init__(self, project: str | os.PathLike[str]) -> None:
-        self._project = Path(project).resolve()  # one lock, by whatever name the project is called
+        self._project = Path(project).resolve()  # one lock per project, also when it is opened through a link
         self.path = Path(f"{self._project}.lock")
         self._file: BinaryIO | None = None
-        self._said: BinaryIO | None = None
+        self._announced: BinaryIO | None = None
 
     def take(self, wait: float = 5.0) -> None:
         """Take the lock, or raise an error that says who has it."""
-        file = self._opened()
+        file = self._open()
         end = time.monotonic() + wait
-        while not locked(file):
+        while not try_lock(file):
             if time.monotonic() > end:
                 file.close()
-                raise BusyError(f"{self._project}: {self._taken()}")
-            time.sleep(0.02)
+                raise BusyError(f"{self._project}: {self._holder()}")
+            time.sleep(RETRY_SECONDS)
         self._file = file
 
     def tell(self, url: str, token: str) -> None:
-        """Let this user's other programs know where to send what they have to write."""
+        """Tell this user's other programs the address to send answers to."""
         try:
-            self._said = announce(self._project, url, token)
+            self._announced = announce(self._project, url, token)
         except OSError as error:
             log.warning(
-                "cannot note where this server is (%s: %s): commands will not find it, and open pages will not go on with "
-                "the next one; set %s to a folder you can write to",
+                "cannot store the address of this server (%s: %s): commands will not find it, and open pages will not go on "
+                "with the next server; set %s to a folder you can write to",
                 error.filename,
                 error.strerror,
                 VARIABLE,
             )
 
     def release(self) -> None:
-        """Let others write."""
-        for file in (self._said, self._file):
+        """Release the lock, so that others can write."""
+        for file in (self._announced, self._file):
             if file is not None:
                 file.close()
-        self._said = self._file = None
+        self._announced = self._file = None
 
     def server(self) -> Server | None:
-        """Find the server that holds the lock; None when nobody on this machine serves the project, or it could not say where."""
-        found = announced(self._project) if self._held() else None
+        """Return the server that holds the lock; None if no server on this machine does, or its address is not known."""
+        found = find_server(self._project) if self._is_held() else None
         return found if found and found.is_here else None
 
     def token(self) -> str | None:
-        """Recall the token of the server before this one, so that its pages go on."""
-        found = announced(self._project, running=False)
+        """Return the token of the last server, so that its open pages work with the next one."""
+        found = find_server(self._project, running=False)
         return found and found.token
 
-    def _held(self) -> bool:
+    def _is_held(self) -> bool:
         try:
-            with open(self.path, "r+b", opener=straight) as file:
-                return not locked(file, shared=True)  # whoever looks at the same time has not got the lock either
+            with open(self.path, "r+b", opener=open_no_follow) as file:
+                return not try_lock(
+                    file, shared=True
+                )  # shared: two processes that look at the same time both see it free
         except OSError:
             return False
 
-    def _taken(self) -> str:
+    def _holder(self) -> str:
         if server := self.server():
             return f"a server has it open at {server.url}; use that, or stop it"
-        if (server := announced(self._project)) is not None:
+        if (server := find_server(self._project)) is not None:
             return f"a server on {server.host} has it open; use that, or stop it"
-        return "another program is writing to it, or serves it; try again when it is done"
+        return "another program is writing to it or serving it; try again when that is done"
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         try:
-            return open(self.path, "r+b", opener=_plain)
+            return open(self.path, "r+b", opener=_open_plain)
         except OSError as error:
-            if kind := _odd(self.path):
-                said = f"is {kind}, where an empty file is to be locked; remove it, and try again"
+            if kind := _name_odd_file(self.path):
+                said = f"is {kind}, but must be an empty file to lock; remove it, and try again"
             else:
                 said = f"cannot be written ({error.strerror}); a project needs a place to write"
             raise FileError(f"{self.path}: {said}") from None
 
 
-def _plain(path: str, flags: int) -> int:
-    """Open a plain file, made when it is not there, as an ``opener``."""
-    opened = straight(path, flags | os.O_CREAT)
+def _open_plain(path: str, flags: int) -> int:
+    """Open a plain file, and make it if needed, as an ``opener`` for ``open``."""
+    opened = open_no_follow(path, flags | os.O_CREAT)
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
     return opened
 
 
-def _odd(path: Path) -> str | None:
-    """Name what is there, if it is no plain file."""
+def _name_odd_file(path: Path) -> str | None:
+    """Return what lies at this path if it is not a plain file, else None."""
     try:
         mode = path.lstat().st_mode
     except OSError:

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import EngineError
 from askgraph.priors.base import Precision
+from askgraph.support.hashing import GOLDEN, finalize
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
@@ -28,10 +29,7 @@ def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
     """splitmix64, three rounds of it."""
     x = np.full(len(i), seed, dtype=np.uint64)
     for part in (i, j):
-        x = x * np.uint64(0x9E3779B97F4A7C15) + part.astype(np.uint64) + np.uint64(1)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x = x ^ (x >> np.uint64(31))
+        x = finalize(x * GOLDEN + part.astype(np.uint64) + np.uint64(1))
     return x
 
 

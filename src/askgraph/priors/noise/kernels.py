@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.support.jit import compiled
+from askgraph.support import hashing
+from askgraph.support.hashing import GOLDEN
+from askgraph.support.jit import jit
+
+finalize = jit()(hashing.finalize)
 
 
-@compiled()
+@jit()
 def mixed(x: Any, part: Any) -> Any:
     """A round of splitmix64."""
-    x = x * np.uint64(0x9E3779B97F4A7C15) + part + np.uint64(1)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return finalize(x * GOLDEN + part + np.uint64(1))
 
 
-@compiled()
+@jit()
 def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
     """out_ic += ±√w_ij over the neighbors j of i, the sign bit c of the edge's hash, turned at its second end."""
     one = np.uint64(1)
@@ -32,7 +33,7 @@ def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> 
                 row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size
 
 
-@compiled()
+@jit()
 def shard_edges(first: Any, column: Any, ids: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
     """The same where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
     one = np.uint64(1)

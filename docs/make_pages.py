@@ -1,0 +1,188 @@
+"""Write what follows from the source: docs/equations.md, and the table of packages in docs/architecture.md.
+
+    python docs/make_pages.py
+
+Equations are found in the docstrings and comments of src and tests: a number in parentheses there, such as (24), is an equation of
+the paper. The sentence of each package is the first line of its ``__init__.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+EQUATIONS_PAGE, ARCHITECTURE_PAGE = ROOT / "docs" / "equations.md", ROOT / "docs" / "architecture.md"
+TABLE = re.compile(r"(?<=\| package \| what belongs there \|\n\|---\|---\|\n)(\| `(\w+)` \|.*\n)+")
+PLAIN = ("src/askgraph/paper/", "tests/helpers/")  # the same formulas written without shortcuts, to compare with
+CITATION = re.compile(r"(?<![\w)\]}])\((\d{1,2})\)(?:[–-]\((\d{1,2})\))?")
+
+EQUATIONS = {
+    1: "the label distribution of a binary Markov random field, and its energy yᵀLy",
+    2: "the Gaussian field of the unlabeled nodes given the labels, N(μ, G) with G = Q_UU⁻¹ and Q = L + δI",
+    3: "Q in blocks of labeled and unlabeled nodes",
+    4: "the conditional mean of any Gaussian values at the labeled nodes",
+    5: "the conditional mean given labels, μ = −Q_UU⁻¹ Q_UL y_L",
+    6: "the probability of a label, p(y_i = 1) = (1 + μ_i)/2",
+    7: "the decision, the sign of μ_i",
+    8: "the question, the unlabeled node of the highest utility",
+    9: "the mean after one more label, μ + (y_k − μ_k) g_k / g_kk",
+    10: "the covariance after one more label, G − g_k g_kᵀ / g_kk",
+    11: "the number of predictions that one answer flips",
+    12: "FL, the expected number of flips",
+    13: "the KL divergence of two Gaussian distributions with one covariance",
+    14: "the Gaussian field after an answer",
+    15: "the KL divergence of the field after an answer from the field before",
+    16: "KLG, the expected KL divergence of the field, u_i / (2 g_ii)",
+    17: "a label as a Bernoulli variable with the probability of (6)",
+    18: "the expected KL divergence of all labels together, which cannot be computed",
+    19: "KL, the expected KL divergence of the labels, node by node",
+    20: "the mutual information of two labels, the terms of (19)",
+    21: "the KL divergence of one label's distribution, as cross-entropy minus entropy",
+    22: "the cross-entropy of one label's distribution after and before an answer",
+    23: "the total variation of one label's distribution, the absolute change of μ_j",
+    24: "TV, the expected total variation, u_i ‖g_i‖₁ / g_ii",
+    25: "the expected mean-square deviation",
+    26: "the mean-square deviation after an answer",
+    27: "MSD, the expected mean-square deviation without its constant, u_i ‖g_i‖₂² / g_ii²",
+    28: "TV as KLG times ‖g_i‖₁",
+    29: "MSD as KLG times ‖g_i‖₂, as printed",
+    30: "the uncertainty factor above two classes, Σ_c (1 − p_c²)",
+    31: "a utility as the expectation of a change over the answers",
+    32: "a uniform question with probability π_t",
+    33: "the least change over the answers instead of the expected one",
+    34: "doubt, α/C + (1 − α) p in place of p",
+    35: "MSD with doubt as printed: (α/2) VM + (1 − α) MSD",
+}
+HEAD = """# The paper's equations
+
+Numbers in parentheses in docstrings and comments, such as (24), are the equations of the paper: D. Berberidis and G. B. Giannakis,
+"Data-adaptive Active Sampling for Efficient Graph-Cognizant Classification", *IEEE Transactions on Signal Processing*, 2018.
+Q is the paper's L with its ridge, L + δI, and G the paper's inverse; [the glossary](glossary.md) has the other names.
+
+*Computed by* is what a learner uses. *Written plainly* is the same formula without shortcuts, which the tests and the timings of
+the paper compare with. An equation without a function is a step of a derivation that needs no code.
+
+`python docs/make_pages.py` writes this page from the source; a test compares the two.
+
+| | equation | computed by | written plainly | shown by |
+|---|---|---|---|---|
+"""
+
+
+class Citation(NamedTuple):
+    """One equation cited by one function, class or module."""
+
+    equation: int
+    path: str
+    name: str
+
+
+def citations() -> Iterator[Citation]:
+    """Yield the citations of all Python files of src and tests, in order of files and lines."""
+    for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
+        source = path.read_text()
+        tree = ast.parse(source)
+        for line, text in sorted([*_docstrings(tree), *_comments(source)]):
+            for number in _numbers(text):
+                yield Citation(number, path.relative_to(ROOT).as_posix(), _owner(tree, line))
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
+
+
+def _comments(source: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def _numbers(text: str) -> Iterator[int]:
+    for found in CITATION.finditer(text):
+        first = int(found[1])
+        yield from range(first, int(found[2] or first) + 1)
+
+
+def _owner(tree: ast.Module, line: int) -> str:
+    """Return the dotted name of the innermost class or function around a line, or of the table that the line is in."""
+    names: list[str] = []
+    body = tree.body
+    while True:
+        inside = [node for node in body if _first_line(node) <= line <= (node.end_lineno or 0)]
+        if not inside:
+            return ".".join(names)
+        (node,) = inside
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.append(node.name)
+            body = node.body
+            continue
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        return ".".join([*names, target.id] if not names and isinstance(target, ast.Name) else names)
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def equations_page() -> str:
+    """Return the page of equations that belongs to the source as it is."""
+    cells: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for citation in citations():
+        link = f"[`{_shown(citation)}`](../{citation.path})"
+        column = cells[citation.equation, column_of(citation)]
+        if link not in column:
+            column.append(link)
+    rows = []
+    for number, words in EQUATIONS.items():
+        used, plain, test = (" ".join(cells[number, column]) for column in ("used", "plain", "test"))
+        rows.append(f"| ({number}) | {words} | {used} | {plain} | {test} |\n")
+    return HEAD + "".join(rows)
+
+
+def column_of(citation: Citation) -> str:
+    """Return the column that a citation belongs in: used, plain or test."""
+    if citation.path.startswith(PLAIN):
+        return "plain"
+    return "used" if citation.path.startswith("src/") else "test"
+
+
+def _shown(citation: Citation) -> str:
+    """Return a name as one would look for it: of the source with its module, of a test alone."""
+    module = citation.path.removeprefix("src/askgraph/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    if citation.path.startswith("src/"):
+        return f"{module}.{citation.name}".rstrip(".")
+    return citation.name or Path(citation.path).stem
+
+
+def architecture_page() -> str:
+    """Return the page of the architecture with the sentence of each package as the source has it; its order stays."""
+    text = ARCHITECTURE_PAGE.read_text()
+    packages = re.findall(r"^\| `(\w+)` \|", "".join(found[0] for found in TABLE.finditer(text)), re.MULTILINE)
+    return TABLE.sub("".join(f"| `{package}` | {_charter(package)} |\n" for package in packages), text)
+
+
+def _charter(package: str) -> str:
+    source = (ROOT / "src" / "askgraph" / package / "__init__.py").read_text()
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+if __name__ == "__main__":
+    for path, text in ((EQUATIONS_PAGE, equations_page()), (ARCHITECTURE_PAGE, architecture_page())):
+        path.write_text(text)
+        print(f"{path.relative_to(ROOT)} is written")

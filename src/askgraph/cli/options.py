@@ -1,0 +1,46 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askgraph.errors import FileError
+
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option("-p", "--project", envvar="ASKGRAPH_PROJECT", help="The project [default: the only .ask file here]."),
+]
+WhoOption = Annotated[
+    str | None, typer.Option("--who", envvar="ASKGRAPH_WHO", help="The person who answers [default: your user name].")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+PortOption = Annotated[int | None, typer.Option(help="The port [default: 8765, or any free one].", min=0, max=65535)]
+WorkersOption = Annotated[int, typer.Option(help="Processes to use; 0 means one per core.", min=0)]
+
+
+def split_names(listed: str | None) -> list[str] | None:
+    """Split names at commas; return None for None."""
+    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def find_project(project: Path | None) -> Path:
+    """Return the named project, or the only .ask file in this folder."""
+    if project is not None:
+        return project
+    here = sorted(Path().glob("*.ask"))
+    if len(here) != 1:
+        found = "no .ask file here" if not here else f"{len(here)} .ask files here"
+        raise FileError(f"{found}: which project? name it with -p, or make one with askgraph init")
+    return here[0]
+
+
+def user_name() -> str:
+    """Return the name of the user who runs the command."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container without this user
+        return "me"

@@ -1,0 +1,75 @@
+/** Requests to the server, and their errors. */
+const TIMEOUT = 20_000; // milliseconds; a request without an answer by then has failed
+const RETRY = new Set([401, 408, 429]); // statuses below 500 after which the same request may succeed later
+
+/** The server refused a request, and sending it again would not help. */
+export class Refused extends Error {}
+
+/** A request failed and is worth sending again. `status` is 0 when no answer came at all. */
+export class Failed extends Error {
+  /**
+   * @param {string} message
+   * @param {number} status
+   */
+  constructor(message, status = 0) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Posts JSON and returns the JSON of the reply.
+ * @param {string} path
+ * @param {unknown} body
+ * @returns {Promise<any>}
+ */
+export const post = (path, body) =>
+  request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).then(read);
+
+/** Gets JSON; empty values of the query are left out.
+ * @param {string} path
+ * @param {Record<string, any>} query
+ * @returns {Promise<any>}
+ */
+export const get = (path, query = {}) => request(`${path}${queryOf(query)}`).then(read);
+
+/** @param {string} path */
+export const bytes = (path) => request(path).then((response) => response.arrayBuffer());
+
+/** @param {Record<string, any>} query */
+function queryOf(query) {
+  const given = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ */
+async function request(path, options = {}) {
+  let response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(TIMEOUT), ...options });
+  } catch {
+    throw new Failed("the server cannot be reached");
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+/** @param {Response} response */
+async function read(response) {
+  try {
+    return await response.json();
+  } catch {
+    throw new Failed("the server's answer was cut off");
+  }
+}
+
+/** @param {Response} response */
+async function failure(response) {
+  const { status } = response;
+  const sentence = await response.json().then((body) => String(body.error ?? ""), () => "");
+  if (status === 401) return new Failed("this page has lost its token; open the link that askgraph printed", status);
+  if (status >= 500 || RETRY.has(status)) return new Failed(sentence || `the server answered ${status}`, status);
+  return new Refused(sentence || `The server refused this (${status}).`);
+}

@@ -1,0 +1,68 @@
+/** The line below the header: what is wrong, what was done, or how far the suggestions lag. */
+import { byId, changes, clear, h } from "./dom.js";
+import { store, watch } from "./store.js";
+import { plural, sentence } from "./format.js";
+
+const STAY = { done: 3_000, wrong: 9_000 }; // milliseconds for which a message stays
+const WORKER = { starting: "suggestions are starting", restarting: "suggestions are restarting; your answers are saved all the same" };
+
+/** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean }} Notice */
+
+const line = byId("notices");
+const aloud = byId("aloud");
+/** @type {Notice | null} */
+let message = null;
+let timer = 0;
+const changed = changes();
+
+/** Shows a message for a few seconds.
+ * @param {string} text
+ * @param {"done" | "wrong"} tone
+ */
+export function say(text, tone = "wrong") {
+  message = { text, tone };
+  clearTimeout(timer);
+  timer = setTimeout(hush, STAY[tone]);
+  draw();
+}
+
+/** Shows the message of an error.
+ * @param {unknown} error
+ */
+export const sayError = (error) => say(sentence(error instanceof Error ? error.message : String(error)));
+
+/** Tells something to screen readers only.
+ * @param {string} text
+ */
+export function announce(text) {
+  aloud.textContent = text;
+}
+
+function hush() {
+  message = null;
+  draw();
+}
+
+function draw() {
+  const lines = [trouble(), message, store.trouble ? null : quiet()].filter((one) => one !== null);
+  if (!changed(lines)) return;
+  clear(line, lines.map(({ text, tone, login }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, "Log in")])));
+}
+
+/** @returns {Notice | null} */
+function trouble() {
+  if (!store.trouble) return null;
+  const { message: reason, status } = store.trouble;
+  const kept = store.unsent > 1 ? `Your ${store.unsent} answers are kept and sent again.` : "Your answer is kept and sent again.";
+  const text = store.unsent ? `Not saved yet: ${reason.replace(/\.$/, "")}. ${kept}` : `${sentence(reason)} Trying again.`;
+  return { text, tone: "wrong", login: status === 401 };
+}
+
+/** @returns {Notice | null} */
+function quiet() {
+  const { lag, worker } = store.state ?? { lag: 0, worker: /** @type {const} */ ("ready") };
+  const parts = [worker === "ready" ? null : WORKER[worker], lag > 0 && `suggestions lag ${plural(lag, "label")}`].filter(Boolean);
+  return parts.length ? { text: parts.join(" · "), tone: "quiet" } : null;
+}
+
+watch(draw);

@@ -1,0 +1,37 @@
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** Everything that the views show.
+ * @type {Store}
+ */
+export const store = {
+  who: "me",
+  state: null,
+  question: null,
+  finished: null,
+  waiting: null,
+  turns: 0,
+  sending: null,
+  unsent: 0,
+  trouble: null,
+  trail: [],
+};
+
+/** Changes the store and calls all listeners.
+ * @param {Partial<Store>} changes
+ */
+export function update(changes) {
+  Object.assign(store, changes);
+  for (const listener of [...listeners]) listener();
+}
+
+/** Calls a listener on every change; returns a function that ends this.
+ * @param {() => void} listener
+ */
+export function watch(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** @returns {ClassInfo[]} */
+export const classes = () => store.state?.classes ?? [];

@@ -1,0 +1,44 @@
+/** The expected error over the labels, with its band and the target. */
+import { h, svg } from "../lib/dom.js";
+import { percent, plural } from "../lib/format.js";
+
+const WIDEST = 720; // pixels, as all lengths here
+const HEIGHT = 260;
+const EDGE = { left: 44, right: 14, top: 12, bottom: 34 };
+const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25]; // distances between grid lines to choose from
+
+/** Draws the curve as wide as the window is now, so that its text keeps its size on a phone.
+ * @param {CurvePoint[]} points
+ * @param {number | null} target
+ */
+export function curve(points, target) {
+  const width = Math.min(WIDEST, innerWidth - 32);
+  const first = points[0].labels;
+  const end = points[points.length - 1];
+  const last = end.labels;
+  const top = Math.min(1, Math.max(target ?? 0, ...points.map((one) => one.high)) * 1.05) || 0.01;
+  const x = (/** @type {number} */ labels) => EDGE.left + ((labels - first) / Math.max(1, last - first)) * (width - EDGE.left - EDGE.right);
+  const y = (/** @type {number} */ share) => HEIGHT - EDGE.bottom - (share / top) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const way = (/** @type {"value" | "low" | "high"} */ key, list = points) => list.map((one) => `${x(one.labels).toFixed(1)} ${y(Math.min(one[key], top)).toFixed(1)}`).join("L");
+  return h("figure", { class: "curve" },
+    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": summary(points) },
+      levels(top).map((share) => [svg("line", { class: "level", x1: EDGE.left, x2: width - EDGE.right, y1: y(share), y2: y(share) }), svg("text", { x: EDGE.left - 8, y: y(share) + 4, "text-anchor": "end" }, `${Math.round(100 * share)} %`)]),
+      svg("path", { class: "band", d: `M${way("high")}L${way("low", [...points].reverse())}Z` }),
+      target !== null && target < top && svg("line", { class: "target", x1: EDGE.left, x2: width - EDGE.right, y1: y(target), y2: y(target) }),
+      target !== null && target < top && svg("text", { class: "aim", x: EDGE.left + 6, y: y(target) - 6 }, `target ${percent(target)}`),
+      svg("path", { class: "line", d: `M${way("value")}` }),
+      svg("circle", { class: "now", cx: x(end.labels), cy: y(end.value), r: 5 }),
+      [first, last].map((labels, i) => svg("text", { x: x(labels), y: HEIGHT - 10, "text-anchor": i ? "end" : "start" }, plural(labels, "label")))));
+}
+
+/** @param {number} top */
+function levels(top) {
+  const step = STEPS.find((one) => top / one <= 5) ?? 0.25;
+  return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, i) => i * step);
+}
+
+/** @param {CurvePoint[]} points */
+function summary(points) {
+  const [a, b] = [points[0], points[points.length - 1]];
+  return `Expected error: ${percent(a.value)} after ${plural(a.labels, "label")}, ${percent(b.value)} after ${plural(b.labels, "label")}, now between ${percent(b.low)} and ${percent(b.high)}.`;
+}

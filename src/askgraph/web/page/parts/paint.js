@@ -1,0 +1,225 @@
+/**
+ * Paints the map. Many points are blended straight into the pixels, so that 100,000 of them move smoothly, also without a
+ * graphics card; when few are in sight, each is drawn as the shape of its class.
+ */
+import { SHAPES } from "./palette.js";
+
+export const LABELED = 1; // flag of an item that has a label
+const ASIDE = 2; // flag of an item that is set aside
+const MAX_SHAPES = 2_500; // points in sight: up to here shapes are drawn, beyond dots
+const MAX_MOVING = 150_000; // points: beyond, only some of them are drawn while the map moves
+const ODD = 0xff00ff; // the red and blue bytes of a pixel
+const OPAQUE = 0xff000000;
+const FILLING = 0.92; // share of the shorter side that the whole map takes
+const MARGIN = 9; // pixels beyond the edge at which a point is still drawn
+
+const paths = SHAPES.map((outline) => new Path2D(outline));
+
+/** Returns the pixels per unit of the map.
+ * @type {(width: number, height: number, eye: Eye) => number}
+ */
+export const unitOf = (width, height, eye) => Math.min(width, height) * FILLING * eye.scale;
+
+/** Returns the functions that draw on a canvas.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function painter(canvas) {
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+  let places = new Float32Array();
+  let states = new Uint8Array();
+  /** @type {Look[]} */
+  let classes = [];
+  /** @type {Theme} */
+  let theme = { none: "#808080", ink: "#000000", ground: "#ffffff" };
+  let tones = new Uint32Array();
+  let weights = new Uint16Array();
+  /** @type {number[]} */
+  let ringed = [];
+  let seen = new Uint32Array();
+  let image = context.createImageData(1, 1);
+  let pixels = new Uint32Array(image.data.buffer);
+
+  const kindOf = (/** @type {number} */ i) => states[4 * i] | (states[4 * i + 1] << 8);
+  const looksOf = (/** @type {number} */ i) => classes[kindOf(i)] ?? { color: theme.none, shape: 0 };
+
+  /** Computes the color and the weight (0 to 256) of every point, once and not for every frame. */
+  function mix() {
+    const count = states.length / 4;
+    const colors = classes.map((one) => packed(one.color));
+    const none = packed(theme.none);
+    tones = new Uint32Array(count);
+    weights = new Uint16Array(count);
+    ringed = [];
+    for (let i = 0; i < count; i += 1) {
+      const flags = states[4 * i + 3];
+      tones[i] = colors[kindOf(i)] ?? none;
+      weights[i] = flags & ASIDE ? 38 : 41 + 189 * (states[4 * i + 2] / 255) ** 2;
+      if (flags & LABELED) ringed.push(i);
+    }
+  }
+
+  /** @param {number} ratio */
+  function resize(ratio) {
+    const width = Math.round(canvas.clientWidth * ratio);
+    const height = Math.round(canvas.clientHeight * ratio);
+    if (image.width === width && image.height === height) return;
+    Object.assign(canvas, { width, height });
+    image = context.createImageData(width, height);
+    pixels = new Uint32Array(image.data.buffer);
+  }
+
+  /** @param {Eye} eye */
+  function aim(eye) {
+    const unit = unitOf(image.width, image.height, eye);
+    return { unit, left: image.width / 2 - eye.x * unit, top: image.height / 2 - eye.y * unit };
+  }
+
+  /** Puts the numbers of the points in sight, of every `stride`th point, into `seen` and returns how many there are.
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} stride
+   */
+  function look({ unit, left, top }, stride) {
+    const { width, height } = image;
+    const count = Math.min(places.length / 2, tones.length);
+    let n = 0;
+    for (let i = 0; i < count; i += stride) {
+      const x = places[2 * i] * unit + left;
+      const y = places[2 * i + 1] * unit + top;
+      if (x > -MARGIN && y > -MARGIN && x < width + MARGIN && y < height + MARGIN) seen[n++] = i;
+    }
+    return n;
+  }
+
+  /** Blends a square into the pixels, two color channels at a time: red and blue share one number.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} reach
+   * @param {number} tone
+   * @param {number} weight
+   */
+  function splat(x, y, reach, tone, weight) {
+    const { width, height } = image;
+    const rest = 256 - weight;
+    const odd = Math.imul(tone & ODD, weight);
+    const even = Math.imul((tone >>> 8) & 0xff, weight);
+    const left = Math.max(0, x - reach);
+    const right = Math.min(width - 1, x + reach);
+    const bottom = Math.min(height - 1, y + reach);
+    for (let row = Math.max(0, y - reach); row <= bottom; row += 1) {
+      for (let at = row * width + left, end = row * width + right; at <= end; at += 1) {
+        const under = pixels[at];
+        const redBlue = ((odd + Math.imul(under & ODD, rest)) >>> 8) & ODD;
+        const green = (even + Math.imul((under >>> 8) & 0xff, rest)) & 0xff00;
+        pixels[at] = OPAQUE | redBlue | green;
+      }
+    }
+  }
+
+  /**
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} n
+   * @param {number} size
+   */
+  function dots({ unit, left, top }, n, size) {
+    const reach = Math.max(1, Math.round((size - 1) / 2));
+    pixels.fill(OPAQUE | packed(theme.ground));
+    for (let k = 0; k < n; k += 1) {
+      const i = seen[k];
+      splat(Math.round(places[2 * i] * unit + left), Math.round(places[2 * i + 1] * unit + top), reach, tones[i], weights[i]);
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  /**
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} n
+   * @param {number} size
+   */
+  function shapes(view, n, size) {
+    context.fillStyle = theme.ground;
+    context.fillRect(0, 0, image.width, image.height);
+    for (const i of seen.subarray(0, n)) shape(i, view, size / 2, weights[i] / 256);
+  }
+
+  /**
+   * @param {number} i
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} radius
+   * @param {number} opacity
+   */
+  function shape(i, { unit, left, top }, radius, opacity) {
+    const looks = looksOf(i);
+    context.setTransform(radius, 0, 0, radius, places[2 * i] * unit + left, places[2 * i + 1] * unit + top);
+    context.globalAlpha = opacity;
+    context.fillStyle = looks.color;
+    context.fill(paths[looks.shape]);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.globalAlpha = 1;
+  }
+
+  /**
+   * @param {number} i
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} radius
+   * @param {number} line
+   */
+  function ring(i, view, radius, line) {
+    shape(i, view, radius * 0.62, 1);
+    context.beginPath();
+    context.arc(places[2 * i] * view.unit + view.left, places[2 * i + 1] * view.unit + view.top, radius, 0, 7);
+    context.strokeStyle = theme.ink;
+    context.lineWidth = line;
+    context.stroke();
+  }
+
+  return {
+    /** Takes the positions of all points.
+     * @param {Float32Array<ArrayBuffer>} values
+     */
+    points(values) {
+      places = values;
+      seen = new Uint32Array(values.length / 2);
+    },
+    /** Takes four bytes per point (class, probability, flags), the look of each class, and the colors of the theme.
+     * @param {Uint8Array<ArrayBuffer>} values
+     * @param {Look[]} looks
+     * @param {Theme} colors
+     */
+    marks(values, looks, colors) {
+      states = values;
+      classes = looks;
+      theme = colors;
+      mix();
+    },
+    /** Draws the map. While it moves there are fewer pixels and, beyond MAX_MOVING, fewer points.
+     * @param {Eye} eye
+     * @param {number} selected
+     * @param {boolean} moving
+     */
+    draw(eye, selected, moving) {
+      const count = places.length / 2;
+      const ratio = moving && count > MAX_SHAPES ? 1 : Math.min(devicePixelRatio, 2);
+      resize(ratio);
+      const view = aim(eye);
+      const n = look(view, moving ? Math.ceil(count / MAX_MOVING) : 1);
+      const size = dotSize(count, eye.scale) * ratio;
+      if (n > MAX_SHAPES) dots(view, n, size);
+      else shapes(view, n, size);
+      for (const i of ringed) ring(i, view, size * 0.9, 1.3 * ratio);
+      if (selected >= 0) ring(selected, view, size * 1.4, 2.6 * ratio);
+    },
+  };
+}
+
+/** Returns the size of a dot in pixels: smaller where there are many, growing with the magnification.
+ * @type {(count: number, scale: number) => number}
+ */
+const dotSize = (count, scale) => Math.min(16, Math.min(9, Math.max(2.6, 240 / Math.sqrt(count))) * scale ** 0.4);
+
+/** Returns a color such as "#8b8c92" as the number of a pixel.
+ * @param {string} hex
+ */
+function packed(hex) {
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return (b << 16) | (g << 8) | r;
+}

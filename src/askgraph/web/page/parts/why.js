@@ -1,0 +1,70 @@
+/** Why this item is asked: its probabilities, the labels that vote for them, the effect of an answer, the neighborhood. */
+import { get } from "../lib/api.js";
+import { clear, h } from "../lib/dom.js";
+import { itemLine } from "./item_line.js";
+import { openItem } from "./item.js";
+import { neighborhood } from "./neighborhood.js";
+import { tag, tint } from "./palette.js";
+import { percent, plural, sentence } from "../lib/format.js";
+
+const AGAIN = 500; // milliseconds before loading again what is still being computed
+const FEW = 4; // classes listed; the others are summed up
+
+export function whyPanel() {
+  const element = h("aside", { class: "why", "aria-label": "Why this one", tabindex: "0" });
+  /** @type {string | null} */
+  let current = null;
+  let timer = 0;
+  element.hidden = true;
+
+  /** Shows the reasons for an item; resolves when they are there. Null closes the panel.
+   * @param {string | null} id
+   */
+  function show(id) {
+    if (id === current) return null;
+    current = id;
+    clearTimeout(timer);
+    element.hidden = id === null;
+    return id === null ? null : load(id);
+  }
+
+  /** @param {string} id */
+  async function load(id) {
+    const why = await get("/api/why", { id }).catch((error) => ({ waiting: error.message }));
+    if (id !== current) return;
+    if (why.waiting) timer = setTimeout(() => load(id), AGAIN);
+    clear(element, h("h2", {}, "Why this one"), why.waiting ? h("p", { class: "soft" }, sentence(why.waiting)) : reasons(why));
+  }
+
+  return { element, show };
+}
+
+/** @param {Why} why */
+const reasons = (why) => [change(why.changes), chances(why.probabilities), picture(why), voters(why.voters)];
+
+/** @param {number | null} items */
+function change(items) {
+  if (items === null) return null;
+  const n = Math.round(items);
+  return h("p", { class: "gist" }, n < 1 ? "Its answer hardly changes the other predictions." : `Its answer is expected to change about ${plural(n, "other item")}.`);
+}
+
+/** @param {Why["probabilities"]} all */
+function chances(all) {
+  if (!all.length) return h("p", { class: "soft" }, "There is nothing to compare with yet.");
+  const rest = all.slice(FEW).reduce((sum, one) => sum + one.p, 0);
+  return h("section", {}, h("h3", {}, "What it looks like now"),
+    h("ul", { class: "bars" }, all.slice(0, FEW).map((one) => bar(one.class, one.p)),
+      all.length > FEW && h("li", {}, h("span", { class: "soft" }, plural(all.length - FEW, "other class", "other classes")), h("span", {}), h("span", { class: "amount" }, percent(rest)))));
+}
+
+/** @type {(name: string, p: number) => Child} */
+const bar = (name, p) => h("li", {}, tag(name), h("span", { class: "track tinted", vars: { ...tint(name), share: p } }, h("span", { class: "part" })), h("span", { class: "amount" }, percent(p)));
+
+/** @param {Why["voters"]} all */
+const voters = (all) => all.length > 0 && h("section", {}, h("h3", {}, "Your labels that speak for it"),
+  h("ul", { class: "voters" }, all.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }) },
+    tag(one.label), itemLine(one), h("span", { class: "amount" }, percent(one.weight)))))));
+
+/** @param {Why} why */
+const picture = ({ nodes, edges }) => nodes.length > 1 && h("section", {}, h("h3", {}, "Its neighborhood"), neighborhood(nodes, edges));

@@ -1,0 +1,129 @@
+"""The command as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import askgraph as ag
+from askgraph.simulate.records import Records
+
+pytestmark = pytest.mark.slow
+ASK = [sys.executable, "-m", "askgraph"]
+
+
+def run(*args, cwd=None, code=0):
+    done = subprocess.run([*ASK, *map(str, args)], capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def files(tmp_path):
+    graph, labels = ag.communities((40, 40, 20), mean_degree=6, rng=0)
+    W = graph.weights.tocoo()
+    edges = "".join(f"n{i},n{j}\n" for i, j in zip(W.row, W.col, strict=True) if i < j)
+    (tmp_path / "edges.csv").write_text("source,target\n" + edges)
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"n{i},c{c}\n" for i, c in enumerate(labels)))
+    rng = np.random.default_rng(0)
+    rows = [(f"r{i}", *(rng.normal(size=3) + 4 * (i % 2)).round(3), "even" if i % 2 else "odd") for i in range(60)]
+    (tmp_path / "table.csv").write_text("id,a,b,c,kind\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_help_of_every_command_shows_an_example():
+    assert "askgraph label --demo" in run("--help")
+    for command in ("demo", "simulate", "plot"):
+        assert f"askgraph {command}" in run(command, "--help").replace("Usage: askgraph", "")
+    assert run("--version").strip() == ag.__version__
+
+
+def test_demo_draws_a_curve_and_shows_what_asking_saves(tmp_path):
+    out = run("demo", "--budget", 30, "--runs", 1, "-o", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "tv" in out
+    assert "random" in out
+
+
+def test_simulate_plot_and_resume(files):
+    args = ("simulate", "edges.csv", "--labels", "labels.csv", "--budget", 8, "--runs", 2, "--samplers", "tv,random")
+    out = run(*args, "-o", "runs.jsonl", cwd=files)
+    assert "100 nodes" in out
+    assert "engine: dense" in out
+    first = Records(files / "runs.jsonl").read()
+    assert len(first) == 4
+    lines = (files / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    (files / "runs.jsonl").write_bytes(b"".join(lines[:2]) + lines[2][:40])  # killed in the middle of a line
+    assert "2 of 4 runs" in run(*args, "-o", "runs.jsonl", cwd=files)
+    again = Records(files / "runs.jsonl").read()
+    assert sorted(map(timeless, first)) == sorted(map(timeless, again))
+    run("plot", "runs.jsonl", "-o", "curve.svg", cwd=files)
+    assert "<svg" in (files / "curve.svg").read_text()
+
+
+def timeless(record):
+    return json.dumps({key: value for key, value in record.items() if "seconds" not in key}, sort_keys=True)
+
+
+def test_simulate_on_a_table(files):
+    out = run("simulate", "table.csv", "--label", "kind", "--id", "id", "--budget", 6, "--runs", 1, cwd=files)
+    assert "60 nodes" in out
+    assert (files / "runs.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("simulate", "nowhere.csv", "--labels", "labels.csv"), "nowhere.csv"),
+        (("simulate", "edges.csv"), "--labels"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--samplers", "tv,best"), "best"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--doubt", "often"), "often"),
+        (("simulate", "edges.csv", "--labels", "labels.csv", "--engine", "steam"), "steam"),
+        (("plot", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("plot", "edges.csv"), "line 1"),
+    ],
+)
+def test_mistakes_are_one_plain_sentence(files, args, says):
+    out = run(*args, cwd=files, code=1)
+    assert says in out
+    assert "Traceback" not in out
+    assert out.count("\n") == 1
+
+
+def test_an_interrupted_simulation_goes_on(files):
+    runs = 1000  # far more than are done when the interrupt comes
+    args = f"simulate edges.csv --labels labels.csv --samplers eer --budget 60 --workers 1 --runs {runs}".split()
+    process = subprocess.Popen(
+        [*ASK, *args],
+        cwd=files,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background may ignore it
+    )
+    try:
+        while process.poll() is None and len(Records(files / "runs.jsonl").read()) < 2:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    assert b"goes on from there" in said
+    assert 2 <= len(Records(files / "runs.jsonl").read()) < runs
+
+
+def test_another_graph_under_the_same_name_is_another_experiment(files):
+    args = ("simulate", "table.csv", "--label", "kind", "--id", "id", "--budget", 5, "--runs", 1, "--samplers", "tv")
+    args += ("--workers", 1)
+    run(*args, cwd=files)
+    assert "1 of 1 runs are there" in run(*args, cwd=files)
+    assert "0 of 1 runs are there" in run(*args, "--neighbors", 3, cwd=files)
+    assert "0 of 1 runs are there" in run(*args, "--features", "a", cwd=files)
+    assert "3 different experiments" in run("plot", "runs.jsonl", cwd=files)

@@ -1,0 +1,416 @@
+"""The engine over MPI: the same graph, summaries, questions and records for any number of ranks, and an end when one fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import askgraph as ag
+
+pytestmark = pytest.mark.mpi
+ROOT = Path(__file__).parents[2]
+RANKS = [1, 2, 3, 4]
+MISSING = not (find_spec("petsc4py") and find_spec("mpi4py") and shutil.which("mpiexec"))
+installed = pytest.mark.skipif(
+    MISSING and os.environ.get("ASKGRAPH_PETSC") != "required",
+    reason="no petsc4py, mpi4py or mpiexec here: make test-petsc",
+)
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(Path(ag.__file__).parents[1]), str(ROOT)]),
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # containers forbid it
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def job(ranks, *command, cwd=None):
+    """A job of so many ranks, ended long before it could hang."""
+    whole = ["mpiexec", "-n", str(ranks), sys.executable, *map(str, command)]
+    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, cwd=cwd, check=False)
+
+
+def alone(*command, cwd=None):
+    """The same without mpiexec."""
+    whole = [sys.executable, *map(str, command)]
+    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, cwd=cwd, check=False)
+
+
+def told(ranks, program, cwd=None):
+    """What a program prints as JSON in the first rank; it has askgraph as ag, numpy as np and world()."""
+    head = "import json, sys\nimport numpy as np\nimport askgraph as ag\nfrom askgraph.distributed.ranks import world\n"
+    done = job(ranks, "-c", head + textwrap.dedent(program), cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def near(n=3000, seed=0):
+    return ag.nearest_neighbors(np.random.default_rng(seed).random((n, 3)), k=8)
+
+
+@installed
+@pytest.mark.parametrize("ranks", RANKS[1:])
+def test_petsc_learners_do_the_same_over_ranks(ranks):
+    done = job(
+        ranks,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "--color=no",
+        "-k",
+        "petsc",
+        "-p",
+        "no:cacheprovider",
+        ROOT / "tests/laws/test_rows.py",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout
+
+
+SUMMARIES = """
+    from askgraph.field import Field
+    graph = ag.Graph.load("graph.npz")
+    learner = ag.Learner(graph, "SAMPLER", engine="petsc", rng=1, classes=[0, 1, 2])
+    prior, start = learner.field.prior, learner.field.spread
+    shares = prior.ranks.comm.allgather(prior.n_rows)
+    asked, best = [], []
+    for _ in range(8):
+        node = learner.ask()
+        rows = prior.rows_of(np.array([node]))
+        best.append(float(prior.highest(learner.settings.score(learner.field, rows[rows >= 0]))))
+        asked.append(node)
+        learner.tell(node, node % 3)
+    found = dict(asked=asked, best=best, rows=shares, variance=prior.gather(start.variance).tolist(),
+                 l2=prior.gather(start.influence_l2).tolist() if "SAMPLER" == "msd" else [],
+                 p=learner.probabilities().tolist(), halo=int(prior.ranks.total(np.array(prior.graph.beyond.size))))
+    if world().first:
+        print(json.dumps(found))
+"""
+
+
+@installed
+@pytest.mark.parametrize("sampler", ["tv", "msd", "eer"])
+def test_petsc_summaries_and_questions_do_not_depend_on_ranks(sampler, tmp_path):
+    """Above the size where all nodes are solved for: probes, a shortlist, a partitioned graph."""
+    graph = near()
+    graph.save(tmp_path / "graph.npz")
+    one, *others = (told(ranks, SUMMARIES.replace("SAMPLER", sampler), tmp_path) for ranks in RANKS)
+    for ranks, found in zip(RANKS[1:], others, strict=True):
+        assert sum(found["rows"]) == graph.n_nodes
+        assert max(found["rows"]) < 1.2 * graph.n_nodes / ranks, "a rank holds too much"
+        assert found["halo"] < 0.6 * graph.n_nodes * (ranks - 1), "the partition cuts as much as chance would"
+        np.testing.assert_allclose(found["variance"], one["variance"], rtol=3e-3)
+        np.testing.assert_allclose(found["l2"], one["l2"], rtol=3e-3)
+        same = [a == b for a, b in zip(found["asked"], one["asked"], strict=True)]
+        differ = same.index(False) if False in same else None
+        if differ is None:
+            np.testing.assert_allclose(found["p"], one["p"], atol=1e-4)
+        else:  # another question, as good within what solves promise
+            assert found["best"][differ] == pytest.approx(one["best"][differ], rel=2e-3)
+
+
+LISTS = {
+    "indices": lambda rng: rng.integers(40, size=(150, 2)),
+    "ids with gaps": lambda rng: 7 * rng.integers(40, size=(150, 2)) - 20,
+    "names": lambda rng: np.char.add("n", rng.integers(40, size=(150, 2)).astype(str)),
+    "mixed": lambda rng: np.where(rng.random((150, 2)) < 0.01, "x", rng.integers(40, size=(150, 2)).astype(str)),
+}
+GATHERED = """
+    graph = ag.read_shards("PATTERN")
+    whole = graph.gathered()
+    entries = whole.weights.tocoo()
+    if world().first:
+        print(json.dumps(dict(i=entries.row.tolist(), j=entries.col.tolist(), w=entries.data.tolist(), notes=whole.notes,
+                              names=whole.names and list(whole.names), edges=graph.n_edges)))
+"""
+
+
+def write_shards(folder, ends, weights, kind, count):
+    """Edges in some files, in order, and in one."""
+    for k, part in enumerate([*np.array_split(np.arange(len(ends)), count), np.arange(len(ends))]):
+        path = folder / (f"shard{k}.{kind}" if k < count else f"whole.{kind}")
+        if kind == "csv":
+            rows = (f"{a},{b},{w}" for (a, b), w in zip(ends[part], weights[part], strict=True))
+            path.write_text("source,target,weight\n" + "\n".join(rows) + "\n")
+        elif kind == "npz":
+            np.savez(path, source=ends[part, 0], target=ends[part, 1], weight=weights[part])
+        else:
+            pq = pytest.importorskip("pyarrow.parquet")
+            pa = pytest.importorskip("pyarrow")
+            pq.write_table(pa.table({"source": ends[part, 0], "target": ends[part, 1], "weight": weights[part]}), path)
+    return folder / f"whole.{kind}"
+
+
+@installed
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    ("listed", "kind"), [*((name, "csv") for name in LISTS), ("names", "npz"), ("indices", "parquet")]
+)
+def test_petsc_shards_mean_what_one_list_means(ranks, listed, kind, tmp_path):
+    """Repeats add up, both directions are one edge, loops and zeros go, ids are numbered alike."""
+    rng = np.random.default_rng(3)
+    ends, weights = LISTS[listed](rng), np.where(rng.random(150) < 0.1, 0.0, rng.integers(1, 5, 150) / 4)
+    ends[100:120] = ends[80:100, ::-1]
+    whole = ag.read_graph(write_shards(tmp_path, ends, weights, kind, 5))
+    found, want = told(ranks, GATHERED.replace("PATTERN", f"shard*.{kind}"), tmp_path), whole.weights.tocoo()
+    assert found["names"] == (whole.names and list(whole.names))
+    assert (found["i"], found["j"]) == (want.row.tolist(), want.col.tolist())
+    np.testing.assert_allclose(found["w"], want.data, rtol=1e-14)
+    assert found["edges"] == whole.n_edges
+    assert set(found["notes"]) == set(whole.notes)
+
+
+WALKED = """
+    from askgraph.distributed import partition
+    from askgraph.distributed.distribute import sharded
+    graph = ag.Graph.load("graph.npz")
+    counts = []
+    for kinds in (partition.PARTITIONERS, (), None):
+        if kinds is None:
+            partition.PARTITION_FROM_NODES = 10**9
+        else:
+            partition.PARTITIONERS = kinds
+        made = sharded(graph if world().first else None)
+        counts.append((int(made.ranks.total(np.array(made.beyond.size))), made.ranks.comm.allgather(made.n_rows)))
+    if world().first:
+        print(json.dumps(counts))
+"""
+
+
+@installed
+def test_petsc_partitions_cut_little_with_and_without_a_partitioner(tmp_path):
+    graph = ag.Graph(near().weights[(order := np.random.default_rng(0).permutation(3000))][:, order])
+    graph.save(tmp_path / "graph.npz")
+    (best, _), (walked, rows), (blocks, _) = told(3, WALKED, tmp_path)
+    assert best < 0.5 * blocks
+    assert walked < 0.7 * blocks
+    assert max(rows) - min(rows) <= 1
+
+
+@installed
+def test_petsc_simulations_are_those_of_one_machine(tmp_path):
+    graph, truth = ag.communities((60, 80, 70), rng=4)
+    upper = np.argwhere(np.triu(graph.weights.toarray()))
+    write_shards(tmp_path, np.char.add("n", upper.astype(str)), np.ones(len(upper)), "csv", 3)
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"n{i},c{y}\n" for i, y in enumerate(truth)))
+    told = ["--labels", "labels.csv", "--samplers", "influence,random", "--budget", "10", "--runs", "2"]
+    curves = {}
+    for ranks, source in [(0, "whole.csv"), *((ranks, "shard*.csv") for ranks in RANKS)]:
+        command = ["-m", "askgraph", "simulate", source, *told, "-o", f"{ranks}.jsonl"]
+        if ranks:
+            done = job(ranks, *command, "--engine", "petsc", cwd=tmp_path)
+        else:
+            done = alone(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("ecords are in") == 1
+        records = map(json.loads, (tmp_path / f"{ranks}.jsonl").read_text().splitlines())
+        curves[ranks] = {(r["sampler"], r["seed"]): (r["nodes"], r["accuracy"]) for r in records}
+    whole = ag.read_graph(tmp_path / "whole.csv")
+    assert all(curves[ranks] == curves[0] for ranks in RANKS), whole
+    again = job(
+        2, "-m", "askgraph", "simulate", "shard*.csv", *told, "-o", "2.jsonl", "--engine", "petsc", cwd=tmp_path
+    )
+    assert "4 of 4 runs are there already" in again.stdout
+
+
+@installed
+def test_petsc_preconditioner_follows_the_graph():
+    from askgraph.priors.base import Precision
+    from askgraph.priors.petsc import Petsc
+
+    chosen = {
+        name: Petsc(Precision.of(graph))._ksp.preconditioner
+        for name, graph in (
+            ("mixes fast", ag.power_law(2000, 8, rng=0)),
+            ("mixes slowly", ag.grid(60, 60)),
+            ("mixes slowly, with hubs", ag.power_law(8000, 1, rng=0)),
+        )
+    }
+    assert list(chosen.values()) == ["jacobi", "gamg", "gamg, plain aggregates"]
+
+
+@installed
+def test_petsc_solves_keep_what_they_promise():
+    from askgraph.priors.base import Precision
+    from askgraph.priors.petsc import Petsc
+
+    graph = near(2000)
+    prior, b = Petsc(Precision.of(graph, 1e-4)), np.random.default_rng(0).normal(size=(2000, 3))
+    x = prior.solve(b)
+    left = np.linalg.norm(prior.times(x) - b, axis=0) / np.linalg.norm(b, axis=0)
+    assert (left <= 3e-9).all()
+    assert (left > 0).all()
+
+
+@installed
+def test_petsc_estimates_of_norms_are_close_where_a_graph_mixes_slowly():
+    """What is constant on groups is exact: with random signs alone the error would be 7 %."""
+    from askgraph.field import Field
+    from askgraph.priors import Dense
+    from askgraph.priors.base import Precision
+    from askgraph.priors.petsc import Petsc
+
+    precision = Precision.of(near())
+    exact, probed = Field.start(Dense(precision), 2), Field.start(Petsc(precision, probes=64), 2)
+    for node in (None, 5, 77):
+        if node is not None:
+            exact, probed = (field.observe(node, node % 2) for field in (exact, probed))
+        for now in (probed, probed.rebase() if node else probed):
+            ratio = (now.spread.influence_l2 / np.maximum(exact.spread.influence_l2, 1e-30))[~exact.labeled] ** 2
+            assert np.sqrt(np.mean((ratio - 1) ** 2)) < 0.03
+
+
+FAILING = """
+    import os, signal
+    learner = ag.Learner(ag.grid(40, 40), engine="petsc", rng=0)
+    rank = world().rank
+    for step in learner.run(lambda node: node % 3, 50):
+        if len(learner.labels) == 3:
+            FAIL
+    print("went on to the end")
+"""
+KILLED = (137, 9)  # of Open MPI, of MPICH
+FAILURES = {  # what happens, the exit code, and what is said once
+    "killed": ("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)", KILLED, "signal 9"),
+    "an error of ours": (
+        "if rank == 1: raise ag.LabelError('no such label')",
+        (1,),
+        "rank 1 of 3 failed: no such label",
+    ),
+    "any error": ("if rank == 1: 1 / 0", (1,), "rank 1 of 3 failed: division by zero"),
+    "no convergence": (
+        "from askgraph.priors import petsc_solver as ksp; ksp.STEPS = 2",
+        (1,),
+        "conjugate gradients stopped",
+    ),
+}
+
+
+@installed
+@pytest.mark.parametrize("failure", FAILURES)
+def test_petsc_job_ends_when_a_rank_fails(failure):
+    fail, codes, said = FAILURES[failure]
+    head = "import numpy as np\nimport askgraph as ag\nfrom askgraph.distributed.ranks import world\n"
+    done = job(3, "-c", head + textwrap.dedent(FAILING).replace("FAIL", fail))
+    assert done.returncode in codes
+    assert done.stderr.count(said) == 1, done.stderr
+    assert "went on" not in done.stdout
+
+
+@installed
+def test_petsc_bad_shard_is_named_once(tmp_path):
+    write_shards(tmp_path, np.arange(40).reshape(20, 2), np.ones(20), "csv", 3)
+    (tmp_path / "shard2.csv").write_text("source,target,weight\n1,2,-3\n")
+    done = job(3, "-c", "import askgraph as ag; ag.read_shards('shard*.csv')", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("shard2.csv, line 2: weight -3.0 is negative") == 1, done.stderr
+
+
+def test_without_petsc4py_the_error_names_the_install():
+    code = """
+        import sys
+        sys.modules["petsc4py"] = None
+        import askgraph as ag
+        try:
+            ag.Learner(ag.chain(5), engine="petsc")
+        except ag.MissingExtraError as error:
+            print(error)
+    """
+    done = alone("-c", textwrap.dedent(code))
+    assert 'pip install "askgraph[petsc]"' in done.stdout
+    assert "apt install python3-petsc4py" in done.stdout
+
+
+KEPT = """
+    graph = ag.read_shards("shard*.csv")
+    learner = ag.Learner(graph, "influence", rng=0)
+    for step in learner.run(lambda name: int(name[1:]) % 3, 6):
+        pass
+    learner.save("kept.npz")
+    again, errors = ag.Learner.load("kept.npz"), []
+    for wrong in (lambda: learner.tell("nowhere", 1), lambda: learner.save("state.npz", state=True)):
+        try:
+            wrong()
+        except ag.AskgraphError as error:
+            errors.append(str(error))
+    if world().first:
+        print(json.dumps(dict(ask=learner.ask(), again=again.ask(), labels=learner.labels, known=again.labels, errors=errors,
+                              same=bool(np.allclose(learner.probabilities(), again.probabilities(), atol=1e-7)))))
+    else:
+        learner.ask(), again.ask(), learner.labels, again.labels, learner.probabilities(), again.probabilities()
+"""
+
+
+@installed
+def test_petsc_learner_over_names_is_saved_by_one_and_loaded_by_all(tmp_path):
+    graph, _ = ag.communities((30, 30), rng=1)
+    upper = np.argwhere(np.triu(graph.weights.toarray()))
+    write_shards(tmp_path, np.char.add("n", upper.astype(str)), np.ones(len(upper)), "csv", 4)
+    found = told(3, KEPT, tmp_path)
+    assert found["ask"] == found["again"]
+    assert found["labels"] == found["known"]
+    assert found["same"]
+    assert found["errors"][0].startswith("no node 'nowhere' in this graph; some of its nodes are 'n")
+    assert "save without state" in found["errors"][1]
+
+
+WRONG = {
+    "twice": ("n1,b\n", "'n1' has more than one label"),
+    "unknown": ("n99,b\n", "no node 'n99' in the graph"),
+    "missing": ("", "no label for 'n3'"),
+}
+
+
+@installed
+@pytest.mark.parametrize("wrong", WRONG)
+def test_petsc_labels_that_do_not_fit_are_named_once(wrong, tmp_path):
+    more, said = WRONG[wrong]
+    write_shards(tmp_path, np.array([["n0", "n1"], ["n1", "n2"], ["n2", "n3"]]), np.ones(3), "csv", 2)
+    (tmp_path / "labels.csv").write_text(
+        "node,label\nn0,a\nn1,b\nn2,a\n" + ("" if wrong == "missing" else "n3,b\n") + more
+    )
+    done = job(2, "-m", "askgraph", "simulate", "shard*.csv", "--labels", "labels.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count(said) == 1, done.stderr
+
+
+@installed
+def test_petsc_refuses_what_would_not_fit(monkeypatch):
+    from askgraph.support import memory
+
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1e6)
+    with pytest.raises(ag.TooLargeError, match="on one machine of the job"):
+        ag.Learner(ag.grid(100, 100), engine="petsc")
+
+
+TINY = """
+    same = []
+    for graph in (ag.chain(2), ag.chain(5), ag.Graph(np.zeros((1, 1))), ag.Graph(np.zeros((3, 3)))):
+        pair = [ag.Learner(graph, "SAMPLER", engine=engine, rng=0) for engine in ("dense", "petsc")]
+        for learner in pair:
+            for step in learner.run(lambda node: node % 2, 2):
+                pass
+        one, other = ((learner.labels, learner.ask(), learner.probabilities()) for learner in pair)
+        same.append(one[:2] == other[:2] and bool(np.allclose(one[2], other[2], atol=1e-6)))
+    if world().first:
+        print(json.dumps(same))
+"""
+
+
+@installed
+@pytest.mark.parametrize("sampler", ["tv", "msd", "eer"])
+def test_petsc_more_ranks_than_nodes(sampler):
+    assert told(4, TINY.replace("SAMPLER", sampler)) == [True] * 4

@@ -1,0 +1,76 @@
+"""Neighbours: the tree and the approximate search against all pairs."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import askgraph as ag
+from askgraph.errors import MissingExtraError, SettingError
+from askgraph.graph import neighbors as search
+
+
+def edges(graph):
+    ends = graph.weights.tocoo()
+    return set(zip(ends.row.tolist(), ends.col.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_the_tree_finds_what_all_pairs_find(metric, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(800, 3))
+    plain = ag.nearest_neighbors(X, k=7, metric=metric)
+    monkeypatch.setattr(search, "EXACT_UP_TO", 100)
+    tree = ag.nearest_neighbors(X, k=7, metric=metric)
+    np.testing.assert_allclose(tree.weights.toarray(), plain.weights.toarray(), atol=1e-12)
+
+
+@pytest.mark.slow
+def test_approximate_neighbors_say_how_many_they_found():
+    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
+    X = np.random.default_rng(1).normal(size=(3000, 24)) + 1e4
+    plain, close = (edges(ag.nearest_neighbors(X, k=8, approximate=how)) for how in (False, True))
+    assert len(plain & close) / len(plain) > 0.93
+    (note,) = [x for x in ag.nearest_neighbors(X, k=8, approximate=True).notes if "approximate" in x]
+    assert 0.95 <= float(note.split("%")[0].split()[-1]) / 100 <= 1
+
+
+def test_copies_do_not_become_their_own_neighbors():
+    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
+    X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
+    graph = ag.nearest_neighbors(X, k=5, approximate=True)
+    assert graph.degrees.min() >= 5
+    assert graph.weights.diagonal().sum() == 0
+
+
+def test_large_tables_of_many_columns_are_approximate_where_faiss_is_there(monkeypatch):
+    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
+    monkeypatch.setattr(search, "EXACT_UP_TO", 100)
+    X = np.random.default_rng(3).normal(size=(400, 16))
+    assert any("approximate" in note for note in ag.nearest_neighbors(X).notes)
+    assert not any("approximate" in note for note in ag.nearest_neighbors(X, approximate=False).notes)
+
+
+def test_without_faiss_the_search_is_exact_and_says_what_would_help(monkeypatch, caplog):
+    true_import = builtins.__import__
+
+    def no_faiss(name, *args, **options):
+        if name == "faiss":
+            raise ImportError(name)
+        return true_import(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "__import__", no_faiss)
+    monkeypatch.setattr(search, "EXACT_UP_TO", 100)
+    X = np.random.default_rng(4).normal(size=(200, 16))
+    ag.nearest_neighbors(X)
+    assert "askgraph[ann]" in caplog.text
+    with pytest.raises(MissingExtraError, match="faiss"):
+        ag.nearest_neighbors(X, approximate=True)
+
+
+def test_sparse_tables_are_searched_exactly():
+    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
+    with pytest.raises(SettingError, match="dense"):
+        ag.nearest_neighbors(sp.random_array((50, 20), density=0.2, rng=0), approximate=True)

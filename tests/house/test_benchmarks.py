@@ -1,0 +1,41 @@
+"""Every benchmark runs, at its smallest size; whether its figures are good is not asked here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.engines import gpu_missing
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+MARKS = {
+    "gpu": [pytest.mark.gpu],
+    "petsc": [pytest.mark.mpi],
+    "screenshots": [pytest.mark.browser, pytest.mark.server],
+    "workbench": [pytest.mark.server],
+}
+MISSING = {  # benchmark -> why it cannot run here, or None
+    "gpu": gpu_missing,
+    "petsc": lambda: None if find_spec("petsc4py") and shutil.which("mpiexec") else "no petsc4py here: make test-petsc",
+    "screenshots": lambda: None if shutil.which("chromium") else "no chromium here",
+}
+SCRIPTS = [path.stem for path in sorted(FOLDER.glob("*.py")) if "__main__" in path.read_text()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, [])) for name in SCRIPTS])
+def test_a_benchmark_runs_at_its_smallest_size(name, tmp_path):
+    if name in MISSING and (reason := MISSING[name]()):
+        pytest.skip(reason)
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--smoke"]
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, **allowed}, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr

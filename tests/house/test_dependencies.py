@@ -1,0 +1,51 @@
+"""Every package that the source imports is a declared dependency, and every declared dependency is imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import askgraph as ag
+
+SOURCE = Path(ag.__file__).parent
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "faiss": "faiss-cpu", "cupy": "cupy-cuda12x", "cupyx": "cupy-cuda12x"}
+FOR_DEVELOPERS = ("test", "bench")  # extras that the source itself must not need
+
+
+def names(requirements):
+    return {re.match(r"[\w-]+", requirement).group() for requirement in requirements}
+
+
+REQUIRED = names(PROJECT["dependencies"])
+EXTRAS = {key: names(value) for key, value in PROJECT["optional-dependencies"].items() if key not in FOR_DEVELOPERS}
+
+
+def imports(statements):
+    """Yield the distributions of others that some import statements need."""
+    for node in statements:
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for top in (module.split(".")[0] for module in modules):
+            if top not in ("", "askgraph") and top not in sys.stdlib_module_names:
+                yield DISTRIBUTIONS.get(top, top)
+
+
+TREES = {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+
+
+def test_every_import_is_a_declared_dependency_and_every_dependency_is_imported():
+    imported = {name for tree in TREES.values() for name in imports(ast.walk(tree))}
+    assert imported == REQUIRED.union(*EXTRAS.values())
+
+
+def test_a_module_loads_without_any_extra():
+    for path, tree in TREES.items():
+        assert set(imports(tree.body)) <= REQUIRED, path
+
+
+def test_lower_bounds_are_plain_so_that_the_lowest_versions_can_be_tested():
+    assert all(re.fullmatch(r"[\w-]+>=[\d.]+", requirement) for requirement in PROJECT["dependencies"])

@@ -1,0 +1,157 @@
+"""The docs stay true: links lead somewhere, every Python block runs as pasted, every command can be given as written."""
+
+from __future__ import annotations
+
+import ast
+import codeop
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import typer
+
+import askgraph as ag
+from askgraph.cli import app
+from askgraph.utilities import SAMPLERS
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    ROOT / "VISION.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+TAUGHT = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]  # pages for users: what they show can be pasted
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHELL = re.compile(r"^```shell\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NEEDS = {  # words of a block -> what it needs that may not be here, and why it is skipped then
+    "ag.read_shards": (find_spec("petsc4py") and find_spec("mpi4py"), "no petsc4py or mpi4py here: make test-petsc"),
+    "import networkx": (find_spec("networkx"), "no networkx here"),
+    "import pandas": (find_spec("pandas"), "no pandas here"),
+    "approximate=True": (find_spec("faiss"), "no faiss here"),
+}
+MARKS = {"ag.read_shards": pytest.mark.mpi, "askgraph.paper.datasets": pytest.mark.data}
+
+
+class Block(NamedTuple):
+    """A Python block of a page: which one, counted from 1, the line it begins at, and whether it goes on from the one before."""
+
+    page: Path
+    number: int
+    line: int
+    code: str
+    goes_on: bool
+
+
+def blocks(page):
+    """The Python blocks of a page; one goes on from the one before where the paragraph before it says so."""
+    text, found = page.read_text(), []
+    for number, match in enumerate(PYTHON.finditer(text), 1):
+        paragraph = text[: match.start()].rstrip().rpartition("\n\n")[2]
+        goes_on = number > 1 and "going on with" in paragraph.casefold()
+        found.append(Block(page, number, text.count("\n", 0, match.start(1)), match[1], goes_on))
+    return found
+
+
+def pasted(block):
+    """What a reader pastes: this block, and before it those that it goes on from."""
+    before = blocks(block.page)[: block.number - 1]
+    return [*pasted(before[-1]), block] if block.goes_on else [block]
+
+
+def parameter(block):
+    code = "".join(part.code for part in pasted(block))
+    needs = [pytest.mark.skipif(not there, reason=reason) for word, (there, reason) in NEEDS.items() if word in code]
+    marks = [mark for word, mark in MARKS.items() if word in code]
+    return pytest.param(block, marks=[*needs, *marks], id=f"{block.page.name}-{block.number}")
+
+
+BLOCKS = [block for page in TAUGHT for block in blocks(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("block", [parameter(block) for block in BLOCKS])
+def test_a_python_block_runs_as_pasted(block, tmp_path, monkeypatch, capsys):
+    """In an empty folder, with no name given; what a print is said to print, in the comment behind it, is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for part in pasted(block):
+        tree = ast.increment_lineno(ast.parse(part.code), part.line)
+        for statement in tree.body:
+            capsys.readouterr()
+            exec(compile(ast.Module([statement], []), str(part.page), "exec"), names)
+            if claim := claimed(statement, part):
+                assert_alike(capsys.readouterr().out, claim, f"{part.page.name}, line {statement.lineno}")
+
+
+def claimed(statement, block):
+    """The comment behind a print, or nothing."""
+    if not (isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("print(")):
+        return ""
+    last = block.code.splitlines()[statement.end_lineno - block.line - 1]
+    return last.encode()[statement.end_col_offset :].decode().strip().removeprefix("#").strip()
+
+
+def assert_alike(out, claim, where):
+    """The same words, and about the same numbers: other machines round otherwise."""
+    assert NUMBER.sub("0", out.strip()) == NUMBER.sub("0", claim), where
+    came, said = ([float(number) for number in NUMBER.findall(text)] for text in (out, claim))
+    assert came == pytest.approx(said, rel=0.1, abs=0.01), where
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page.name}-{block.number}")
+def test_a_python_block_can_be_pasted_at_the_prompt(block):
+    """Python's own prompt takes a line at a time and wants an empty one after a loop or a function."""
+    waiting: list[str] = []
+    for line in [*block.code.splitlines(), ""]:
+        waiting.append(line)
+        if codeop.compile_command("\n".join(waiting), symbol="single") is not None:
+            waiting.clear()
+    assert not any(waiting)
+
+
+def commands(page):
+    """What a page says to type that begins with askgraph, as words: lines of shell blocks, and code within sentences."""
+    text = page.read_text()
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
+    for line in lines:
+        if found := re.match(r"(?:[A-Z_]+=\S+ |mpiexec -n \d+ )*askgraph (.*)", line):
+            yield shlex.split(found[1], comments=True)
+
+
+def test_every_command_can_be_given_as_written():
+    """Each command exists, and takes these options and values; nothing is run."""
+    main = typer.main.get_command(app)
+    given = [(page, words) for page in TAUGHT for words in commands(page)]
+    for page, (name, *words) in given:
+        where = f"{page.name}: askgraph {shlex.join([name, *words])}"
+        assert name in main.commands, where
+        try:
+            main.commands[name].make_context(name, words)
+        except Exception as error:  # typer may bring a click of its own
+            pytest.fail(f"{where}: {error}")
+    seen = {page.name: sum(other == page for other, _ in given) for page in TAUGHT}
+    assert min(seen[name] for name in ("README.md", "guide.md", "workbench.md")) >= 7, seen
+
+
+def test_the_guide_names_every_sampler():
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    assert all(f"| `{name}` |" in guide for name in SAMPLERS)
+
+
+def test_the_makefile_and_the_package_agree_on_python():
+    assert 'requires-python = ">=3.11"' in (ROOT / "pyproject.toml").read_text()
+    assert "(3, 11)" in (ROOT / "Makefile").read_text()
+    assert f"## {ag.__version__}" in (ROOT / "CHANGELOG.md").read_text()

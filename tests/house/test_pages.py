@@ -1,0 +1,104 @@
+"""The pages about the source say what the source says: packages and charters, files, equations, promises."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from askgraph.readouts import READOUTS
+from tests.house.test_house import PACKAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+PROMISES = (ROOT / "docs" / "promises.md").read_text()
+PROMISE = re.compile(r"promises?[ _](\d+(?:(?:, | and )\d+)*)", re.IGNORECASE)
+TESTS = {path: path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))}
+TEST_NAMES = {
+    node.name
+    for text in TESTS.values()
+    for node in ast.walk(ast.parse(text))
+    if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+}
+
+
+def rows(page):
+    """Return the cells of each table row whose first cell is a number or a name in backticks."""
+    found = [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    return [cells for cells in found if re.fullmatch(r"\d+|`\w+`", cells[0])]
+
+
+def test_the_table_of_packages_is_the_order_of_imports():
+    table = [cells[0].strip("`") for cells in rows(ARCHITECTURE.partition("## The packages")[2])]
+    assert table == PACKAGES
+
+
+def test_the_drawing_read_from_below_is_the_order_of_imports():
+    drawing = ARCHITECTURE.partition("```\ncli ")[2].partition("```")[0]
+    lines = [line[:25].split() for line in f"cli {drawing}".splitlines()]
+    assert [name for names in reversed(lines) for name in names] == PACKAGES
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page):
+    for name in re.findall(r"`([\w./]+/[\w.]*)`", page.read_text()):
+        places = (ROOT / name, ROOT / "src" / "askgraph" / name)
+        if name.startswith(("src/", "tests/", "docs/", "benchmarks/", *(f"{package}/" for package in PACKAGES))):
+            assert "YOURS" in name or any(place.exists() for place in places), name
+
+
+def test_tests_that_a_page_names_exist():
+    for page in (ARCHITECTURE, PROMISES):
+        named = set(re.findall(r"`(test_\w+)`", page))
+        assert named
+        assert named <= TEST_NAMES, named - TEST_NAMES
+
+
+@pytest.mark.slow
+def test_equations_and_charters_on_the_pages_are_those_of_the_source():
+    made = make_pages()
+    assert made.EQUATIONS_PAGE.read_text() == made.equations_page(), "run python docs/make_pages.py"
+    assert made.ARCHITECTURE_PAGE.read_text() == made.architecture_page(), "run python docs/make_pages.py"
+
+
+@pytest.mark.slow
+def test_every_equation_that_is_computed_is_shown_by_a_test():
+    made = make_pages()
+    found = list(made.citations())
+    computed, shown = ({c.equation for c in found if made.column_of(c) == column} for column in ("used", "test"))
+    assert {c.equation for c in found} <= set(made.EQUATIONS)
+    assert computed <= shown, computed - shown
+
+
+def make_pages():
+    spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_promise_is_cited_by_a_test_and_no_other_number_is():
+    promised = [int(cells[0]) for cells in rows(PROMISES)]
+    assert promised == list(range(1, 26))
+    texts = [text for path, text in TESTS.items() if path != Path(__file__).resolve()]
+    cited = {int(k) for text in texts for found in PROMISE.findall(text) for k in re.findall(r"\d+", found)}
+    assert cited == set(promised)
+
+
+def test_every_promise_names_the_tests_that_have_its_number():
+    listed = {int(cells[0]): set(re.findall(r"`(test_\w+)`", cells[2])) for cells in rows(PROMISES)}
+    assert all(listed.values())
+    for name in TEST_NAMES:
+        if found := re.match(r"test_promise_(\d+)_", name):
+            number = int(found[1])
+            assert any(test.startswith(f"test_promise_{number}_") for test in listed[number]), name
+
+
+def test_the_guide_names_every_readout():
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    assert all(f"| `{name}` |" in guide for name in READOUTS)

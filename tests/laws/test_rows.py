@@ -1,0 +1,139 @@
+"""A learner does the same wherever its engine keeps rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import askgraph as ag
+from askgraph import priors
+from askgraph.priors import Dense
+from askgraph.priors.base import Precision
+from tests.helpers.engines import ABROAD, close
+
+over_abroad = pytest.mark.parametrize("engine", ABROAD, ids=str)
+in_shards = pytest.raises(ag.EngineError, match="all weights of a graph")
+SAMPLERS = ["tv", "msd", "influence", "unc", "eer", "tsa", "kl", "fl", "mc", "mcvopt", "dial", "pwll", "random"]
+
+
+def learners(engine, graph, **options):
+    """The same learner here and elsewhere."""
+    priors = Dense(Precision.of(graph, 0.05)), engine.prior(graph, 0.05)
+    return [ag.Learner(graph, rng=3, engine=prior, **options) for prior in priors]
+
+
+def community_graph():
+    return ag.communities((20, 24, 16), mean_degree=6, rng=1)
+
+
+@pytest.mark.slow
+@over_abroad
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("first", ["random", "utility"])
+def test_the_same_questions_and_predictions(engine, sampler, first):
+    graph, truth = community_graph()
+    here, there = learners(engine, graph, utility=sampler, first=first, classes=[0, 1, 2])
+    if sampler == "pwll" and not engine.whole:
+        there.tell(0, 1)
+        with in_shards:
+            there.ask()
+        return
+    for _ in range(7):
+        node = here.ask()
+        assert there.ask() == node
+        for learner in (here, there):
+            learner.tell(node, int(truth[node]))
+    assert here.predict().tolist() == there.predict().tolist()
+    close(there.probabilities(), here.probabilities(), 1e-5)
+
+
+@over_abroad
+@pytest.mark.parametrize("readout", ["map", "mass", "tempered", "consensus", "reweighted"])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_the_same_readouts(engine, readout, noise):
+    graph, truth = community_graph()
+    pair = learners(engine, graph, readout=readout, noise=noise)
+    for learner in pair:
+        learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
+        for node in (7, 40, 21):
+            learner.tell(node, int(truth[node]))
+    if readout == "reweighted" and not engine.whole:
+        with in_shards:
+            pair[1].probabilities()
+        return
+    close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)
+
+
+@over_abroad
+def test_the_same_judgements(engine):
+    graph, truth = community_graph()
+    pair = learners(engine, graph)
+    for learner in pair:
+        for node in range(0, 60, 5):
+            learner.tell(node, int(truth[node]) if node != 25 else int(truth[node] + 1) % 3)
+        learner.tell_audit(1, int(truth[1]))
+    for judged in (
+        lambda one: tuple(np.round(one.expected_error(), 6)),
+        lambda one: [(x.node, x.label, x.instead) for x in one.suspects()],
+        lambda one: one.advice(),
+        lambda one: one.ask(4),
+        lambda one: one.audit(3),
+        lambda one: one.finished,
+    ):
+        assert judged(pair[1]) == judged(pair[0])
+    if pair[1].field.prior.exact:  # elsewhere they are read off estimates
+        assert pair[1].alternatives(5) == pair[0].alternatives(5)
+
+
+@over_abroad
+def test_the_same_undo_retract_relabel_and_prefetch(engine):
+    graph, _ = community_graph()
+    pair = learners(engine, graph)
+    for learner in pair:
+        learner.tell(0, "a")
+        learner.tell(30, "b")
+        learner.prefetch()
+        learner.tell(learner.ask(), "a")
+        learner.relabel(30, "c")
+        learner.tell(55, "b")
+        learner.retract(0)
+        learner.skip(4)
+        learner.undo()
+        learner.undo()
+    assert pair[0].labels == pair[1].labels
+    assert pair[0].ask() == pair[1].ask()
+    close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)
+
+
+@over_abroad
+def test_the_same_reasons(engine):
+    pytest.importorskip("threadpoolctl")
+    from askgraph.why import why
+
+    graph, truth = community_graph()
+    if not engine.whole:
+        with in_shards:
+            why(engine.start(graph, 0.05, 2).observe(0, 1), None, 5)
+        return
+    found = []
+    for learner in learners(engine, graph):
+        learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
+        found.append([why(learner.field, learner.settings.decide, node) for node in (5, 30)])
+    for here, there in zip(*found, strict=True):
+        assert here.voters.tolist() == there.voters.tolist()
+        close(there.weights, here.weights, 1e-5)
+        assert there.changes == pytest.approx(here.changes, rel=1e-4)
+
+
+@pytest.mark.slow
+@over_abroad
+def test_the_same_classifier_for_new_rows_too(engine, monkeypatch):
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(center, 0.4, (25, 2)) for center in ((0, 0), (2, 0), (0, 2))])
+    y, new = np.repeat([0, 1, 2], 25), rng.normal(1, 1, (9, 2))
+    labels = np.where(rng.random(75) < 0.2, y, -1)
+    monkeypatch.setitem(priors.ENGINES, "abroad", engine.make)
+    found = [ag.GraphClassifier(engine=name, random_state=0).fit(X, labels) for name in ("dense", "abroad")]
+    for rows in (X, new, np.concatenate([X[:3], new])):
+        close(found[1].predict_proba(rows), found[0].predict_proba(rows), 1e-5)

@@ -1,0 +1,270 @@
+"""Conjugate gradients: equal to a dense solve whatever the graph, and the same however columns and nodes are arranged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, diags_array
+from scipy.spatial import cKDTree
+
+from askgraph.errors import ConvergenceError, EngineError
+from askgraph.linalg import blocked_cg, cg
+from askgraph.linalg.cg import Solver
+
+EPS = np.finfo(float).eps
+
+
+def precision(W, delta):
+    W = csr_array(W)
+    return csr_array(diags_array(W.sum(axis=1) + delta) - W)
+
+
+def pinned(Q, nodes):
+    free = np.ones(Q.shape[0])
+    free[nodes] = 0
+    return csr_array(diags_array(free) @ Q @ diags_array(free) + diags_array(1 - free))
+
+
+def edges(n, i, j, w=1.0):
+    w = np.broadcast_to(w, np.shape(i))
+    W = csr_array((w, (i, j)), shape=(n, n))
+    return csr_array(W.maximum(W.T))
+
+
+def neighbors(n, dim=3, k=10, seed=0):
+    points = np.random.default_rng(seed).random((n, dim))
+    _, near = cKDTree(points).query(points, k + 1)
+    return edges(n, np.repeat(np.arange(n), k), near[:, 1:].ravel())
+
+
+def power_law(n, m=5, seed=0):
+    """Each node ties itself to m earlier ends of edges, so degrees attract (Barabási and Albert 1999)."""
+    draws = np.random.default_rng(seed).random((n, m))
+    ends = np.zeros(2 * n * m, dtype=int)
+    for i in range(1, n):
+        ends[2 * i * m : 2 * (i + 1) * m : 2] = i
+        ends[2 * i * m + 1 : 2 * (i + 1) * m : 2] = ends[(draws[i] * 2 * i * m).astype(int)]
+    loop = ends[::2] == ends[1::2]
+    return edges(n, ends[::2][~loop], ends[1::2][~loop])
+
+
+def chain(n):
+    return edges(n, np.arange(n - 1), np.arange(1, n))
+
+
+def star(n):
+    return edges(n, np.zeros(n - 1, dtype=int), np.arange(1, n))
+
+
+def fragments(n):
+    """Many components: pairs, chains of up to six, single nodes."""
+    i = np.arange(n - 1)
+    keep = (i % 7 != 6) & (i % 11 != 3)
+    return edges(n, i[keep], i[keep] + 1)
+
+
+def spread_out(W, orders, seed=0):
+    """Weights that span 10^±orders."""
+    upper = csr_array(W).tocoo()
+    keep = upper.row < upper.col
+    w = 10.0 ** np.random.default_rng(seed).uniform(-orders, orders, keep.sum())
+    return edges(W.shape[0], upper.row[keep], upper.col[keep], w)
+
+
+GRAPHS = {
+    "neighbors": lambda: neighbors(3000),
+    "power law": lambda: power_law(3000),
+    "chain": lambda: chain(3000),
+    "star": lambda: star(3000),
+    "fragments": lambda: fragments(3000),
+    "no edges": lambda: csr_array((2000, 2000)),
+    "wide weights": lambda: spread_out(neighbors(3000), 6),
+}
+
+
+def residual(Q, x, b):
+    """max ‖Qx - b‖ / ‖b‖, less what rounding of x explains; by differences, as Q @ x would round more than x does."""
+    C, x, b = Q.tocoo(), x.reshape(len(x), -1), b.reshape(len(b), -1)
+    flow = csr_array((-C.data, (C.row, np.arange(C.nnz))), shape=(len(x), C.nnz)) @ (x[C.row] - x[C.col])
+    off = np.asarray(Q.sum(axis=1))[:, None] * x + flow - b
+    explained = 32 * EPS * (abs(Q) @ abs(x))
+    return (np.linalg.norm(np.maximum(abs(off) - explained, 0), axis=0) / np.linalg.norm(b, axis=0)).max()
+
+
+def sides(n, k, seed=0):
+    """Units and noise in turn."""
+    rng = np.random.default_rng(seed)
+    b = rng.standard_normal((n, k))
+    b[:, ::2] = 0
+    b[rng.integers(n, size=k), np.arange(k)] = 1
+    return b
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 30))
+    orders = draw(st.sampled_from([0, 1, 6]))
+    W = np.triu(
+        (rng.random((n, n)) < draw(st.sampled_from([0.0, 0.1, 0.3, 1.0])))
+        * 10.0 ** rng.uniform(-orders, orders, (n, n)),
+        1,
+    )
+    Q = precision(W + W.T, draw(st.sampled_from([1e-6, 0.005, 1.0])))
+    return pinned(Q, rng.permutation(n)[: draw(st.integers(0, n // 3))]), sides(n, draw(st.integers(1, 11)), 1)
+
+
+@pytest.mark.parametrize("small", [cg.SMALL, 0], ids=["numpy", "compiled"])
+@settings(deadline=None, max_examples=60)
+@given(problem=problems())
+def test_a_solve_equals_a_dense_one(small, problem):
+    Q, b = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cg, "SMALL", small)
+        x = Solver(Q).solve(b, rtol=1e-12)
+    d = 1 / np.sqrt(Q.diagonal())
+    A = d[:, None] * Q.toarray() * d
+    exact = d[:, None] * np.linalg.solve(A, d[:, None] * b)
+    assert residual(Q, x, b) <= 1e-12
+    np.testing.assert_allclose(x, exact, rtol=0, atol=(1e-9 + 16 * EPS * np.linalg.cond(A)) * abs(exact).max())
+
+
+@pytest.mark.parametrize("delta", [1e-12, 0.005, 1.0])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_graph_converges(name, delta):
+    W = GRAPHS[name]()
+    if name == "wide weights" and delta < 1e-9:
+        pytest.skip("delta is below the rounding of the weights")
+    Q, b = precision(W, delta), sides(W.shape[0], 10)
+    solver = Solver(Q)
+    assert residual(Q, solver.solve(b), b) <= 1e-8
+    assert residual(Q, solver.solve(b[:, 1]), b[:, 1]) <= 1e-8
+    rough = solver.rough(b.astype(np.float32), 1e-3)
+    assert rough.dtype == np.float32
+    held = 16 * np.finfo(np.float32).eps * np.linalg.norm(abs(Q) @ abs(rough), axis=0)
+    assert (np.linalg.norm(Q @ rough - b, axis=0) <= 1e-3 * np.linalg.norm(b, axis=0) + held).all()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_pinned_nodes_leave_the_solve(name):
+    W = GRAPHS[name]()
+    nodes = np.random.default_rng(2).permutation(W.shape[0])[:200]
+    b = sides(W.shape[0], 5)
+    b[nodes] = 0
+    Q = pinned(precision(W, 0.005), nodes)
+    x = Solver(Q).solve(b)
+    assert residual(Q, x, b) <= 1e-8
+    np.testing.assert_allclose(x[nodes], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("n", [200, 2000])
+def test_a_small_delta_survives_large_weights(n, weight):
+    """G 1 = 1/δ, though deg + δ rounds to deg."""
+    solver = Solver(precision(weight * chain(n), 1e-12), excess=np.full(n, 1e-12))
+    np.testing.assert_allclose(solver.solve(np.ones((n, 5))), 1e12, rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_a_float32_solve_keeps_the_mean():
+    """δ Σx = Σb, which float32 alone would lose."""
+    b = np.random.default_rng(0).standard_normal((5000, 8)).astype(np.float32)
+    x = Solver(precision(neighbors(5000), 1e-4)).rough(b, 1e-2)
+    np.testing.assert_allclose(1e-4 * x.sum(axis=0, dtype=float), b.sum(axis=0, dtype=float), rtol=1e-3)
+
+
+@pytest.mark.slow
+def test_a_long_chain_converges():
+    Q, b = precision(chain(100_000), 1e-6), sides(100_000, 1)
+    assert residual(Q, Solver(Q).solve(b), b) <= 1e-8
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
+def test_neither_company_nor_order_matters(name):
+    W = GRAPHS[name]()
+    Q, b = precision(W, 0.005), sides(W.shape[0], 19)
+    solver = Solver(Q)
+    together = solver.solve(b)
+    apart = np.column_stack([solver.solve(b[:, c]) for c in range(19)])
+    in_parts = np.hstack([solver.solve(part) for part in np.split(b, [2, 7, 15], axis=1)])
+    order = np.random.default_rng(3).permutation(W.shape[0])
+    shuffled = np.empty_like(together)
+    shuffled[order] = Solver(csr_array(Q[order][:, order])).solve(b[order])
+    for other in (apart, in_parts, shuffled):
+        assert (np.linalg.norm(Q @ (together - other), axis=0) <= 2.1e-8 * np.linalg.norm(b, axis=0)).all()
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law"])
+def test_the_same_input_gives_the_same_bits(name):
+    W = GRAPHS[name]()
+    Q, b = precision(W, 0.005), sides(W.shape[0], 40)
+    first, second = Solver(Q), Solver(Q)
+    assert (first.solve(b) == second.solve(b)).all()
+    assert (first.rough(b, 1e-2) == second.rough(b, 1e-2)).all()
+
+
+def test_the_preconditioner_suits_the_graph():
+    assert Solver(precision(neighbors(5000), 0.005)).preconditioner == "multilevel"
+    assert Solver(precision(power_law(5000), 0.005)).preconditioner == "jacobi"
+
+
+@pytest.mark.parametrize("n", [500, 3000])
+def test_a_start_saves_work_and_shapes_are_kept(n, monkeypatch):
+    Q, b = precision(chain(n), 0.005), sides(n, 9)
+    solver = Solver(Q)
+    x = solver.solve(b)
+    b[:, 4] = 0
+    assert (solver.solve(b)[:, 4] == 0).all()
+    assert solver.solve(b[:, :0]).shape == (n, 0)
+    assert solver.solve(b[:, 0]).shape == (n,)
+    assert solver.rough(np.asfortranarray(b), 0.1).shape == (n, 9)
+    monkeypatch.setattr(cg, "STEPS", 0)
+    assert solver.solve(Q @ x, start=x) is not x
+
+
+def test_what_cannot_be_reached_is_said(monkeypatch):
+    b = sides(3000, 5)
+    with pytest.raises(EngineError, match="raise delta"):
+        Solver(precision(1e12 * chain(3000), 1e-12))
+    monkeypatch.setattr(cg, "STEPS", 3)
+    with pytest.raises(ConvergenceError, match="raise delta"):
+        Solver(precision(chain(3000), 0.005)).solve(b)
+
+
+def test_small_problems_never_load_a_compiler():
+    code = (
+        "import sys, numpy as np; from scipy.sparse import eye_array; from askgraph.linalg.cg import Solver;"
+        "Solver(eye_array(1000, format='csr')).rough(np.ones((1000, 20)), 1e-3); assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
+@pytest.mark.parametrize("scatter", [0, 10**9])
+def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
+    Q = precision(GRAPHS[name](), 0.005)
+    b = sides(Q.shape[0], 1)[:, 0]
+    whole = Solver(Q).solve(b, 1e-10)
+    monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
+    monkeypatch.setattr(blocked_cg, "SCATTER_FROM", scatter)
+    x = Solver(Q).solve(b, 1e-10)
+    np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
+    assert residual(Q, x, b) <= 1e-10
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert (Solver(Q).solve(b, 1e-10) == x).all()
+
+
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments", "wide weights"])
+def test_the_diagonal_converges_with_the_square_of_the_residual(name):
+    Q = precision(GRAPHS[name](), 0.005)
+    nodes = np.arange(0, 3000, 171)
+    b = np.zeros((3000, nodes.size))
+    b[nodes, np.arange(nodes.size)] = 1
+    exact = Solver(Q).solve(b, 1e-11)[nodes, np.arange(nodes.size)]
+    np.testing.assert_allclose(Solver(Q).diagonal(nodes, 1e-2), exact, rtol=2e-3)

@@ -1,0 +1,139 @@
+"""The GPU engine where there is no GPU: what it says, what it refuses, and that its kernels compile.
+
+Where there is one, the laws and ``test_rows`` run over it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import askgraph as ag
+from askgraph.priors import Dense, device, gpu, gpu_ahead, gpu_cg
+from askgraph.priors.base import Precision
+from tests.helpers.elsewhere import Elsewhere
+
+
+@pytest.fixture
+def fresh():
+    device.cupy.cache_clear()
+    yield
+    device.cupy.cache_clear()
+
+
+def test_without_cupy_the_error_names_the_install(fresh, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ag.MissingExtraError, match=r'pip install "askgraph\[gpu\]"'):
+        ag.Learner(ag.chain(5), engine="gpu")
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("cudaErrorNoDevice: no CUDA-capable device is detected", "CUDA_VISIBLE_DEVICES"),
+        ("cudaErrorInsufficientDriver: CUDA driver version is insufficient", "update the driver"),
+        ("cudaErrorMemoryAllocation: out of memory", "another program holds the memory"),
+        ("libnvrtc.so.12: cannot open shared object file", "libnvrtc"),
+    ],
+)
+def test_without_a_device_the_error_says_what_to_do(fresh, monkeypatch, said, advice):
+    def zeros(_):
+        raise RuntimeError(said)
+
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(zeros=zeros))
+    for engine in ("gpu", "gpu-dense", "gpu-sparse"):
+        with pytest.raises(ag.EngineError, match=advice) as raised:
+            ag.Learner(ag.chain(5), engine=engine)
+        assert said in str(raised.value)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_tried(monkeypatch):
+    monkeypatch.setattr(device, "free_bytes", lambda: 1e6)
+    monkeypatch.setattr(gpu, "free_bytes", lambda: 1e6)
+    precision = Precision.of(ag.grid(30, 30), 0.01)
+    with pytest.raises(ag.TooLargeError, match=r"243 nodes would fit; ask for 'gpu-sparse'"):
+        gpu.GpuDense(precision)
+    with pytest.raises(ag.TooLargeError, match=r"7\.\d MB|0\.0 GB are free there: take a larger device"):
+        gpu.GpuSparse(precision)
+
+
+def test_running_out_of_memory_says_what_and_gives_it_back(fresh, monkeypatch):
+    class OutOfMemoryError(MemoryError):
+        pass
+
+    freed = []
+    pool = SimpleNamespace(free_all_blocks=lambda: freed.append(True))
+    fake = SimpleNamespace(
+        zeros=lambda _: SimpleNamespace(sum=lambda: SimpleNamespace(get=lambda: 0)),
+        cuda=SimpleNamespace(memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError)),
+        get_default_memory_pool=lambda: pool,
+    )
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(device, "free_bytes", lambda: 3e9)
+    with (
+        pytest.raises(ag.TooLargeError, match=r"at the inverse; 3\.0 GB are free now: take less"),
+        device.guarded("the inverse", "take less"),
+    ):
+        raise OutOfMemoryError("cudaErrorMemoryAllocation")
+    assert freed
+
+
+def test_an_unknown_engine_is_named_with_those_there_are():
+    with pytest.raises(ag.SettingError, match="no engine called 'gpus': choose auto, dense, direct, iterative"):
+        ag.prior(ag.chain(5), engine="gpus")
+
+
+def test_state_that_lives_elsewhere_is_not_saved(tmp_path):
+    graph = ag.chain(5)
+    learner = ag.Learner(graph, engine=Elsewhere(Dense(Precision.of(graph, 0.1))))
+    learner.tell(0, "a")
+    with pytest.raises(ag.EngineError, match="save without state"):
+        learner.save(tmp_path / "it.npz", state=True)
+    learner.save(tmp_path / "it.npz")
+    assert ag.Learner.load(tmp_path / "it.npz").labels == {0: "a"}
+
+
+def _nvrtc():
+    found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
+    folders = list(found.submodule_search_locations) if found else []
+    return next((path for folder in folders for path in sorted(Path(folder, "lib").glob("libnvrtc.so.*"))), None)
+
+
+def _options(**sizes):
+    return tuple(f"-D{key}={size}" for key, size in sizes.items())
+
+
+def _kernels():
+    both = {"THREADS": gpu_cg.THREADS, "LONG": gpu_cg.LONG, "BLOCKS": gpu_cg.BLOCKS}
+    for width in gpu_cg.WIDTHS:
+        vector = 1 if width == 1 else 4
+        yield "gpu_cg.cu", _options(REAL="float", K=width, VEC=vector, SLICED=int(width == 1), ITERATE=1, **both)
+        yield "gpu_cg.cu", _options(REAL="double", K=width, VEC=max(vector // 2, 1), SLICED=0, ITERATE=0, **both)
+    for name in ("risk", "flips", "divergence", "two_step_risk"):
+        for classes in (2, 7, 20):
+            sizes = {"THREADS": gpu_ahead.THREADS, "TILE": gpu_ahead.TILE, "BETA": 1.0}
+            yield "gpu_ahead.cu", _options(UTILITY=name, C=classes, **sizes)
+    yield from (("gpu_rows.cu", ()), ("gpu_noise.cu", ()))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_nvrtc() is None, reason="NVIDIA's compiler (nvidia-cuda-nvrtc-cu12) is not installed")
+@pytest.mark.parametrize("card", ["sm_70", "sm_90"])
+def test_kernels_compile(card):
+    library = ctypes.CDLL(str(_nvrtc()))
+    for file, options in _kernels():
+        source = Path(device.__file__).with_name(file).read_text()
+        program, size = ctypes.c_void_p(), ctypes.c_size_t()
+        library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
+        flags = [option.encode() for option in (f"--gpu-architecture={card}", "--std=c++17", *options)]
+        failed = library.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*flags))
+        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        said = ctypes.create_string_buffer(size.value)
+        library.nvrtcGetProgramLog(program, said)
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+        assert not failed, f"{file} {options}: {said.value.decode()}"

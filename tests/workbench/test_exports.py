@@ -1,0 +1,241 @@
+"""Promise 25: csv does no harm in a spreadsheet; jsonl and parquet come back as they were; Label Studio's JSON has its shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import askgraph as ag
+from askgraph.errors import FileError
+from askgraph.learner.settings import Settings
+from askgraph.workbench.export import (
+    answer_rows,
+    escape_formula,
+    label_studio_tasks,
+    prediction_rows,
+    to_csv,
+    to_json,
+    to_jsonl,
+    to_parquet,
+    write_rows,
+)
+from askgraph.workbench.items import Items
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import Store
+from tests.helpers.projects import make
+
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+PAYLOADS = [
+    "=cmd|' /C calc'!A0",
+    "+1+cmd",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    '=HYPERLINK("http://x")',
+    "＝1+1",
+    "harmless\r=1+1",
+    "harmless\n=1+1",
+    'harmless",=1+1',
+]
+NUMBERS = ["-5", "+1", "-1e5", "-.5", "-inf", "1", ""]
+ODD = [
+    "ü☃名前",
+    "𝄞 \U0001f600",
+    "two\nlines",
+    "a\r\nb",
+    'quo"te',
+    "com,ma",
+    "tab\t",
+    " space ",
+    "\u2028",
+    "\x85",
+    "\x1b[31m",
+    "ﷺ",
+    "a\0b",
+]
+
+
+def project_of(path, texts, classes=(), name="text"):
+    about = {
+        "project": "p", "uid": "p", "classes": list(classes), "fields": {name: "text"}, "images": None, "graph": [],
+        "settings": Settings().to_json(), "seed": 0, "overlap": 1,
+    }  # fmt: skip
+    Store.create(path, Items([f"i{k}" for k in range(len(texts))], {name: texts}), ag.chain(len(texts)), about)
+    return path
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_cell_of_a_csv_starts_a_formula(tmp_path, payload):
+    """In fields, ids, people, classes and so headers too."""
+    # Promise 25
+    path = project_of(tmp_path / "p.ask", [payload, "ham", "eggs"], [payload, "b"], payload)
+    with Project.open(path, write=True) as project:
+        project.say(payload, "i0", "label", payload)
+        project.say("ann", "i1", "label", "b")
+        for rows in (prediction_rows, answer_rows):
+            found = rows_of("".join(to_csv(rows(project))))
+            assert len({len(row) for row in found}) == 1
+            assert not [cell for row in found for cell in row if cell.startswith(STARTS)]
+            line = " ".join(payload.split())
+            assert any(cell in ("'" + line, line) for row in found for cell in row)
+
+
+def test_numbers_stay_numbers():
+    assert [escape_formula(cell) for cell in NUMBERS] == NUMBERS
+    assert [escape_formula(cell) for cell in (-1.5, -3, None, True)] == [-1.5, -3, None, True]
+    assert escape_formula("+nan") == "'+nan"
+
+
+@given(st.text(max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_safe_changes_nothing_but_the_start(text):
+    assert escape_formula(text) in (text, "'" + text)
+    (row,) = rows_of("".join(to_csv([{"a": text}])))[1:] or [[""]]
+    assert not row[0].startswith(("=", "@", "＝", "＋", "－", "＠"))
+
+
+VALUES = {
+    "text": st.sampled_from(ODD) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    "integers": st.integers(-(2**63) + 1, 2**63 - 1),
+    "numbers": st.floats(allow_nan=False, allow_infinity=False),
+    "flags": st.booleans(),
+}
+COLUMN = st.sampled_from(sorted(VALUES)).flatmap(
+    lambda kind: st.lists(st.none() | VALUES[kind], min_size=3, max_size=3)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4), COLUMN, min_size=1, max_size=3
+    )
+)
+@example({"a": ODD[:3], "b": ODD[-3:]})
+def test_jsonl_and_parquet_are_lossless(columns):
+    # Promise 25
+    pq = pytest.importorskip("pyarrow.parquet")
+    rows = [{name: cells[k] for name, cells in columns.items()} for k in range(3)]
+    assert [json.loads(line) for line in "".join(to_jsonl(rows)).removesuffix("\n").split("\n")] == rows
+    assert json.loads("".join(to_json(rows))) == rows
+    table = pq.read_table(io.BytesIO(to_parquet(rows)))
+    assert table.to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1, "a", None], ["1", "a", None]),
+        ([1, 2.5, None], [1.0, 2.5, None]),
+        ([True, 1, None], ["True", "1", None]),
+        ([10**30, 1, None], [str(10**30), "1", None]),
+        ([2**53 + 1, 0.5, None], [str(2**53 + 1), "0.5", None]),
+        ([-(2**64), 2.5, "a"], [str(-(2**64)), "2.5", "a"]),
+        ([None, None, None], [None, None, None]),
+    ],
+)
+def test_columns_of_parquet_have_one_type(cells, expected):
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pq.read_table(io.BytesIO(to_parquet({"x": cell} for cell in cells)))
+    assert table.column("x").to_pylist() == expected
+
+
+def strictly(text):
+    """JSON as the standard has it: no NaN, no Infinity."""
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+
+
+@pytest.mark.parametrize("answers", [0, 1, 6])
+def test_every_export_of_a_project_reads_back(tmp_path, answers):
+    # Promise 25
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = project_of(tmp_path / "p.ask", [*ODD, *PAYLOADS])
+    with Project.open(path, write=True) as project:
+        for k in range(answers):
+            project.say("zoë", f"i{2 * k}", "label", f"{ODD[k % 3][0]}{k % 3}", seconds=k / 7)
+        project.say("bob", "i1", "cannot")
+        n = len(ODD) + len(PAYLOADS)
+        for rows, count in ((prediction_rows, n), (answer_rows, answers + 1), (label_studio_tasks, n)):
+            for kind in (".csv", ".jsonl", ".json", ".parquet"):
+                if rows is label_studio_tasks and kind in (".csv", ".parquet"):
+                    continue
+                write_rows(tmp_path / f"out{kind}", rows(project))
+            listed = list(rows(project))
+            assert len(listed) == count
+            assert [strictly(x) for x in (tmp_path / "out.jsonl").read_text("utf-8").split("\n") if x] == listed
+            assert strictly((tmp_path / "out.json").read_text("utf-8")) == listed
+            if rows is not label_studio_tasks:
+                assert pq.read_table(tmp_path / "out.parquet").to_pylist() == listed
+                with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+                    assert len(list(csv.reader(file))) == count + 1
+        assert [row["text"] for row in answer_rows(project)][:answers] == [*ODD, *PAYLOADS][: 2 * answers : 2]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_predictions_have_what_was_promised(tmp_path):
+    with Project.open(make(tmp_path / "p.ask", 5), write=True) as project:
+        project.say("ann", "i0", "label", "a")
+        project.say("bob", "i0", "label", "a")
+        project.say("bob", "i4", "label", "b")
+        project.say("bob", "i2", "invalid")
+        rows = list(prediction_rows(project))
+    assert list(rows[0]) == ["id", "label", "probability", "predicted", "aside", "variance", "who", "p(a)", "p(b)"]
+    assert (rows[0]["label"], rows[0]["predicted"], rows[0]["who"], rows[0]["variance"]) == ("a", False, "ann, bob", 0)
+    assert (rows[1]["label"], rows[1]["predicted"], rows[1]["who"]) == ("a", True, None)
+    no_item = rows.pop(2)
+    assert [no_item[name] for name in ("aside", "label", "probability", "predicted")] == ["invalid", None, None, False]
+    for row in rows:
+        assert row["p(a)"] + row["p(b)"] == pytest.approx(1)
+        assert row["probability"] == row[f"p({row['label']})"]
+
+
+def test_label_studio_imports_it(tmp_path):
+    """Tasks as https://labelstud.io/guide/tasks describes them: data, annotations and predictions with results of choices."""
+    with Project.open(make(tmp_path / "p.ask", 4, ["a", "b"]), write=True) as project:
+        project.say("ann", "i0", "label", "b", 2.5)
+        project.say("bob", "i0", "label", "a")
+        tasks = list(label_studio_tasks(project))
+    assert [task["id"] for task in tasks] == [1, 2, 3, 4]
+    assert tasks[0]["data"] == {"id": "i0", "text": "item 0"}
+    assert [one["completed_by"]["first_name"] for one in tasks[0]["annotations"]] == ["ann", "bob"]
+    assert tasks[0]["annotations"][0]["lead_time"] == 2.5
+    assert tasks[1]["annotations"] == []
+    for task in tasks:
+        for part in (*task["annotations"], *task["predictions"]):
+            (result,) = part["result"]
+            assert (result["type"], result["from_name"], result["to_name"]) == ("choices", "label", "item")
+            assert result["value"]["choices"][0] in ("a", "b")
+        assert 0 <= task["predictions"][0]["score"] <= 1
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("before")
+
+    def rows():
+        yield {"a": 1}
+        raise FileError("in the middle")
+
+    for target in (path, tmp_path / "labels.jsonl", tmp_path / "labels.parquet"):
+        with pytest.raises(FileError, match="in the middle"):
+            write_rows(target, rows())
+    assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["labels.csv"]
+    with pytest.raises(FileError, match=r"\.csv, \.jsonl, \.parquet or \.json"):
+        write_rows(tmp_path / "labels.xlsx", [])
+    with pytest.raises(FileError, match="cannot be written"):
+        write_rows(tmp_path / "nowhere" / "labels.csv", [])
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(FileError, match="cannot be written"):
+        write_rows(tmp_path / "folder.csv", [{"a": 1}])

@@ -1,0 +1,312 @@
+"""The project file: the log only grows, a key counts once, and a damaged or hostile file is a named error in little memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tracemalloc
+import zlib
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import askgraph as ag
+from askgraph.errors import AskgraphError, FileError
+from askgraph.workbench import report
+from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import PART_BYTES, Store
+from tests.helpers.projects import answer, hurt, log_of, make, say
+
+MEGABYTE = 2**20
+
+
+@pytest.fixture
+def path(tmp_path):
+    return make(tmp_path / "p.ask")
+
+
+def test_items_and_graph_come_back_as_they_were(tmp_path):
+    graph = ag.Graph(ag.communities((20, 20), mean_degree=5, rng=0)[0].weights * 0.3)
+    path = make(tmp_path / "p.ask", 40, graph=graph)
+    with Store.open(path) as store:
+        assert (store.graph().weights != graph.weights).nnz == 0
+        assert store.ids() == [f"i{k}" for k in range(40)]
+        assert [item.fields for item in store.items([7, 3])] == [{"text": "item 7"}, {"text": "item 3"}]
+        assert [item.place for item in store.every()] == list(range(40))
+        assert (store.place("i9"), store.place("nobody")) == (9, None)
+
+
+def test_arrays_of_many_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("askgraph.workbench.store.PART_BYTES", 64)
+    graph = ag.grid(9, 9)
+    with Store.open(make(tmp_path / "p.ask", 81, graph=graph), write=True) as store:
+        assert (store.graph().weights != graph.weights).nnz == 0
+        for array in (np.arange(500.0), np.empty(0), np.arange(3, dtype=np.int32)):
+            store.keep("layout", array)
+            found = store.array("layout", array.size)
+            np.testing.assert_array_equal(found, array)
+            assert found.dtype == array.dtype
+        with pytest.raises(FileError, match="length 3, not 4"):
+            store.array("layout", 4)
+        with pytest.raises(KeyError):
+            store.array("nothing")
+
+
+def test_search_takes_text_literally(tmp_path):
+    with Store.open(make(tmp_path / "p.ask", 25)) as store:
+        assert store.search("ITEM 2") == [2, 20, 21, 22, 23, 24]
+        assert store.search("i7") == [7]
+        for nothing in ("%", "_", "\\", "'", '"', "i%7", "\ud800", "x" * 100_000):
+            assert store.search(nothing) == []
+
+
+def test_the_curve_keeps_one_value_a_number_of_labels(path):
+    with Store.open(path, write=True) as store:
+        for value in (0.5, 0.4):
+            store.add_to_curve(3, value, 0.1, 0.9)
+        store.add_to_curve(2, 0.6, 0.1, 0.9)
+        assert store.curve() == [(2, 0.6, 0.1, 0.9), (3, 0.4, 0.1, 0.9)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM answers",
+        "DELETE FROM answers WHERE seq = 1",
+        "UPDATE answers SET label = 'b'",
+        "UPDATE answers SET seq = 9 WHERE seq = 1",
+        "REPLACE INTO answers (seq, key, who, at, kind, item, label) VALUES (1, 'other', 'eve', '', 'label', 0, 'b')",
+        "REPLACE INTO answers (key, who, at, kind, item, label) VALUES ('k0', 'eve', '', 'label', 0, 'b')",
+        "INSERT INTO answers (seq, key, who, at, kind, item) VALUES (1, 'k', 'eve', '', 'label', 0) "
+        "ON CONFLICT (seq) DO UPDATE SET label = 'b'",
+    ],
+)
+def test_promise_8_no_line_of_the_log_is_deleted_or_changed(path, query):
+    with Store.open(path, write=True) as store:
+        written = store.append([answer("k0"), answer("k1", 1)])
+    with pytest.raises(sqlite3.IntegrityError, match="never"):
+        hurt(path, query)
+    with Store.open(path, write=True) as store:
+        with pytest.raises(FileError, match="never"):
+            store._execute(query)
+        assert store.answers() == written
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 3)), min_size=1, max_size=25), st.randoms())
+def test_promise_10_a_key_counts_once(tmp_path_factory, sent, random):
+    """Every request one to three times, in any order after its first: stored once, and answered the same each time."""
+    path = make(tmp_path_factory.mktemp("keys") / "p.ask")
+    first: dict[str, list] = {}
+    with Project.open(path, write=True) as project:
+        for k, (item, times) in enumerate(sent):
+            keys = [f"k{k}"] * times + random.sample(sorted(first), min(len(first), 1))
+            for key in keys:
+                said = project.say_all("ann", [(f"i{item}", "label", f"c{key}"), ("i9", "label", "b")], 1.5, key)
+                assert first.setdefault(key, said) == said
+        assert len(project.answers.log) == 2 * len(sent)
+    found = log_of(path)
+    assert len(found) == 2 * len(sent)
+    assert len({a.key for a in found}) == len(found)
+
+
+def test_promise_10_an_undo_counts_once(path):
+    with Project.open(path, write=True) as project:
+        for item in ("i0", "i1", "i2"):
+            project.say("ann", item, "label", "a")
+        assert [project.undo("ann", "u").item for _ in range(3)] == [2, 2, 2]
+        assert list(project.answers.labels) == [0, 1]
+        assert project.undo("ann").item == 1
+
+
+def test_answers_come_all_or_none(path):
+    with Project.open(path, write=True) as project:
+        for bad in (("nobody", "label", "a"), ("i1", "label", None), ("i1", "guess", None), ("i1", "later", "a")):
+            with pytest.raises(ag.LabelError):
+                project.say_all("ann", [("i0", "label", "a"), bad])
+        with Store.open(path) as other:
+            assert other.answers() == []
+        with pytest.raises(FileError, match="FOREIGN KEY"):
+            project.store.append([answer("k"), answer("l", 999)])
+        assert project.store.answers() == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201, "\ud800", "a\0b"])
+def test_names_and_keys_are_one_short_line(path, name):
+    with Project.open(path, write=True) as project:
+        with pytest.raises(ag.LabelError, match="class"):
+            project.say("ann", "i0", "label", name)
+        with pytest.raises(ag.LabelError, match="person"):
+            project.say(name, "i0", "label", "a")
+        if name:
+            with pytest.raises(ag.LabelError, match="key"):
+                project.say("ann", "i0", "label", "a", key=name)
+        with pytest.raises(ag.LabelError, match="no item"):
+            project.say("ann", name, "label", "a")
+        for seconds in (-1, float("inf"), float("nan")):
+            with pytest.raises(ag.LabelError, match="seconds"):
+                project.say("ann", "i0", "label", "a", seconds)
+        project.say("ann", " i0 ", "label", " two\n words ", 0)
+        assert project.answers.labels == {0: "two words"}
+
+
+# Damage
+
+
+def use(path):
+    """Everything that reads a project."""
+    with Project.open(path) as project:
+        project.ask(3)
+        for rows in (prediction_rows, answer_rows, label_studio_tasks):
+            list(rows(project))
+        json.dumps(report.progress(project, project.predictions()))
+        for told in (report.people, report.checkup):
+            json.dumps(told(project))
+        report.history(project, 10)
+        project.store.search("item")
+
+
+def used(path):
+    try:
+        use(path)
+    except AskgraphError as error:
+        return str(error)
+    return None
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """A sound project with a life behind it."""
+    path = make(tmp_path_factory.mktemp("sample") / "p.ask", classes=["a", "b"])
+    say(path, ("i0", "a"), ("i5", "b"), ("i3", "ü"))
+    with Project.open(path, write=True) as project:
+        project.say("bob", "i5", "cannot")
+        project.say("bob", "i6", "later", seconds=2.5)
+        project.undo("ann")
+    assert used(path) is None
+    return path
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=12))
+def test_promise_12_flipped_bytes_are_an_error_of_ours_or_none(sample, tmp_path_factory, flips):
+    content = bytearray(sample.read_bytes())
+    for where, mask in flips:
+        content[int(where * len(content))] ^= mask
+    path = tmp_path_factory.getbasetemp() / "flipped.ask"
+    path.write_bytes(content)
+    for name in ("-wal", "-shm"):
+        path.with_name(path.name + name).unlink(missing_ok=True)
+    used(path)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0, 1))
+def test_promise_12_a_file_cut_off_is_an_error_of_ours_or_none(sample, tmp_path_factory, share):
+    path = tmp_path_factory.getbasetemp() / "cut.ask"
+    content = sample.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    used(path)
+
+
+DAMAGE = [
+    ("DELETE FROM about WHERE name = ?", "classes"),
+    ("DELETE FROM about WHERE name = ?", "settings"),
+    ("UPDATE about SET value = ? WHERE name = 'classes'", "{"),
+    ("UPDATE about SET value = ? WHERE name = 'classes'", '["a", "a"]'),
+    ("UPDATE about SET value = ? WHERE name = 'settings'", "3"),
+    ("UPDATE about SET value = ? WHERE name = 'settings'", '{"a": 1}'),
+    ("UPDATE about SET value = ? WHERE name = 'settings'", '{"readout": {"mass": 3}}'),
+    ("UPDATE about SET value = ? WHERE name = 'settings'", '{"readout": "map", "utility": ["tv"]}'),
+    ("UPDATE about SET value = ? WHERE name = 'seed'", "-1"),
+    ("UPDATE about SET value = ? WHERE name = 'fields'", "[" * 5000),
+    ("DELETE FROM arrays WHERE name = ?", "data"),
+    ("UPDATE arrays SET data = ? WHERE name = 'indices'", b"no zlib"),
+    ("UPDATE arrays SET dtype = ? WHERE name = 'data'", "object"),
+    ("UPDATE arrays SET dtype = ? WHERE name = 'data'", "float32"),
+    ("UPDATE arrays SET length = ? WHERE name = 'data'", -1),
+    ("UPDATE arrays SET length = ? WHERE name = 'data'", 2**62),
+    ("UPDATE arrays SET length = ? WHERE name = 'indptr'", 12),
+    ("UPDATE items SET fields = ? WHERE place = 3", "["),
+    ("UPDATE items SET fields = ? WHERE place = 3", "7"),
+    ("UPDATE items SET place = ? WHERE place = 3", 999),
+    ("DELETE FROM items WHERE place > ?", -1),
+    ("INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, 'a', '', 'label', 77, 'x')", "z"),
+    ("INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, 'a', '', 'label', -1, 'x')", "z"),
+    ("UPDATE about SET value = json(?) WHERE name = 'overlap'", "null"),
+]
+
+
+@pytest.mark.parametrize(("query", "value"), DAMAGE, ids=[f"{q[:30]} {str(v)[:20]}" for q, v in DAMAGE])
+def test_damage_is_named(path, query, value):
+    hurt(path, query, value)
+    said = used(path)
+    assert said
+    assert "p.ask" in said or "node" in said or "class" in said or "sampler" in said or "seed" in said
+
+
+def rewritten(path, name, change):
+    """An array of a project, changed."""
+    with closing(sqlite3.connect(path)) as db, db:
+        ((dtype, data),) = db.execute("SELECT dtype, data FROM arrays WHERE name = ?", (name,)).fetchall()
+        array = np.frombuffer(zlib.decompress(data), dtype).copy()
+        change(array)
+        db.execute("UPDATE arrays SET data = ? WHERE name = ?", (zlib.compress(array.tobytes()), name))
+
+
+@pytest.mark.parametrize(("name", "at", "value"), [
+    *(("indices", 5, value) for value in (2**31 - 1, 12, -1, -(2**31))),
+    *(("indptr", 3, value) for value in (2**31 - 1, 0, -5, 23)),
+    *(("indptr", 12, value) for value in (2**31 - 1, 0, -5, 21)),
+    ("indptr", 0, 1),
+    *(("data", 5, value) for value in (np.nan, np.inf, -1.0, 1e308)),
+])  # fmt: skip
+def test_promise_24_indices_are_not_trusted(path, name, at, value):
+    rewritten(path, name, lambda array: array.__setitem__(at, value))
+    assert "p.ask" in used(path)
+
+
+def test_a_graph_that_is_not_symmetric_is_damage(path):
+    rewritten(path, "data", lambda array: array.__setitem__(0, 7.0))
+    assert "not symmetric" in used(path)
+
+
+def peak(function):
+    """What it says and the memory it took."""
+    tracemalloc.start()
+    try:
+        return function(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_promise_24_bombs_stay_small(path):
+    """One part that unpacks to a gigabyte, and a hundred parts of the largest size, on twelve items."""
+    with closing(sqlite3.connect(path)) as db, db:
+        pump = zlib.compressobj(9)
+        first, next_ = (pump.compress(bytes(MEGABYTE)) + pump.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+        db.execute("UPDATE arrays SET data = ? WHERE name = 'data'", (first + 1023 * next_,))
+    said, memory = peak(lambda: used(path))
+    assert "not of the length" in said
+    assert memory < 32 * MEGABYTE
+    part = zlib.compress(bytes(PART_BYTES), 1)
+    with closing(sqlite3.connect(path)) as db, db:
+        rows = [("data", k, "float64", PART_BYTES // 8, part) for k in range(1, 101)]
+        db.executemany("INSERT INTO arrays VALUES (?, ?, ?, ?, ?)", rows)
+    said, more = peak(lambda: used(path))
+    assert "data has length" in said
+    assert more < 32 * MEGABYTE
+    print(f"promise 24: 1 GB and 3.4 GB unpacked refused within {max(memory, more) / MEGABYTE:.0f} MB")
+
+
+def test_promise_24_a_graph_beyond_memory_is_refused_before_it_is_read(tmp_path):
+    path = make(tmp_path / "p.ask", 12)
+    rewritten(path, "indptr", lambda array: array.__setitem__(slice(1, None), 2**31 - 1))
+    hurt(path, "UPDATE arrays SET length = ? WHERE name IN ('data', 'indices')", 2**31 - 1)
+    said, memory = peak(lambda: used(path))
+    assert "GB" in said or "damaged" in said or "does not belong" in said
+    assert memory < 32 * MEGABYTE

@@ -1,0 +1,165 @@
+/** Types that the page's scripts name in JSDoc. They are checked by tsc and not part of the page. */
+
+/** What may stand among the children of an element; null and false are left out. */
+type Child = Node | string | number | boolean | null | undefined | Child[];
+
+/** Attributes of `h` and `svg`: names that begin with "on" are listeners, `vars` are custom properties of the style. */
+interface Attributes {
+  vars?: Record<string, string | number>;
+  [listener: `on${string}`]: (event: any) => unknown;
+  [attribute: string]: any;
+}
+
+/** What a view gives to the router: how to leave it, and whether it has used a key. */
+interface View {
+  leave?(): unknown;
+  key?(key: string): boolean;
+}
+
+/** A view's constructor: it fills an element. */
+type MakeView = (root: HTMLElement) => View;
+
+type AsideKind = "later" | "cannot" | "invalid";
+type AnswerKind = "label" | AsideKind;
+type Kind = AnswerKind | "undo";
+type Status = "labeled" | "predicted" | "open" | AsideKind;
+
+interface ClassInfo { name: string; key: string; count: number }
+interface Person { name: string; answers: number; active: boolean }
+interface Agreement { items: number; share: number }
+
+/** The figures that every reply about questions carries. */
+interface State {
+  project: string;
+  uid: string;
+  overlap: number;
+  seq: number;
+  items: number;
+  parquet: boolean;
+  labels: number;
+  aside: number;
+  classes: ClassInfo[];
+  agreement: Agreement | null;
+  lag: number;
+  worker: "starting" | "restarting" | "ready";
+  undo: { item: string; title: string; what: string } | null;
+  people: Person[];
+}
+
+interface ItemField { name: string; value: string; kind: "text" | "number" }
+interface Item { id: string; title: string; fields: ItemField[]; image: string | null }
+interface Question { item: Item; opinions: number }
+
+/** The reply to a request for a question, to an answer, and to an undo. */
+interface Asked {
+  question: Question | null;
+  finished: string | null;
+  waiting: string | null;
+  state: State;
+  undone?: HistoryLine | null;
+}
+
+/** An answer under way, or one that was given: what the trail shows. */
+interface Given { item?: string; kind: Kind; label?: string | null }
+
+/** An item in a list. */
+interface ItemLine { item: string; title: string; image: string | null }
+
+interface HistoryLine extends ItemLine {
+  seq: number;
+  at: string;
+  who: string;
+  kind: Kind;
+  label: string | null;
+  seconds: number | null;
+  undone: boolean;
+  current: boolean;
+}
+
+interface Prediction { label: string; probability: number }
+interface ItemReport { item: Item; answers: HistoryLine[]; label: string | null; status: Status; prediction: Prediction | null }
+
+interface TableRow {
+  id: string;
+  title: string;
+  image: string | null;
+  label: string | null;
+  probability: number | null;
+  status: Status;
+  who: string[];
+}
+
+interface Suspect extends ItemLine { label: string; instead: string; chance: number }
+
+interface MapNode extends ItemLine {
+  x: number;
+  y: number;
+  label: string | null;
+  predicted: string | null;
+  p: number | null;
+  center: boolean;
+}
+type MapEdge = [number, number, number];
+
+interface Why {
+  item: string;
+  probabilities: { class: string; p: number }[];
+  voters: (ItemLine & { label: string; weight: number })[];
+  changes: number | null;
+  nodes: MapNode[];
+  edges: MapEdge[];
+}
+
+interface CurvePoint { labels: number; value: number; low: number; high: number }
+interface ExpectedError { value: number; low: number; high: number; audited: number }
+interface Needed { target: number; low: number; high: number }
+interface ClassCount { name: string; count: number; predicted: number }
+interface Dispute extends ItemLine { answers: { who: string; label: string | null }[] }
+
+interface Progress {
+  items: number;
+  labels: number;
+  aside: number;
+  lag: number;
+  classes: ClassCount[];
+  error: ExpectedError | null;
+  needed: Needed | null;
+  stop: string | null;
+  advice: string[];
+  engine: string;
+  sampler: string;
+  readout: string;
+  curve: CurvePoint[];
+  people: (Person & { seconds: number | null })[];
+  agreement: Agreement | null;
+  disputed: Dispute[];
+}
+
+/** Everything the views show. */
+interface Store {
+  who: string;
+  state: State | null;
+  question: Question | null;
+  finished: string | null;
+  waiting: string | null;
+  /** Moves with every new card. */
+  turns: number;
+  /** The answer under way. */
+  sending: Given | null;
+  /** The number of answers that the server has not acknowledged. */
+  unsent: number;
+  /** The error that keeps the page from the server. */
+  trouble: (Error & { status?: number }) | null;
+  /** The last answers of this person. */
+  trail: Given[];
+}
+
+/** A write that waits for the server. */
+interface Unsent { uid: string; path: string; body: Record<string, unknown> & { key: string }; at: number }
+
+interface Point { x: number; y: number }
+
+/** The part of the map that is seen: its center and its magnification. */
+interface Eye { x: number; y: number; scale: number }
+interface Look { color: string; shape: number }
+interface Theme { none: string; ink: string; ground: string }
