@@ -20,9 +20,9 @@ from scipy.spatial import cKDTree
 
 import askgraph as ag
 from askgraph.field import Field
-from askgraph.priors.base import Precision
-from askgraph.priors.device import cupy
+from askgraph.linalg.cuda.runtime import cupy
 from askgraph.priors.gpu import GpuDense, GpuSparse, dense_limit, sparse_bytes
+from askgraph.priors.precision import Precision
 from askgraph.utilities import CRITERIA
 
 DELTA, K = 0.005, 10
@@ -105,7 +105,7 @@ def solve(args) -> None:
     print(f"\n{args.nodes:,} nodes, {graph.n_edges:,} edges; prepared in {time.perf_counter() - start:.1f} s")
     rng = cp.random.default_rng(0)
     for k in (1, 8, 64):
-        unit = prior.put(prior.zeros(k), np.arange(k) * 1009, np.eye(k))
+        unit = prior.space.put(prior.space.zeros(k), np.arange(k) * 1009, np.eye(k))
         for what, b in (("random", rng.standard_normal((args.nodes, k))), ("unit vectors", unit)):
             other = theirs(b)
             plain, steps = median(lambda b=other: plain_cg(matrix, b, 1e-6), 3) / k, plain_cg(matrix, other, 1e-6)[1]

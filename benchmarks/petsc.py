@@ -66,8 +66,8 @@ def work(folder: Path, parts: list[str]) -> None:
     """Measure one job."""
     import askgraph as ag
     from askgraph.distributed.ranks import world
-    from askgraph.priors.base import Precision
     from askgraph.priors.petsc import Petsc
+    from askgraph.priors.precision import Precision
 
     ranks = world()
     found: dict = {"ranks": ranks.size}
@@ -85,7 +85,7 @@ def work(folder: Path, parts: list[str]) -> None:
 
     graph = clock("read", lambda: ag.read_shards(str(folder)))
     prior = Petsc(Precision.of(graph), probes=16)
-    b = prior.put(prior.zeros(1), np.array([graph.n_nodes // 2]), 1.0)
+    b = prior.space.put(prior.space.zeros(1), np.array([graph.n_nodes // 2]), 1.0)
     found["nodes"], found["edges"], found["halo"] = graph.n_nodes, graph.n_edges, _most(ranks, graph.beyond.size)
     found["matrix_entries"] = _most(ranks, graph.local.nnz)
     if "jacobi" in parts:
@@ -127,7 +127,7 @@ def _forced(prior, kind: str):
     """Return a solver with this preconditioner, whichever would be chosen."""
     from askgraph.priors.petsc_solver import Ksp
 
-    ksp = Ksp(prior.graph, prior._diagonal, prior.precision.pinned)
+    ksp = Ksp(prior.graph, prior.diagonal, prior.precision.pinned)
     ksp.__dict__["_chosen"] = ksp._made(kind), kind
     return ksp
 

@@ -118,7 +118,7 @@ def case(path, utility, engine, largest):
     memory, ahead = meter.megabytes, []
     for _ in range(AHEAD):
         learner.prefetch()
-        learner._ahead.wait()
+        learner._prefetch.wait()
         start = time.perf_counter()
         learner.tell(node, int(labels[node]))
         node = learner.ask()

@@ -15,7 +15,7 @@ from askgraph.field import Field
 from askgraph.field.coding import decide
 from askgraph.layout.neighborhood import MAX_NODES, drawn
 from askgraph.layout.stress import distances
-from askgraph.priors.base import Precision
+from askgraph.priors.precision import Precision
 from askgraph.why import votes, why
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import problems, random_graph

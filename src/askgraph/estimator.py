@@ -15,11 +15,11 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_r
 
 from askgraph.errors import GraphError, LabelError, SettingError
 from askgraph.field import coding
-from askgraph.field.coding import label_array
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
 from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
+from askgraph.learner.labels import label_array, plain_label
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1
@@ -215,8 +215,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         if (rows >= 0).all():
             return self.learner_.probabilities()[rows]
         prior, W = field.origin, _entries(X) if self._given else self._joined(X)
-        votes = prior.linked(W, field.votes) / prior.lift(W.sum(axis=1)[:, None] + prior.delta)
-        p = prior.land(readout(field, votes, W))
+        votes = prior.space.linked(W, field.votes) / prior.space.asarray(W.sum(axis=1)[:, None] + prior.delta)
+        p = prior.space.to_numpy(readout(field, votes, W))
         p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
         return p
 
@@ -260,7 +260,7 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
         )
     known = np.array([label is not None and label != UNLABELED for label in y], dtype=bool)
     if y.dtype == object:  # scalars of other libraries may be equal and yet be different keys
-        plain = [coding.plain_label(label) if there else None for label, there in zip(y, known, strict=True)]
+        plain = [plain_label(label) if there else None for label, there in zip(y, known, strict=True)]
         y = np.fromiter(plain, dtype=object, count=len(plain))
     return y, known
 

@@ -46,9 +46,9 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
     n = field.prior.n_nodes
     if not 0 <= node < n:
         raise LabelError(f"no node with index {node}: indices run from 0 to {n - 1}")
-    labeled = bool(field.prior.pick(field.labeled, node))
+    labeled = bool(field.space.pick(field.labeled, node))
     after = None if labeled else after or field.awaiting(node)
-    g = without_own(field, node) if after is None else field.prior.gather(after.factor[:, -1]) * after.recent[-1].scale
+    g = without_own(field, node) if after is None else field.space.gather(after.factor[:, -1]) * after.recent[-1].scale
     pull = field.origin.precision.graph.weights @ g
     voters, weights = _votes(field, node, g, pull)
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
@@ -74,13 +74,13 @@ def without_own(field: Field, node: int) -> Array:
     :math:`(x + e_i) / (d_i + \delta - W_i^T x)`.
     """
     here = np.array([node])
-    if field.prior.pick(field.free, node):
-        g = field.prior.gather(field.columns(here)[:, 0])
+    if field.space.pick(field.free, node):
+        g = field.space.gather(field.columns(here)[:, 0])
         told = sum(x.noise**-2.0 for x in field.labels if x.node == node)
         return np.asarray(g / (1 - told * g[node]))
     Q = field.origin.precision
     row = Q.graph.weights[here].toarray()[0]
-    x = field.prior.gather(field.apply(field.prior.lift(row) * field.free) * field.free)
+    x = field.space.gather(field.apply(field.space.asarray(row) * field.free) * field.free)
     x[node] = 1.0
     return np.asarray(x / (Q.graph.degrees[node] + Q.delta - row @ x))
 
@@ -99,11 +99,11 @@ def expected_changes(field: Field, readout: Readout, node: int, after: Field | N
     On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
     ``field.awaiting(node)`` where that is known already.
     """
-    if field.n_classes == 0 or field.prior.pick(field.labeled, node):
+    if field.n_classes == 0 or field.space.pick(field.labeled, node):
         return 0.0
     after = after or field.awaiting(node)
     p = readout(field)
-    now, own = coding.decide(p), field.prior.pick(p, node)
+    now, own = coding.decide(p), field.space.pick(p, node)
     answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
     if after.worn:
         after = field.rebase().awaiting(node)  # once, rather than with every answer
@@ -118,7 +118,7 @@ def _likeliest(p: Array) -> IntArray:
 
 def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
     differs = coding.decide(readout(field)) != before
-    return int(field.prior.total(differs & ~field.prior.unit(node)))
+    return int(field.space.total(differs & ~field.space.unit(node)))
 
 
 def weighty(weights: Array) -> int:

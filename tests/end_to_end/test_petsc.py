@@ -85,17 +85,17 @@ SUMMARIES = """
     graph = ag.Graph.load("graph.npz")
     learner = ag.Learner(graph, "SAMPLER", engine="petsc", rng=1, classes=[0, 1, 2])
     prior, start = learner.field.prior, learner.field.spread
-    shares = prior.ranks.comm.allgather(prior.n_rows)
+    shares = prior.graph.ranks.comm.allgather(prior.space.n_rows)
     asked, best = [], []
     for _ in range(8):
         node = learner.ask()
-        rows = prior.rows_of(np.array([node]))
-        best.append(float(prior.highest(learner.settings.score(learner.field, rows[rows >= 0]))))
+        rows = prior.space.rows_of(np.array([node]))
+        best.append(float(prior.space.highest(learner.settings.score(learner.field, rows[rows >= 0]))))
         asked.append(node)
         learner.tell(node, node % 3)
-    found = dict(asked=asked, best=best, rows=shares, variance=prior.gather(start.variance).tolist(),
-                 l2=prior.gather(start.influence_l2).tolist() if "SAMPLER" == "msd" else [],
-                 p=learner.probabilities().tolist(), halo=int(prior.ranks.total(np.array(prior.graph.beyond.size))))
+    found = dict(asked=asked, best=best, rows=shares, variance=prior.space.gather(start.variance).tolist(),
+                 l2=prior.space.gather(start.influence_l2).tolist() if "SAMPLER" == "msd" else [],
+                 p=learner.probabilities().tolist(), halo=int(prior.graph.ranks.total(np.array(prior.graph.beyond.size))))
     if world().first:
         print(json.dumps(found))
 """
@@ -228,8 +228,8 @@ def test_petsc_simulations_are_those_of_one_machine(tmp_path):
 
 @installed
 def test_petsc_preconditioner_follows_the_graph():
-    from askgraph.priors.base import Precision
     from askgraph.priors.petsc import Petsc
+    from askgraph.priors.precision import Precision
 
     chosen = {
         name: Petsc(Precision.of(graph))._ksp.preconditioner
@@ -244,8 +244,8 @@ def test_petsc_preconditioner_follows_the_graph():
 
 @installed
 def test_petsc_solves_keep_what_they_promise():
-    from askgraph.priors.base import Precision
     from askgraph.priors.petsc import Petsc
+    from askgraph.priors.precision import Precision
 
     graph = near(2000)
     prior, b = Petsc(Precision.of(graph, 1e-4)), np.random.default_rng(0).normal(size=(2000, 3))
@@ -260,8 +260,8 @@ def test_petsc_estimates_of_norms_are_close_where_a_graph_mixes_slowly():
     """What is constant on groups is exact: with random signs alone the error would be 7 %."""
     from askgraph.field import Field
     from askgraph.priors import Dense
-    from askgraph.priors.base import Precision
     from askgraph.priors.petsc import Petsc
+    from askgraph.priors.precision import Precision
 
     precision = Precision.of(near())
     exact, probed = Field.start(Dense(precision), 2), Field.start(Petsc(precision, probes=64), 2)

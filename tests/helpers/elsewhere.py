@@ -9,11 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from askgraph.field import coding
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Exact
-from askgraph.utilities.closed import innovation
-from askgraph.utilities.lookahead import FLOOR
+from askgraph.spaces.base import Space
 
 SMALL = (bool, int, float, np.generic, np.dtype, type(None), str, slice, type)
 
@@ -102,11 +100,33 @@ class Far(np.lib.mixins.NDArrayOperatorsMixin):
         return int(self.held)
 
 
+class FarSpace(Space):
+    """A space whose arrays live elsewhere."""
+
+    def zeros(self, *more, dtype=float):
+        return Far(np.zeros((self.n_rows, *more), dtype))
+
+    def asarray(self, x):
+        assert isinstance(x, (np.ndarray, np.generic))
+        return Far(x)
+
+    def to_numpy(self, x):
+        return x.get() if isinstance(x, Far) else x
+
+    def pick(self, x, node):
+        return np.asarray(x.held[node])
+
+    def put(self, x, nodes, values):
+        held = x.held.copy()
+        held[nodes] = values
+        return Far(held)
+
+
 class Elsewhere(Prior):
     """An engine whose rows live elsewhere: another one works inside, on what it would hold here."""
 
     def __init__(self, here):
-        super().__init__(here.precision)
+        super().__init__(here.precision, FarSpace(here.n_nodes))
         self.here, self.name, self.exact, self.tie = here, here.name, here.exact, here.tie
 
     def solve(self, b):
@@ -124,63 +144,16 @@ class Elsewhere(Prior):
     def conditioned(self, precision):
         return Elsewhere(self.here.conditioned(precision))
 
-    def look_ahead(self, name, field, votes, rows, p, *settings):
-        from askgraph.utilities import lookahead_kernels
-
-        here = {"votes": votes.held.copy(), "labeled": field.labeled.held, "variance": field.spread.variance.held}
-        nodes, G = rows.held, np.ascontiguousarray(field.columns(rows.held).held.T)
-        now, counted = np.maximum(coding.chances(here["votes"]), FLOOR), np.where(here["labeled"], 0.0, 1.0)
-        scale, own = innovation(field, rows).held, here["votes"][nodes]
-        fixed = here["votes"], now, coding.decide(here["votes"]), here["variance"], counted
-        arrays = (np.ascontiguousarray(x) for x in (G, scale, nodes, own, p.held, *fixed))
-        return Far(getattr(lookahead_kernels, name)(*arrays, *settings))
-
-    def zeros(self, *more, dtype=float):
-        return Far(np.zeros((self.n_rows, *more), dtype))
-
-    def lift(self, x):
-        assert isinstance(x, np.ndarray)
-        return Far(x)
-
-    def gather(self, x):
-        return x.get()
-
-    def everyone(self, x):
-        return x.get()
-
-    def mine(self, x, like):
-        return Far(x)
-
-    def total(self, x):
-        return x.held.sum(axis=0)
-
-    def inner(self, a, b):
-        return a.held.T @ b.held
-
-    def highest(self, x):
-        return x.held.max(axis=0, initial=-np.inf)
-
-    def pick(self, x, node):
-        return np.asarray(x.held[node])
-
-    def put(self, x, nodes, values):
-        return Far(super().put(x.held, nodes, values))
-
-    def linked(self, links, x):
-        return Far(links @ x.held)
-
     def neighbors(self, x):
-        return Far(super().neighbors(x.held))
-
-    def times(self, x):
-        return Far(super().times(x.held))
+        return Far(self.here.neighbors(x.held))
 
 
 def _sent(summaries):
     """Summaries with every row elsewhere."""
     if isinstance(summaries, Exact):
         parts = {name: getattr(summaries, name) for name in ("variance", "influence_l1", "squares")}
-        return Exact(**{name: None if x is None else Far(x) for name, x in parts.items()})
+        far = {name: None if x is None else Far(x) for name, x in parts.items()}
+        return Exact(**far, magnitude=summaries.magnitude)
     names = "local", "share", "influence_l1", "known", "known_variance", "known_squares"
     samples = {
         name: None

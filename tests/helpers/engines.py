@@ -14,8 +14,10 @@ import pytest
 import askgraph as ag
 from askgraph.field import Field
 from askgraph.priors import Dense, Direct, Iterative, Petsc
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Prior
+from askgraph.priors.precision import Precision
 from tests.helpers.elsewhere import Elsewhere
+from tests.helpers.shuffled import Shuffled
 
 
 def here(x):
@@ -48,7 +50,7 @@ class Engine:
 
 def gpu_missing() -> str | None:
     """Return why there is no GPU here, or None where there is one."""
-    from askgraph.priors.device import cupy
+    from askgraph.linalg.cuda.runtime import cupy
 
     try:
         cupy()
@@ -96,3 +98,4 @@ ABROAD = [  # rows are not numpy's, or not all of them
     *_on_gpu(),
     PETSC,
 ]
+SHUFFLED = Engine("dense shuffled", Shuffled, 1e-9)  # rows are not node numbers

@@ -97,7 +97,7 @@ def test_every_utility_on_the_toy_graphs(engine, toy):
     nodes = np.random.default_rng(2).choice(plain.U, 5, replace=False)
     for name in UTILITIES:
         want = [score(name, plain, node, 0.3) for node in nodes]
-        close(CRITERIA[name].score(field, field.prior.lift(nodes), 0.3, "derived", "mean"), want, engine.tolerance)
+        close(CRITERIA[name].score(field, field.space.asarray(nodes), 0.3, "derived", "mean"), want, engine.tolerance)
 
 
 @over_engines
@@ -134,7 +134,7 @@ def test_permuting_nodes_permutes_scores(engine, problem):
     place = np.argsort(order)
     field = sharp(posterior(engine, W, delta, classes, labels))
     moved = sharp(posterior(engine, W[np.ix_(order, order)], delta, classes, [(place[k], y) for k, y in labels]))
-    nodes, lift = here(np.flatnonzero(~field.labeled)), field.prior.lift
+    nodes, lift = here(np.flatnonzero(~field.labeled)), field.space.asarray
     for name in ("tv", "msd", "klg", "unc", "eer", "kl"):
         there = CRITERIA[name].score(field, lift(nodes), 0.3, "printed", "mean")
         close(CRITERIA[name].score(moved, lift(place[nodes]), 0.3, "printed", "mean"), there, engine.tolerance)

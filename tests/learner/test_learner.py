@@ -472,7 +472,7 @@ def test_next_questions_are_those_that_will_be_asked():
     assert learner.next_questions == {}
     learner.tell(0, "out")
     learner.prefetch()
-    learner._ahead.wait()
+    learner._prefetch.wait()
     node, ahead = learner.ask(), learner.next_questions
     assert set(ahead) == {"in", "out"}
     for label, expected in ahead.items():
@@ -491,7 +491,7 @@ def test_next_questions_at_the_end_are_none():
     assert learner.next_questions == {}  # no class yet
     learner.tell(learner.ask(), "a")
     learner.prefetch()
-    learner._ahead.wait()
+    learner._prefetch.wait()
     assert learner.next_questions == {"a": None}
 
 

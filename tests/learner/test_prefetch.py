@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.learner.prefetch import Ahead
+from askgraph.learner.prefetch import Prefetch
 
 GRAPHS = {
     "dense": ag.communities((60, 90), rng=0),
@@ -24,7 +24,7 @@ def asked(learner, truth, budget, every=None):
         if every and k % every == 0:
             learner.prefetch()
             if k % 2:
-                learner._ahead and learner._ahead.wait()
+                learner._prefetch and learner._prefetch.wait()
         node = learner.ask()
         nodes.append(node)
         learner.tell(node, int(truth[node]))
@@ -47,7 +47,7 @@ def test_a_tell_takes_what_is_ready():
     graph, truth = GRAPHS["dense"]
     learner = ag.Learner(graph, rng=0, classes=[0, 1])
     learner.prefetch()
-    ahead, node = learner._ahead, learner.ask()
+    ahead, node = learner._prefetch, learner.ask()
     ahead.wait()
     after = ahead._found[int(truth[node])].result()
     learner.tell(node, int(truth[node]))
@@ -87,7 +87,7 @@ def test_nothing_is_left_running_when_there_is_nothing_to_ask():
     learner.prefetch()
     learner.tell(1, "b")
     learner.prefetch()
-    assert learner._ahead is None
+    assert learner._prefetch is None
     assert not [thread for thread in threading.enumerate() if thread.name == "askgraph-prefetch"]
 
 
@@ -107,7 +107,7 @@ def test_what_fails_ahead_fails_in_its_turn():
     def broken(state, answer):
         raise ValueError("no")
 
-    ahead = Ahead(0, lambda: "state", broken, [0, 1])
+    ahead = Prefetch(0, lambda: "state", broken, [0, 1])
     ahead.wait()
     assert ahead.take(0) == ("state", None)
 
@@ -121,7 +121,7 @@ def test_stopping_leaves_out_the_rest():
         go.wait(5)
         return answer
 
-    ahead = Ahead(0, lambda: "state", follow, [0, 1, 2])
+    ahead = Prefetch(0, lambda: "state", follow, [0, 1, 2])
     started.wait(5)
     threading.Timer(0.05, go.set).start()
     assert ahead.take(2) == ("state", None)

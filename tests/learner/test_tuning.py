@@ -19,7 +19,7 @@ from askgraph.graph.combine import summed
 from askgraph.learner import tuning
 from askgraph.learner.tuning import MARGIN, Choice
 from askgraph.priors import Dense
-from askgraph.priors.base import Precision
+from askgraph.priors.precision import Precision
 from askgraph.readouts.temperature import surprise, tempered_or_plain
 from askgraph.support.npz import load_arrays, save_arrays
 from tests.helpers.engines import ENGINES
@@ -213,7 +213,7 @@ def test_questions_are_the_same_with_and_without_prefetch():
     asked = told(plain, 18)
     for node, following in itertools.pairwise(asked):
         keen.prefetch()
-        keen._ahead and keen._ahead.wait()
+        keen._prefetch and keen._prefetch.wait()
         assert keen.ask() == node
         assert keen.next_questions.get(truth(node), following) == following
         keen.tell(node, truth(node))

@@ -14,16 +14,18 @@ from types import SimpleNamespace
 import pytest
 
 import askgraph as ag
-from askgraph.priors import Dense, device, gpu, gpu_ahead, gpu_cg
-from askgraph.priors.base import Precision
+from askgraph.linalg.cuda import cg, runtime
+from askgraph.priors import Dense, gpu
+from askgraph.priors.precision import Precision
+from askgraph.utilities import lookahead_cuda
 from tests.helpers.elsewhere import Elsewhere
 
 
 @pytest.fixture
 def fresh():
-    device.cupy.cache_clear()
+    runtime.cupy.cache_clear()
     yield
-    device.cupy.cache_clear()
+    runtime.cupy.cache_clear()
 
 
 def test_without_cupy_the_error_names_the_install(fresh, monkeypatch):
@@ -53,7 +55,7 @@ def test_without_a_device_the_error_says_what_to_do(fresh, monkeypatch, said, ad
 
 
 def test_what_does_not_fit_is_refused_before_it_is_tried(monkeypatch):
-    monkeypatch.setattr(device, "free_bytes", lambda: 1e6)
+    monkeypatch.setattr(runtime, "free_bytes", lambda: 1e6)
     monkeypatch.setattr(gpu, "free_bytes", lambda: 1e6)
     precision = Precision.of(ag.grid(30, 30), 0.01)
     with pytest.raises(ag.TooLargeError, match=r"243 nodes would fit; ask for 'gpu-sparse'"):
@@ -74,10 +76,10 @@ def test_running_out_of_memory_says_what_and_gives_it_back(fresh, monkeypatch):
         get_default_memory_pool=lambda: pool,
     )
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(device, "free_bytes", lambda: 3e9)
+    monkeypatch.setattr(runtime, "free_bytes", lambda: 3e9)
     with (
         pytest.raises(ag.TooLargeError, match=r"at the inverse; 3\.0 GB are free now: take less"),
-        device.guarded("the inverse", "take less"),
+        runtime.guarded("the inverse", "take less"),
     ):
         raise OutOfMemoryError("cudaErrorMemoryAllocation")
     assert freed
@@ -109,16 +111,22 @@ def _options(**sizes):
 
 
 def _kernels():
-    both = {"THREADS": gpu_cg.THREADS, "LONG": gpu_cg.LONG, "BLOCKS": gpu_cg.BLOCKS}
-    for width in gpu_cg.WIDTHS:
+    both = {"THREADS": cg.THREADS, "LONG": cg.LONG, "BLOCKS": cg.BLOCKS}
+    for width in cg.WIDTHS:
         vector = 1 if width == 1 else 4
-        yield "gpu_cg.cu", _options(REAL="float", K=width, VEC=vector, SLICED=int(width == 1), ITERATE=1, **both)
-        yield "gpu_cg.cu", _options(REAL="double", K=width, VEC=max(vector // 2, 1), SLICED=0, ITERATE=0, **both)
+        yield (
+            "linalg/cuda/cg.cu",
+            _options(REAL="float", K=width, VEC=vector, SLICED=int(width == 1), ITERATE=1, **both),
+        )
+        yield (
+            "linalg/cuda/cg.cu",
+            _options(REAL="double", K=width, VEC=max(vector // 2, 1), SLICED=0, ITERATE=0, **both),
+        )
     for name in ("risk", "flips", "divergence", "two_step_risk"):
         for classes in (2, 7, 20):
-            sizes = {"THREADS": gpu_ahead.THREADS, "TILE": gpu_ahead.TILE, "BETA": 1.0}
-            yield "gpu_ahead.cu", _options(UTILITY=name, C=classes, **sizes)
-    yield from (("gpu_rows.cu", ()), ("gpu_noise.cu", ()))
+            sizes = {"THREADS": lookahead_cuda.THREADS, "TILE": lookahead_cuda.TILE, "BETA": 1.0}
+            yield "utilities/lookahead_cuda.cu", _options(UTILITY=name, C=classes, **sizes)
+    yield from (("linalg/cuda/rows.cu", ()), ("priors/noise/cuda.cu", ()))
 
 
 @pytest.mark.slow
@@ -127,7 +135,7 @@ def _kernels():
 def test_kernels_compile(card):
     library = ctypes.CDLL(str(_nvrtc()))
     for file, options in _kernels():
-        source = Path(device.__file__).with_name(file).read_text()
+        source = Path(ag.__file__).parent.joinpath(file).read_text()
         program, size = ctypes.c_void_p(), ctypes.c_size_t()
         library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
         flags = [option.encode() for option in (f"--gpu-architecture={card}", "--std=c++17", *options)]

@@ -9,9 +9,9 @@ from scipy.sparse import block_diag, csr_array
 import askgraph as ag
 from askgraph.field import Field
 from askgraph.priors import Dense, Iterative
-from askgraph.priors.base import Precision
 from askgraph.priors.noise import host
 from askgraph.priors.noise.host import signs
+from askgraph.priors.precision import Precision
 from tests.helpers.graphs import random_graph
 
 LABELS = [(3, 0), (17, 1), (40, 0), (8, 2)]

@@ -20,7 +20,7 @@ from askgraph.linalg.cg import Solver
 from askgraph.linalg.factor import Factor
 from askgraph.linalg.fill import predicted_fill
 from askgraph.priors import Direct, Iterative, direct
-from askgraph.priors.base import Precision
+from askgraph.priors.precision import Precision
 from askgraph.support import memory
 
 LONG = os.environ.get("ASKGRAPH_LONG") == "1"

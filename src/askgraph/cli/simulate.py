@@ -239,9 +239,11 @@ def _read_doubt(text: str) -> str | float | None:
 
 def _explain_engines(problem: Problem | ShardedProblem, runs: Sequence[Run]) -> str:
     from askgraph.priors import choice
+    from askgraph.priors.precision import Precision
 
     wanted = {(run.delta, run.engine, run.settings.criterion.columns) for run in runs}
-    return "engine: " + "; ".join(sorted({choice(problem.graph, *one)[1] for one in wanted}))
+    reasons = {choice(Precision.of(problem.graph, d), engine, columns)[1] for d, engine, columns in wanted}
+    return "engine: " + "; ".join(sorted(reasons))
 
 
 def _print_table(records: Sequence[Record]) -> None:

@@ -5,14 +5,9 @@ Votes h (n × C) are the field in 0/1 coding; H = Σ_c h_c is how far labels rea
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
-
 import numpy as np
 
-from askgraph.errors import LabelError
-from askgraph.graph.sources import is_missing
-from askgraph.types import AnyArray, Array, IntArray
+from askgraph.types import Array, IntArray
 
 TIE = 1e-9
 
@@ -66,31 +61,3 @@ def decide(scores: Array) -> IntArray:
     """The class with the highest score in each row; a tie (within 1e-9) goes to the class that was named first."""
     near = scores >= scores.max(axis=1, keepdims=True) - TIE
     return near.argmax(axis=1)
-
-
-def plain_label(label: Any) -> Hashable:
-    """Return a label as a plain Python value; a scalar of NumPy, PyTorch or the like becomes what it holds.
-
-    Labels that are equal must have equal hashes, or one class would count as several; an array has no such hash.
-    """
-    if (shape := getattr(label, "shape", None)) is not None:
-        if tuple(shape) != () or not hasattr(label, "item"):
-            raise LabelError(f"a {type(label).__name__} of shape {tuple(shape)} is not a label: give one value")
-        label = label.item()
-    if is_missing(label):
-        raise LabelError(f"{label} is not a label: tell a class, or skip the node")
-    try:
-        hash(label)
-    except TypeError:
-        raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
-    return label
-
-
-def label_array(classes: list[Hashable]) -> AnyArray:
-    """Labels as an array of their own type where they share one, of objects where not."""
-    kinds = {type(label) for label in classes}
-    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
-        return np.array(classes)
-    array = np.empty(len(classes), dtype=object)
-    array[:] = classes
-    return array

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import field as attribute
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -14,6 +15,7 @@ from askgraph.field import coding
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Spread
+from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
 OPEN = -1  # the label of a node whose answer is awaited
@@ -51,6 +53,9 @@ class Field:
     free: Array  # 1.0 where no exact label pins the field
     folded: tuple[Label, ...]  # labels inside the prior
     recent: tuple[Label, ...]  # labels in V, a column each
+    _results: dict[str, Any] = attribute(
+        default_factory=dict, init=False, repr=False
+    )  # of `once`; a new field starts empty
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "votes", coding.by_class(self.votes))
@@ -58,7 +63,7 @@ class Field:
     @classmethod
     def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
         """The field before any label; ``squares`` says whether ‖g‖₂ is followed (msd and vm read it)."""
-        return cls._fresh(prior, prior, prior.zeros(classes), (), noise, squares)
+        return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares)
 
     @classmethod
     def given(
@@ -69,9 +74,9 @@ class Field:
         gamma = np.array([x.noise for x in labels])
         Y = _one_hot([x.label for x in labels], classes)
         inner, exact = prior.fold(nodes, gamma), gamma == 0
-        pinned = prior.put(prior.zeros(classes), nodes[exact], Y[exact])
+        pinned = prior.space.put(prior.space.zeros(classes), nodes[exact], Y[exact])
         b, noisy = -inner.times(pinned), nodes[~exact]
-        b = prior.put(b, noisy, prior.pick(b, noisy) + Y[~exact] * gamma[~exact, None] ** -2.0)
+        b = prior.space.put(b, noisy, prior.space.pick(b, noisy) + Y[~exact] * gamma[~exact, None] ** -2.0)
         votes = inner.solve(b * inner.free[:, None]) + pinned
         return cls._fresh(prior, inner, votes, tuple(labels), noise, squares)
 
@@ -95,6 +100,17 @@ class Field:
             folded=folded,
             recent=(),
         )
+
+    @property
+    def space(self) -> Space:
+        """Where the arrays of this field live."""
+        return self.prior.space
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what this name was computed as before, or compute it now and keep it: a field is a value, so it stays true."""
+        if name not in self._results:
+            self._results[name] = compute()
+        return self._results[name]
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -126,20 +142,20 @@ class Field:
         V = self.factor
         G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
         if len(self.recent):
-            G -= self.prior.take(V, nodes) @ V.T
+            G -= self.space.asarray(self.space.pick(V, nodes)) @ V.T
         np.maximum(G, 0.0, out=G)
         G[:, self.free == 0] = 0.0
         return G.T
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """G_t[i, i] at these nodes, found without keeping their columns."""
-        told = self.prior.pick(self.factor, nodes)
+        told = self.space.pick(self.factor, nodes)
         return np.asarray(np.maximum(self.prior.variances(nodes, rough) - np.einsum("ij,ij->i", told, told), 0.0))
 
     def apply(self, x: Array) -> Array:
         """G_t x."""
         V = self.factor
-        return self.prior.solve(x) - V @ self.prior.lift(self.prior.inner(V, x))
+        return self.prior.solve(x) - V @ self.space.asarray(self.space.inner(V, x))
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
         """The field after the label of one node; a class index beyond the known ones adds classes."""
@@ -151,17 +167,17 @@ class Field:
 
     def awaiting(self, node: int, noise: float | None = None) -> Field:
         """The field between the question and its answer: G is already that of after (10), the mean is not."""
-        if self.prior.pick(self.labeled, node):
+        if self.space.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
         noise = self.noise if noise is None else noise
         g = self.columns(np.array([node]))[:, 0]
-        scale = float(np.sqrt(float(self.prior.pick(g, node)) + noise**2))
+        scale = float(np.sqrt(float(self.space.pick(g, node)) + noise**2))
         if not scale > 0:
             raise ConvergenceError(
                 f"the variance of node {node} is lost in rounding: raise delta, or rescale or clip the weights"
             )
         v = g / scale
-        here = self.prior.unit(node)
+        here = self.space.unit(node)
         return replace(
             self,
             spread=self.spread.observed(self, node, v, scale, noise),  # (10)
@@ -175,8 +191,8 @@ class Field:
         """The field after the answer that was awaited last."""
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
-        gap = _one_hot([label], wide.n_classes)[0] - self.prior.pick(wide.votes, node)
-        votes = wide.votes + (self.prior.lift(gap)[:, None] * (self.factor[:, -1] / scale)).T  # (9)
+        gap = _one_hot([label], wide.n_classes)[0] - self.space.pick(wide.votes, node)
+        votes = wide.votes + (self.space.asarray(gap)[:, None] * (self.factor[:, -1] / scale)).T  # (9)
         known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
         return known._fresh_if_worn()
 
@@ -205,7 +221,7 @@ class Field:
             return self._again(_without(self.labels, at), self.n_classes)
         at -= len(self.folded)
         V, root, turn = _without_label(self, at)
-        here = self.prior.unit(node)
+        here = self.space.unit(node)
         shrunk = replace(
             self,
             spread=self.spread.forgot(self, V[:, -1], at, turn),
@@ -241,7 +257,7 @@ class Field:
     @property
     def worn(self) -> bool:
         """Whether V is long, or cancellation has cost digits, so that a rebase is due."""
-        limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * self.prior.most_rows)))
+        limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * self.space.most_rows)))
         return len(self.recent) >= limit or self._cancelled()
 
     @property
@@ -253,7 +269,7 @@ class Field:
     @property
     def mass(self) -> Array:
         """The sum of each class's votes over the unlabeled nodes."""
-        return np.asarray(self.prior.total(self.votes * ~self.labeled[:, None]))
+        return np.asarray(self.space.total(self.votes * ~self.labeled[:, None]))
 
     def probabilities(self) -> Array:
         """The field's own class probabilities (6), (n × C); readouts make others of it."""
@@ -280,12 +296,12 @@ class Field:
         if not recent:
             return self.base  # LAPACK need not accept a triangle of size 0
         nodes = np.array([x.node for x in recent], dtype=np.int64)
-        gap = _one_hot([x.label for x in recent], self.n_classes) - self.prior.pick(self.base, nodes)
+        gap = _one_hot([x.label for x in recent], self.n_classes) - self.space.pick(self.base, nodes)
         told = solve_triangular(_root(self, recent), gap, lower=True)
-        return self.base + self.factor @ self.prior.lift(told)
+        return self.base + self.factor @ self.space.asarray(told)
 
     def _cancelled(self) -> bool:
-        return bool(self.prior.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
+        return bool(self.space.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
 
 
 def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:
@@ -297,7 +313,7 @@ def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:
 def _root(field: Field, recent: tuple[Label, ...]) -> Array:
     """R, the Cholesky factor of G₀[K, K] + diag γ² over the labels in V, in label order."""
     nodes = np.array([x.node for x in recent], dtype=np.int64)
-    rows = field.prior.pick(field.factor, nodes)[:, : len(recent)]
+    rows = field.space.pick(field.factor, nodes)[:, : len(recent)]
     return np.tril(rows, -1) + np.diag([x.scale for x in recent])
 
 
@@ -311,7 +327,7 @@ def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:
     turn, triangle = np.linalg.qr(R[at + 1 :, at:].T, mode="complete")
     turn[:, : triangle.shape[1]] *= np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
     V, R = V.copy(), np.delete(R, at, axis=0)
-    V[:, at:], R[:, at:] = V[:, at:] @ field.prior.lift(turn), R[:, at:] @ turn
+    V[:, at:], R[:, at:] = V[:, at:] @ field.space.asarray(turn), R[:, at:] @ turn
     return V, R[:, :-1], turn
 
 

@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 
 from askgraph.errors import ConvergenceError
 from askgraph.field.field import OPEN, Field, Label, known_root
-from askgraph.priors.base import AT_ONCE, Held, Prior
+from askgraph.priors.base import SOLVES_AT_ONCE, LeaveOneOutTerms, Prior
 from askgraph.types import Array, IntArray
 
 
@@ -35,7 +35,9 @@ class LeftOut(NamedTuple):
 def left_out(field: Field, every: bool = False) -> LeftOut:
     """Of some of the labels that were folded in, or all of them, then of all labels in V."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
-        folded = _folded(field, field.prior.hold(field.prior.folded) if every else field.prior.held)
+        folded = _folded(
+            field, field.prior.leave_one_out_terms(field.prior.folded) if every else field.prior.leave_one_out_sample
+        )
         joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
     left = LeftOut(*joined)
     if not np.isfinite(left.votes).all():
@@ -48,17 +50,17 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
 def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
     """The votes of these labels and each of them left out, by K, in a prior that holds no label yet."""
     nodes, codes = _columns(labels)
-    G = np.hstack([prior.pick(prior.columns(part), nodes) for part in _parts(nodes)])
+    G = np.hstack([prior.space.pick(prior.columns(part), nodes) for part in _parts(nodes)])
     inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
     Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
-    weights, beyond = inverse @ Y, inverse @ (prior.pick(prior.influence(), nodes) - G.sum(axis=0))
+    weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]
-    told = prior.put(prior.zeros(classes), nodes, weights)
+    told = prior.space.put(prior.space.zeros(classes), nodes, weights)
     return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision)
 
 
 def _parts(nodes: IntArray) -> list[IntArray]:
-    return [nodes[at : at + AT_ONCE] for at in range(0, nodes.size, AT_ONCE)]
+    return [nodes[at : at + SOLVES_AT_ONCE] for at in range(0, nodes.size, SOLVES_AT_ONCE)]
 
 
 def _recent(field: Field) -> LeftOut:
@@ -67,27 +69,27 @@ def _recent(field: Field) -> LeftOut:
     nodes, labels = _columns(known)
     inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
     Y, precision = _told(field, labels), (inverse**2).sum(axis=0)
-    gap = inverse.T @ (inverse @ (Y - field.prior.pick(field.base, nodes))) / precision[:, None]
-    pull = inverse.T @ field.prior.inner(field.factor[:, : len(known)], (~field.labeled).astype(float))
+    gap = inverse.T @ (inverse @ (Y - field.space.pick(field.base, nodes))) / precision[:, None]
+    pull = inverse.T @ field.space.inner(field.factor[:, : len(known)], (~field.labeled).astype(float))
     return LeftOut(nodes, labels, Y - gap, pull[:, None] * gap, 1 / precision)
 
 
-def _folded(field: Field, held: Held) -> LeftOut:
+def _folded(field: Field, terms: LeaveOneOutTerms) -> LeftOut:
     """By what ties each label to the free nodes, as it was when labels were folded in, and by what V has told since."""
     told = {x.node: x for x in field.folded}
-    nodes, labels = _columns([told[node] for node in held.nodes.tolist()])
+    nodes, labels = _columns([told[node] for node in terms.nodes.tolist()])
     here = labels != OPEN
-    at_ends = partial(field.prior.pick, node=held.ends)
-    Y, since = _told(field, labels), held.links @ at_ends(field.factor)
-    precision = held.precision + (since**2).sum(axis=1)
-    gap = (held.own[:, None] * Y - held.links @ at_ends(field.votes)) / precision[:, None]
-    lost = (held.links @ at_ends(_shadow(field)))[:, None] * gap
+    at_ends = partial(field.space.pick, node=terms.ends)
+    Y, since = _told(field, labels), terms.links @ at_ends(field.factor)
+    precision = terms.precision + (since**2).sum(axis=1)
+    gap = (terms.own[:, None] * Y - terms.links @ at_ends(field.votes)) / precision[:, None]
+    lost = (terms.links @ at_ends(_shadow(field)))[:, None] * gap
     return LeftOut(nodes[here], labels[here], (Y - gap)[here], lost[here], 1 / precision[here])
 
 
 def _shadow(field: Field) -> Array:
     """G_t 1 over the unlabeled nodes: the summary itself, unless noisy labels left their nodes in the field."""
-    noisy = field.prior.total(field.labeled & (field.free > 0))
+    noisy = field.space.total(field.labeled & (field.free > 0))
     return field.apply((~field.labeled).astype(float)) if noisy else field.spread.influence_l1
 
 

@@ -26,7 +26,7 @@ def neighborhood(field: Field, node: int, g: Array, pull: Array, voters: IntArra
         path = [step for step in _find_path(W, g, voter, node) if step not in chosen]
         if len(chosen) + len(path) <= MAX_NODES:
             chosen.update(dict.fromkeys(path))
-    free = field.prior.gather(field.free)
+    free = field.space.gather(field.free)
     _grow(W, free, chosen, np.divide(pull, d, out=g.copy(), where=(free == 0) & (d > 0)))
     return np.array(list(chosen), dtype=np.int64)
 

@@ -67,7 +67,7 @@ def _by_chance(field: Field) -> str:
     if len(known) < SAYING:
         return ""
     labels, at = np.array([x.label for x in known]), np.array([x.node for x in known])
-    Y, base, rng = np.eye(field.n_classes), field.prior.pick(field.base, at), np.random.default_rng(0)
+    Y, base, rng = np.eye(field.n_classes), field.space.pick(field.base, at), np.random.default_rng(0)
     deals = [labels, *(rng.permutation(labels) for _ in range(DEALS))]
     energy = [float((solve_triangular(root, Y[deal] - base, lower=True) ** 2).sum()) for deal in deals]
     chance = float(np.mean(np.array(energy[1:]) <= energy[0]))
@@ -91,10 +91,10 @@ def _rarity(counts: Array) -> str:
 
 def _untold(field: Field) -> str:
     prior, nodes = field.origin, np.array([x.node for x in field.labels], dtype=np.int64)
-    home, rows = prior.components, np.arange(prior.n_rows)
-    untold = ~np.isin(home, prior.lift(np.unique(prior.pick(home, nodes))))
-    first = home == prior.lift(prior.nodes_of(rows))
-    alone, dark, parts = (int(prior.total(some)) for some in (untold, untold & first, first))
+    home, rows = prior.components, np.arange(prior.space.n_rows)
+    untold = ~np.isin(home, prior.space.asarray(np.unique(prior.space.pick(home, nodes))))
+    first = home == prior.space.asarray(prior.space.nodes_of(rows))
+    alone, dark, parts = (int(prior.space.total(some)) for some in (untold, untold & first, first))
     if not alone:
         return ""
     return (

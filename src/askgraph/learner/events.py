@@ -1,15 +1,12 @@
-"""What happens to a learner: events, steps, and how it starts."""
+"""What a learner is told, one event after another, and the steps of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from askgraph.errors import LabelError, SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field
 
 
 class Event(NamedTuple):
@@ -62,24 +59,3 @@ def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[
         if event.kind == "tell" and len(told) in counts:
             then = dict(told)
     return then
-
-
-def seed_of(rng: int | np.random.Generator | None) -> int:
-    """A seed that can be saved: the one given, drawn from a generator, or a fresh one."""
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if rng is None:
-        return int(np.random.default_rng().integers(2**63))
-    if rng < 0:
-        raise SettingError(f"rng={rng}: a seed is 0 or more")
-    return int(rng)
-
-
-def declared(classes: Iterable[Hashable] | None) -> list[Hashable]:
-    """The classes known before any label, as plain values."""
-    if isinstance(classes, str):
-        raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
-    names = [coding.plain_label(label) for label in classes or ()]
-    if len(set(names)) < len(names):
-        raise LabelError(f"classes={names}: a class is declared twice")
-    return names

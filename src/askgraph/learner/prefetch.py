@@ -12,7 +12,7 @@ State = TypeVar("State")
 Next = TypeVar("Next")
 
 
-class Ahead(Generic[State, Next]):
+class Prefetch(Generic[State, Next]):
     """A thread that computes what all answers share, then what follows each of them, the likeliest first."""
 
     def __init__(

@@ -14,12 +14,12 @@ from askgraph.utilities.shortlist import shortlist
 
 def candidates(field: Field, aside: Collection[int]) -> IntArray:
     """The rows of unlabeled nodes that were not set aside."""
-    return np.flatnonzero(field.prior.put(~field.labeled, np.array(list(aside), dtype=np.int64), False))
+    return np.flatnonzero(field.space.put(~field.labeled, np.array(list(aside), dtype=np.int64), False))
 
 
 def finished(field: Field, aside: Collection[int]) -> str | None:
     """Why there is nothing to ask, or None."""
-    if field.prior.count(candidates(field, aside)):
+    if field.space.count(candidates(field, aside)):
         return None
     return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
 
@@ -32,12 +32,12 @@ def questions(
     The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
     """
     known, chosen = field, list[int]()
-    while len(chosen) < n and field.prior.count(nodes := candidates(field, aside)):
-        node, sharper = _one(field, settings, nodes, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
+    while len(chosen) < n and field.space.count(rows := candidates(field, aside)):
+        node, sharper = _one(field, settings, rows, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
         known = known if chosen else sharper
         chosen.append(node)
         if n > 1 and settings.batch == "local" and _scored(field, settings):
-            return known, list(dict.fromkeys([node, *_local_maxima(known, settings, nodes, n)]))[:n]
+            return known, list(dict.fromkeys([node, *_local_maxima(known, settings, rows, n)]))[:n]
         if len(chosen) < n:
             field = sharper.await_answer(node)
     return known, chosen
@@ -48,7 +48,7 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
     rows, prior = candidates(field, aside), field.prior
     if _scored(field, settings):
         return _local_maxima(field, settings, rows, n)
-    drawn = np.random.default_rng(seed).permutation(np.sort(prior.everyone(prior.nodes_of(rows))))[:n]
+    drawn = np.random.default_rng(seed).permutation(np.sort(prior.space.allgather(prior.space.nodes_of(rows))))[:n]
     return [int(node) for node in drawn]
 
 
@@ -57,18 +57,18 @@ def _scored(field: Field, settings: Settings) -> bool:
     return not settings.passive and bool(field.labels or settings.first == "utility")
 
 
-def _one(field: Field, settings: Settings, nodes: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
+def _one(field: Field, settings: Settings, rows: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
     if rng.random() < settings.explores(field.held) or not _scored(field, settings):
-        return field.prior.draw(nodes, rng), field  # (32)
+        return field.space.draw(rows, rng), field  # (32)
     if not field.prior.exact:
-        field, nodes = shortlist(field, nodes, settings.score, settings.criterion, settings.ahead)
-    return field.prior.best(nodes, settings.score(field, nodes), rng), field
+        field, rows = shortlist(field, rows, settings.score, settings.criterion, settings.ahead)
+    return field.space.best(rows, settings.score(field, rows), rng, field.prior.tie), field
 
 
 def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
     """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
-    scores = field.prior.zeros() - np.inf
+    scores = field.space.zeros() - np.inf
     scores[rows] = settings.score(field, rows)
     peak = (scores >= field.origin.highest_neighbor(scores))[rows]
-    parts = [field.prior.top(some, scores[some], n) for some in (rows[peak], rows[~peak])]
+    parts = [field.space.top(some, scores[some], n) for some in (rows[peak], rows[~peak])]
     return [int(node) for node in np.concatenate(parts)[:n]]

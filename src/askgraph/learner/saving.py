@@ -15,7 +15,7 @@ from askgraph.graph import Graph
 from askgraph.learner.settings import Settings
 from askgraph.learner.tuning import ALONE, Choice, alternatives
 from askgraph.priors import ENGINES
-from askgraph.priors.base import Precision
+from askgraph.priors.precision import Precision
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
 
 Path = str | os.PathLike[str]

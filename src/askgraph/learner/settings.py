@@ -83,15 +83,15 @@ class Settings:
         """π_t: the probability that the question after ``held`` labels is drawn at random (32)."""
         return _scheduled(self.explore, "explore", held)
 
-    def score(self, field: Field, nodes: IntArray) -> Array:
-        """Return the scores of these nodes, the larger the better; raise where one is not a finite number."""
+    def score(self, field: Field, rows: IntArray) -> Array:
+        """Return the scores of these rows, the larger the better; raise where one is not a finite number."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
-            scores = self.criterion.score(field, nodes, self.doubts(field.held), self.form, self.expect)
-        self._check_finite(field, nodes, scores)
+            scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect)
+        self._check_finite(field, rows, scores)
         return scores
 
-    def _check_finite(self, field: Field, nodes: IntArray, scores: Array) -> None:
-        odd = field.prior.count(nodes[~np.isfinite(scores)])
+    def _check_finite(self, field: Field, rows: IntArray, scores: Array) -> None:
+        odd = field.space.count(rows[~np.isfinite(scores)])
         if not odd:
             return
         if isinstance(self.utility, str):
@@ -137,17 +137,17 @@ def _schedule(value: Schedule, name: str) -> None:
     if isinstance(value, str) and value not in SCHEDULES:
         raise SettingError(f"{name}={value!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
     if isinstance(value, int | float):
-        share(value, name)
+        checked_share(value, name)
 
 
 def _scheduled(value: Schedule, name: str, held: int) -> float:
     if value is None or isinstance(value, int | float):
         return float(value or 0.0)
     rule = SCHEDULES[value] if isinstance(value, str) else value
-    return 1.0 if held == 0 else share(rule(held), name)
+    return 1.0 if held == 0 else checked_share(rule(held), name)
 
 
-def share(value: float, name: str) -> float:
+def checked_share(value: float, name: str) -> float:
     """A number in [0, 1]."""
     if not 0 <= value <= 1:
         raise SettingError(f"{name}={value}: give a number in [0, 1]")

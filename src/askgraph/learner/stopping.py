@@ -91,8 +91,8 @@ def _swayed(field: Field) -> float:
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0
-    before, after = alone(field.votes).argmax(axis=1), Consensus()(field).argmax(axis=1)
-    total, rest = field.prior.total, ~field.labeled
+    before, after = alone(field.votes).argmax(axis=1), Consensus.of_nodes(field).argmax(axis=1)
+    total, rest = field.space.total, ~field.labeled
     return float(total((before != after) & rest) / total(rest))
 
 

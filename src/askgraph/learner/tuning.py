@@ -17,7 +17,8 @@ from askgraph.graph.combine import summed
 from askgraph.learner.events import Event, told_when
 from askgraph.learner.settings import Settings
 from askgraph.priors import prior as choose_prior
-from askgraph.priors.base import Prior, usual_delta
+from askgraph.priors.base import Prior
+from askgraph.priors.precision import usual_delta
 from askgraph.readouts.temperature import surprise
 
 POINTS = (8, 16, 32, 64, 128, 256)  # labels at which is chosen; beyond, a price would cost more solves than it tells
@@ -55,7 +56,6 @@ class Tuner:
     A price takes a solve for every label and candidate; so much is solved at 8, 16, … 256 labels, and no more after that.
     """
 
-    graphs: Mapping[str, Graph]  # as they were given
     candidates: Mapping[str, tuple[Graph, float | None]]  # and its ridge
     settings: Settings
     engine: str
@@ -64,15 +64,12 @@ class Tuner:
 
     @classmethod
     def of(cls, graphs: Mapping[str, Graph], settings: Settings, engine: str | Prior) -> Tuner:
-        """Among these graphs, or among ridges of the only one; with an engine that was made before, where nothing is chosen."""
-        every = alternatives(graphs, settings)
-        if isinstance(engine, str):
-            return cls(graphs, every, settings, engine)
-        if settings.tune:
+        """Return a tuner among these graphs and their sum, or among ridges of the only graph."""
+        if not isinstance(engine, str):
             raise SettingError(
                 "tune=True makes an engine for each candidate: give engine by its name, or leave it 'auto'"
             )
-        return cls(graphs, every, settings, engine.name, dict.fromkeys(every, engine))
+        return cls(alternatives(graphs, settings), settings, engine)
 
     def due(self, labels: int) -> bool:
         """Whether something is chosen right after so many labels."""
@@ -93,7 +90,7 @@ class Tuner:
         if choice:
             self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
 
-    def settled(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
+    def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
         """The field of what this log speaks for, told what the present one was told: one by one, or folded in at once."""
         prior = self.prior(self.choice(log, declared))
         if now.origin is prior:

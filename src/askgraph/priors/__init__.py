@@ -9,17 +9,20 @@ from askgraph.errors import ConvergenceError, SettingError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.linalg.fill import predicted_fill
 from askgraph.priors import dense
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Prior
 from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
-from askgraph.priors.iterative import MOST, MOST_FLAT, Iterative, needed_bytes
+from askgraph.priors.iterative import Iterative, needed_bytes
 from askgraph.priors.petsc import Petsc
+from askgraph.priors.precision import Precision
+from askgraph.priors.probing import MAX_GROUPS, MAX_PROBES
 from askgraph.support.memory import free_bytes
 from askgraph.support.progress import log
 from askgraph.support.wording import counted
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
+MAX_NORM_PROBES = MAX_GROUPS + 64  # probes of ‖g‖₂
 WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five seconds of factorising
 
 
@@ -32,8 +35,8 @@ def prior(
     >>> ag.prior(ag.chain(5)).reason
     'dense: 5 nodes are few enough to hold the inverse'
     """
-    made, reason = choice(graph, delta, engine, columns)
     precision = Precision.of(graph, delta)
+    made, reason = choice(precision, engine, columns)
     try:
         chosen = made(precision)
         chosen.prepare()
@@ -66,13 +69,14 @@ def _gpu() -> Any:
     return gpu
 
 
-def choice(
-    graph: Graph | ShardedGraph, delta: float | None, engine: str = "auto", columns: bool = False
-) -> tuple[type[Prior], str]:
-    """The rule: dense where the inverse is small, direct where the factor is, iterative elsewhere; petsc for a graph in shards.
+def choice(precision: Precision, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
+    """Return the engine that the rule picks, and why.
+
+    Dense where the inverse is small, direct where the factor is, iterative elsewhere; petsc for a graph in shards.
 
     A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
     """
+    graph: Any = precision.graph
     if engine == "gpu" and isinstance(graph, Graph):
         return _gpu().gpu(graph, columns)
     if engine != "auto":
@@ -86,11 +90,11 @@ def choice(
         return Dense, f"dense: {n:,} nodes are few enough to hold the inverse"
     if columns and n <= dense.MAX_NODES and 8 * n * n <= free_bytes() / 4:
         return Dense, f"dense: this sampler reads all columns of the inverse, which takes {8e-9 * n * n:.1f} GB"
-    entries = predicted_fill(Precision.of(graph, delta).matrix) * (graph.n_edges + n)
+    entries = predicted_fill(precision.matrix) * (graph.n_edges + n)
     size = f"about {entries / n:,.0f} numbers a node"
     if entries**2 / n <= WORK_UP_TO and 8 * entries <= free_bytes() / 4:
         return Direct, f"direct: {n:,} nodes, and a factor of {size} ({8e-9 * entries:.2g} GB)"
     ahead = "; a sampler that looks ahead scores only the nodes that tv ranks highest" if columns else ""
-    most, norms = (needed_bytes(graph, count) / 1e9 for count in (MOST, MOST + MOST_FLAT))
+    most, norms = (needed_bytes(graph, count) / 1e9 for count in (MAX_PROBES, MAX_PROBES + MAX_NORM_PROBES))
     memory = f"at most {most:,.1f} GB, for msd and vm {norms:,.1f} GB"
     return Iterative, f"iterative: {n:,} nodes, and a factor would take {size}; {memory}{ahead}"

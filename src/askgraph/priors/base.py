@@ -1,115 +1,58 @@
-"""What an engine is: a way to solve with Q = L + δI."""
+"""The engine interface: a way to solve with Q = L + δI, the precision of the field."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.errors import ConvergenceError, SettingError
-from askgraph.graph import Graph
-from askgraph.priors.summaries import Spread
-from askgraph.spaces.local import Rows
+from askgraph.errors import ConvergenceError
+from askgraph.priors.precision import Precision
+from askgraph.priors.summaries import Arrays, Exact, Spread
+from askgraph.spaces.base import Space
+from askgraph.spaces.local import NumpySpace
 from askgraph.support.progress import bar
 from askgraph.types import Array, BoolArray, IntArray
 
-RESIDUAL = 1e-8
+MAX_RESIDUAL = 1e-8  # relative; a solve that leaves more raises ConvergenceError
 FAR = 100  # binary orders of magnitude from 1: weights beyond 2^±100 would overflow when the covariance is squared
-SINGLE = 1e12  # the same for engines that compute in single precision
-RIDGE = 0.001  # δ over the mean degree
-MOST_HELD, AT_ONCE = 64, 16  # labels folded in that stand for all of them; solves that are made together
-LONG = 10_000_000  # nodes times solves: some seconds
+SINGLE = 1e12  # single precision holds the covariance of degrees between 1/SINGLE and SINGLE
+MAX_LEFT_OUT = 64  # of more folded labels than this, so many, evenly spaced, stand for all of them in leave-one-out
+SOLVES_AT_ONCE = 16  # right-hand sides that are solved for together
+BAR_FROM = 10_000_000  # nodes times solves: beyond it, some seconds, a progress bar is shown
 
 
-@dataclass(frozen=True, eq=False)
-class Precision:
-    """Q = L + δI, with labels that were folded in: exact ones leave the solve, noisy ones add 1/γ² to their diagonal entry."""
+class LeaveOneOutTerms(NamedTuple):
+    """What leave-one-out needs of labels that are folded into the precision, one row per label.
 
-    graph: Graph  # or some rows of it: a ShardedGraph has what is read of it there
-    delta: float
-    pinned: BoolArray
-    extra: Array
-
-    @classmethod
-    def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
-        """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
-        delta = usual_delta(graph) if delta is None else delta
-        if not (np.isfinite(delta) and delta > 0):
-            raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
-        n = graph.degrees.size
-        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # as above
-
-    @property
-    def plain(self) -> bool:
-        """Whether no label is folded in."""
-        return not (self.pinned.any() or self.extra.any())
-
-    @cached_property
-    def full(self) -> csr_array:
-        """L + δI + diag(extra), pinned rows included."""
-        return csr_array(self.graph.laplacian() + diags_array(self.delta + self.extra))
-
-    @cached_property
-    def matrix(self) -> csr_array:
-        """Q with pinned rows and columns replaced by the identity's, so that it stays n × n and positive definite."""
-        if not self.pinned.any():
-            return self.full
-        free = diags_array((~self.pinned).astype(float))
-        return csr_array(free @ self.full @ free + diags_array(self.pinned.astype(float)))
-
-    @cached_property
-    def excess(self) -> Array:
-        """The row sums of ``matrix``, exactly: what a node loses to the ridge and to pinned neighbours."""
-        lost = self.delta + self.extra + self.graph.weights @ self.pinned.astype(float)
-        return np.where(self.pinned, 1.0, lost)
-
-    def folded(self, nodes: IntArray, noise: Array) -> Precision:
-        """With labels at these nodes, γ = noise, folded in."""
-        pinned, extra = self.pinned.copy(), self.extra.copy()
-        exact = noise == 0
-        pinned[nodes[exact]] = True
-        np.add.at(extra, nodes[~exact], noise[~exact] ** -2.0)
-        return replace(self, pinned=pinned, extra=extra)
-
-
-def usual_delta(graph: Graph | ShardedGraph) -> float:
-    """A thousandth of the mean degree, over the nodes that have an edge, so that isolated ones change nothing."""
-    return RIDGE * graph.mean_degree
-
-
-class Held(NamedTuple):
-    """Labels folded in, a row each: their nodes, how they hang on the field, and how precisely it knows them.
-
-    An exact label hangs on its neighbours by their weights, a noisy one on its own node by 1/γ².
+    An exact label is coupled to its neighbors by their weights, a noisy one to its own node by 1/γ².
     """
 
     nodes: IntArray
-    ends: IntArray  # the nodes they hang on
-    links: csr_array  # by these weights, a row a label, a column an end
-    own: Array  # d + δ, or 1/γ²
-    precision: Array  # own − links G₀ linksᵀ
+    ends: IntArray  # the nodes that the labels are coupled to
+    links: csr_array  # the couplings: one row per label, one column per end
+    own: Array  # d + δ, or 1/γ² for a noisy label
+    precision: Array  # conditional precision of the label: own − links G₀ linksᵀ
 
 
-class Prior(Rows, ABC):
-    """N(0, Q⁻¹), an engine: how to solve with Q, and where the rows of its vectors live."""
+class Prior(ABC):
+    """N(0, Q⁻¹) as an engine: how to solve with Q. Its arrays live in ``space``."""
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
-    look_ahead: ClassVar[Callable[..., Array] | None] = None  # an engine's own way to score by columns of G
+    tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal
     reason: str = ""
 
-    def __init__(self, precision: Precision) -> None:
+    def __init__(self, precision: Precision, space: Space | None = None) -> None:
         self.precision = precision
+        self.space = NumpySpace(precision.graph.n_nodes) if space is None else space
 
     @property
-    def n_nodes(self) -> int:  # type: ignore[override]  # it is only read
-        """How many nodes the field has."""
+    def n_nodes(self) -> int:
+        """The number of nodes."""
         return self.precision.graph.n_nodes
 
     @property
@@ -120,104 +63,133 @@ class Prior(Rows, ABC):
     @property
     def degrees(self) -> Array:
         """The sum of each node's weights."""
-        return self.lift(self.precision.graph.degrees)
+        return self.space.asarray(self.precision.graph.degrees)
+
+    @property
+    def diagonal(self) -> Array:
+        """The diagonal of Q: d + δ, and 1/γ² where a noisy label was folded in."""
+        return self.space.asarray(self.precision.graph.degrees + (self.delta + self.precision.extra))
 
     @property
     def free(self) -> Array:
         """1.0 where a node is in the solve, 0.0 where an exact label was folded in."""
-        return self.lift((~self.precision.pinned).astype(float))
+        return self.space.asarray((~self.precision.pinned).astype(float))
 
     @property
     def labeled(self) -> BoolArray:
-        """Where a label was folded in."""
-        return self.lift(self.precision.pinned | (self.precision.extra > 0))
+        """True where a label was folded in."""
+        return self.space.asarray(self.precision.pinned | (self.precision.extra > 0))
 
     @cached_property
     def magnitude(self) -> float:
         """A power of four near the entries of G₀ where weights are so far from 1 that squares of G₀ would overflow, else 1.
 
-        It goes by the middle, in orders of magnitude, of all numbers in Q, so that none of them is lost on either side.
+        The power goes by the middle, in orders of magnitude, of all numbers in Q, so that none is lost on either side.
         """
         most = float(self.precision.graph.degrees.max() + self.delta)
         least = min(float(self.precision.graph.weights.data.min(initial=most)), self.delta or most)
         middle = (np.log2(least) + np.log2(most)) / 2
         return 1.0 if abs(middle) < FAR else float(4.0 ** -np.round(middle / 2))
 
+    @property
+    def weights(self) -> Any:
+        """W, in the memory of the space."""
+        return self.precision.graph.weights
+
     def neighbors(self, x: Array) -> Array:
-        """W x."""
-        return np.asarray(self.precision.graph.weights @ x)
+        """Return W x."""
+        return self.weights @ x
 
     def highest_neighbor(self, x: Array) -> Array:
-        """The highest x among each node's neighbours, -inf without any."""
+        """Return the highest x among each node's neighbors, -inf for a node without any."""
         W = self.precision.graph.weights
-        return self.scatter(highest(W.indptr, self.gather(x)[W.indices]))
+        return self.space.scatter(highest_in_runs(W.indptr, self.space.gather(x)[W.indices]))
 
     def times(self, x: Array) -> Array:
-        """(L + δI) x and what noisy labels add; rows of exact ones included."""
-        return np.asarray(self.precision.full @ x)
+        """Return Q x, rows of pinned nodes included."""
+        diagonal = self.diagonal
+        return (diagonal if x.ndim == 1 else diagonal[:, None]) * x - self.neighbors(x)
 
     @property
     def components(self) -> IntArray:
         """The smallest node of the component that each node is in."""
         part = self.precision.graph.components()
-        return self.lift(np.unique(part, return_index=True)[1][part])
+        return self.space.asarray(np.unique(part, return_index=True)[1][part])
 
-    def prepare(self) -> None:
-        """Do now what the first solve would do: factorise, order, coarsen."""
+    @property
+    def component_sizes(self) -> IntArray:
+        """The number of nodes of the component that each node is in."""
+        part = self.precision.graph.components()
+        return self.space.asarray(np.bincount(part)[part])
+
+    def prepare(self) -> None:  # noqa: B027 -- most engines have nothing to prepare
+        """Do now what the first solve would do: factorize, order, coarsen."""
+
+    def arrays(self) -> Arrays:
+        """Return what was computed of Q, to save it; most engines compute it again."""
+        return {}
+
+    def restore(self, stored: Arrays) -> None:  # noqa: B027 -- as above
+        """Take what ``arrays`` gave instead of computing it."""
+
+    def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Spread:
+        """Return the summaries that were saved as arrays, after this number of labels in V."""
+        return Exact.from_arrays(stored, self.n_nodes, squares, self.magnitude)
 
     @abstractmethod
     def solve(self, b: Array) -> Array:
-        """G₀ b for b of shape (n,) or (n, k); zero at pinned nodes."""
+        """Return G₀ b for b of shape (n,) or (n, k); zero at pinned nodes."""
 
     @abstractmethod
     def spread(self, squares: bool) -> Spread:
-        """Summaries before any label; diag G² only when asked for."""
+        """Return the summaries of G₀; those of ‖g‖₂ only with ``squares``."""
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[:, nodes]; an engine that iterates may stop at the relative residual ``rough``."""
-        return self.solve(self.put(self.zeros(len(nodes)), nodes, np.eye(len(nodes))))
+        """Return G₀[:, nodes]; an engine that iterates may stop at the relative residual ``rough``."""
+        return self.solve(self.space.put(self.space.zeros(len(nodes)), nodes, np.eye(len(nodes))))
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[i, i] at these nodes; an engine that iterates may stop at the relative residual ``rough``."""
-        return np.asarray(self.pick(self.columns(nodes), nodes).diagonal())
+        """Return G₀[i, i] at these nodes; an engine that iterates may stop at the relative residual ``rough``."""
+        return np.asarray(self.space.pick(self.columns(nodes), nodes).diagonal())
 
     def fold(self, nodes: IntArray, noise: Array) -> Self:
-        """The same engine with labels at these nodes, γ = noise, folded into its precision."""
+        """Return the same engine with labels at these nodes, of label noise γ, folded into its precision."""
         return self.conditioned(self.precision.folded(nodes, noise))
 
     def conditioned(self, precision: Precision) -> Self:
-        """The same engine on another precision."""
+        """Return the same engine on another precision."""
         prior = type(self)(precision)
         prior.reason = self.reason
         return prior
-
-    @cached_property
-    def held(self) -> Held:
-        """Labels folded in; of many, some that are evenly spaced."""
-        every = self.folded
-        return self.hold(every[np.linspace(0, every.size - 1, min(every.size, MOST_HELD)).round().astype(np.int64)])
 
     @property
     def folded(self) -> IntArray:
         """The nodes whose labels were folded in."""
         return np.flatnonzero(self.precision.pinned | (self.precision.extra > 0))
 
-    def hold(self, nodes: IntArray) -> Held:
-        """Of these nodes, whose labels were folded in: a solve each."""
-        links, own = self.ties(nodes)
+    @cached_property
+    def leave_one_out_sample(self) -> LeaveOneOutTerms:
+        """The leave-one-out terms of the folded labels, or of some of them where they are many."""
+        every = self.folded
+        places = np.linspace(0, every.size - 1, min(every.size, MAX_LEFT_OUT)).round().astype(np.int64)
+        return self.leave_one_out_terms(every[places])
+
+    def leave_one_out_terms(self, nodes: IntArray) -> LeaveOneOutTerms:
+        """Return the leave-one-out terms of labels that were folded in at these nodes: one solve per label."""
+        links, own = self.couplings(nodes)
         ends, place = np.unique(links.indices, return_inverse=True)
         links = csr_array((links.data, place, links.indptr), shape=(nodes.size, ends.size))
-        known, long = [np.zeros(0)], self.n_nodes * nodes.size > LONG
+        known, long = [np.zeros(0)], self.n_nodes * nodes.size > BAR_FROM
         with bar(nodes.size if long else 0, f"leaving out {nodes.size} labels") as tick:
-            for at in range(0, nodes.size, AT_ONCE):
-                part = links[at : at + AT_ONCE].toarray()
-                solved = self.pick(self.solve(self.put(self.zeros(len(part)), ends, part.T)), ends)
+            for at in range(0, nodes.size, SOLVES_AT_ONCE):
+                part = links[at : at + SOLVES_AT_ONCE].toarray()
+                solved = self.space.pick(self.solve(self.space.put(self.space.zeros(len(part)), ends, part.T)), ends)
                 known.append(np.einsum("ij,ji->i", part, solved))
                 tick(len(part))
-        return Held(nodes, ends, links, own, own - np.concatenate(known))
+        return LeaveOneOutTerms(nodes, ends, links, own, own - np.concatenate(known))
 
-    def ties(self, nodes: IntArray) -> tuple[csr_array, Array]:
-        """How labels at these nodes hang on the field, a row each over all nodes, and their own d + δ or 1/γ²."""
+    def couplings(self, nodes: IntArray) -> tuple[csr_array, Array]:
+        """Return how labels at these nodes are coupled to the field, one row per label, and their own d + δ or 1/γ²."""
         pinned, extra = self.precision.pinned[nodes], self.precision.extra[nodes]
         weights, own = self.precision.graph.weights[nodes], self.precision.graph.degrees[nodes] + self.precision.delta
         noisy = csr_array((extra, nodes, np.arange(nodes.size + 1)), shape=weights.shape)
@@ -226,9 +198,9 @@ class Prior(Rows, ABC):
         return links, np.where(pinned, own, extra)
 
     def influence(self) -> Array:
-        """G₀1: 1/δ when no label is folded in, one solve otherwise."""
-        if self.precision.plain:
-            return self.zeros() + 1 / self.precision.delta
+        """Return G₀1: 1/δ when no label is folded in, one solve otherwise."""
+        if not self.folded.size:
+            return self.space.zeros() + 1 / self.precision.delta
         return self.solve(self.free)
 
 
@@ -242,8 +214,8 @@ def check_single(precision: Precision, engine: str) -> None:
         )
 
 
-def highest(first: IntArray, x: Array) -> Array:
-    """The highest in each run of x, -inf where it is empty; ``first`` says where runs begin."""
+def highest_in_runs(first: IntArray, x: Array) -> Array:
+    """Return the highest number in each run of x, -inf for an empty run; ``first`` says where runs begin."""
     some = np.flatnonzero(np.diff(first))
     out = np.full(len(first) - 1, -np.inf)
     if some.size:
@@ -251,10 +223,10 @@ def highest(first: IntArray, x: Array) -> Array:
     return out
 
 
-def checked(residual: float, what: str) -> None:
-    """Raise when a relative residual is worse than promised."""
-    if not residual <= RESIDUAL:
+def check_residual(residual: float, what: str) -> None:
+    """Raise where a relative residual is larger than promised, or not a number."""
+    if not residual <= MAX_RESIDUAL:
         raise ConvergenceError(
-            f"{what} did not converge: relative residual {residual:.1e}, {RESIDUAL:g} was asked for. The weights span too "
+            f"{what} did not converge: relative residual {residual:.1e}, {MAX_RESIDUAL:g} was asked for. The weights span too "
             "many orders of magnitude for this delta: raise delta, or rescale or clip the weights"
         )

@@ -6,12 +6,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from askgraph.errors import TooLargeError
-from askgraph.priors.base import Precision, Prior, checked
+from askgraph.priors.base import Prior, check_residual
+from askgraph.priors.precision import Precision
 from askgraph.priors.summaries import Exact
 from askgraph.support.memory import fits
 from askgraph.types import Array, IntArray
 
-MAX_NODES = 20_000  # 3.2 GB
+MAX_NODES = 20_000  # the inverse takes 3.2 GB
 
 
 class Dense(Prior):
@@ -33,15 +34,15 @@ class Dense(Prior):
         self._inverse[:, precision.pinned] = 0.0
 
     def solve(self, b: Array) -> Array:
-        """G₀ b."""
+        """Return G₀ b."""
         return np.asarray(self._inverse @ b)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[:, nodes]: rows of a symmetric matrix, which are contiguous."""
+        """Return G₀[:, nodes]: rows of a symmetric matrix, which are contiguous."""
         return self._inverse[nodes].T
 
     def spread(self, squares: bool) -> Exact:
-        """The diagonal, row sums and row norms of the inverse."""
+        """Return the diagonal, row sums and row norms of the inverse."""
         G = self._inverse if self.magnitude == 1 or not squares else self._inverse / self.magnitude
         norms = np.einsum("ij,ij->i", G, G) if squares else None
         return Exact(np.diagonal(self._inverse).copy(), self.influence(), norms, self.magnitude)
@@ -49,15 +50,15 @@ class Dense(Prior):
     def _check(self) -> None:
         z = np.random.default_rng(0).choice([-1.0, 1.0], size=self.n_nodes)
         gap = self.precision.matrix @ (self._inverse @ z) - z
-        checked(float(np.linalg.norm(gap) / np.linalg.norm(z)), "the dense inverse")
+        check_residual(float(np.linalg.norm(gap) / np.linalg.norm(z)), "the dense inverse")
 
 
 def _inverted(Q: Array) -> Array:
-    """Q⁻¹ in Q's own memory (potrf, potri), symmetric and row-contiguous."""
+    """Return Q⁻¹ in Q's own memory (potrf, potri), symmetric and row-contiguous."""
     chol, failed = lapack.dpotrf(Q, lower=1, overwrite_a=1)
     half, _ = lapack.dpotri(chol, lower=1, overwrite_c=1) if not failed else (Q, 0)
     if failed:
-        checked(np.inf, "the Cholesky factorisation")
+        check_residual(np.inf, "the Cholesky factorization")
     inverse = np.asarray(half).T  # the upper triangle, row-contiguous
     for i in range(len(inverse)):
         inverse[i, :i] = inverse[:i, i]

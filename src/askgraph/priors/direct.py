@@ -1,4 +1,4 @@
-"""The engine for graphs whose factor stays sparse: one factorisation, exact summaries by selected inversion."""
+"""The engine for graphs whose factor stays sparse: one factorization, exact summaries by selected inversion."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from askgraph.linalg.factor import DENSE_UP_TO, Factor
-from askgraph.priors.base import Prior, checked
-from askgraph.priors.summaries import Exact
+from askgraph.priors.base import Prior, check_residual
+from askgraph.priors.summaries import Arrays, Exact
 from askgraph.support.memory import free_bytes
 from askgraph.support.progress import compiling
 from askgraph.types import Array
 
-SHARE = 0.25  # of free memory that a factor may take: summaries and solves need as much again
-MOST_WORK = 2e11  # multiplications: about two minutes
+MAX_MEMORY_SHARE = 0.25  # of free memory that a factor may take: summaries and solves need as much again
+MAX_WORK = 2e11  # multiplications: about two minutes
 
 
 class Direct(Prior):
@@ -26,10 +26,10 @@ class Direct(Prior):
 
     @cached_property
     def factor(self) -> Factor:
-        """Of the scaled Q, computed when first needed; refused where it would not fit."""
-        with self._loading("factorising"):
+        """The factor of the scaled Q, computed when first needed; refused where it would not fit."""
+        with self._loading("factorizing"):
             excess = self.precision.excess * self._scales
-            return Factor(self.scaled_matrix, excess, SHARE * free_bytes(), MOST_WORK)
+            return Factor(self.scaled_matrix, excess, MAX_MEMORY_SHARE * free_bytes(), MAX_WORK)
 
     @property
     def scaled_matrix(self) -> csr_array:
@@ -41,23 +41,27 @@ class Direct(Prior):
         return np.where(self.precision.pinned, 1.0, self.magnitude)
 
     def prepare(self) -> None:
-        """Factorise."""
+        """Factorize."""
         _ = self.factor
 
-    def restore(self, factor: Factor) -> None:
-        """With a factor that was computed before."""
-        self.__dict__["factor"] = factor
+    def arrays(self) -> Arrays:
+        """Return the factor as arrays."""
+        return self.factor.arrays()
+
+    def restore(self, stored: Arrays) -> None:
+        """Take a factor that was computed before."""
+        self.__dict__["factor"] = Factor.restored(self.scaled_matrix, stored)
 
     def solve(self, b: Array) -> Array:
-        """G₀ b."""
+        """Return G₀ b."""
         free = self.free if b.ndim == 1 else self.free[:, None]
         return np.asarray(self.factor.solve(b * free) * (free * self.magnitude))
 
     def spread(self, squares: bool) -> Exact:
-        """diag G₀ and diag G₀² from the factor alone."""
+        """Return summaries from the factor alone: diag G₀ and diag G₀² by selected inversion."""
         with self._loading("selected inversion"), np.errstate(over="ignore", invalid="ignore"):
             variance, norms = self.factor.diagonals(squares)
-        checked(0.0 if np.isfinite(variance).all() else np.inf, "selected inversion")
+        check_residual(0.0 if np.isfinite(variance).all() else np.inf, "selected inversion")
         free = self.free
         norms = None if norms is None else norms * np.square(free)
         return Exact(variance * (free * self.magnitude), self.influence(), norms, self.magnitude)

@@ -1,40 +1,33 @@
-"""The engine for graphs that cannot be factorised: preconditioned conjugate gradients, probed summaries, an exact shortlist."""
+"""The engine for graphs that cannot be factorized: preconditioned conjugate gradients, probed summaries, an exact shortlist."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property, partial
-from typing import Self
 
 import numpy as np
 
+from askgraph.errors import FileError
 from askgraph.graph import Graph
-from askgraph.linalg.blocked_cg import WIDTH
 from askgraph.linalg.cg import SMALL, Solver
-from askgraph.priors.base import Precision, Prior, check_single, checked
-from askgraph.priors.noise.host import Field, Flat, Sample, SteppedFlat, Steps
-from askgraph.priors.probed import Probed, Samples
+from askgraph.priors.noise.host import FieldNoise, GroupedSignNoise, GroupNoise, SignNoise
+from askgraph.priors.precision import Precision
+from askgraph.priors.probed import Noise, Probed, Sample, Samples
+from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, equal_weights
+from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar, compiling, log
-from askgraph.types import Array, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-FLOAT32_FROM = 1e-4  # residuals that float32 reaches
-FEWEST, MOST = 16, 256  # probes of the field
-MOST_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
-MOST_FLAT = MOST_GROUPS + 64  # probes of ‖g‖₂
-COARSE = 300_000  # nodes for which so many groups are coarse
-WANTED = 0.027  # relative error of a variance that probes estimate
-ACCURATE = 3e-9  # the residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
+FLOAT32_FROM = 1e-4  # relative residuals from here on are reached in float32
+COARSE_FROM = 300_000  # nodes; beyond, MAX_GROUPS groups are too coarse for msd and vm: their questions are some 5 % below the best
 
 
-class Iterative(Prior):
-    """Solves by conjugate gradients over blocks; ``sharp`` is the largest residual that a rough column may be left with."""
+class Iterative(ProbedPrior):
+    """Solves by conjugate gradients over blocks of columns."""
 
     name = "iterative"
-    exact = False
-    tie = 1e-6
 
     def __init__(
         self,
@@ -44,17 +37,10 @@ class Iterative(Prior):
         sharp: float = 1.0,
         probing: float = 1e-3,
     ) -> None:
-        super().__init__(precision)
-        check_single(precision, self.name)
-        self._make_room(MOST if probes is None else probes)
-        self._probes = probes
-        self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
-
-    def _make_room(self, probes: int) -> None:
-        """Refuse what would not fit."""
-        graph = self.precision.graph
+        super().__init__(precision, None, probes, flat_probes, sharp, probing)
+        graph = precision.graph
         fits(
-            needed_bytes(graph, probes),
+            needed_bytes(graph, MAX_PROBES if probes is None else probes),
             f"the iterative engine on {self.n_nodes:,} nodes and {graph.n_edges:,} edges",
             "close other programs, take a larger machine or a sparser graph, or fewer probes with "
             "engine=Iterative(Precision.of(graph, delta), probes=64) from askgraph.priors",
@@ -69,19 +55,13 @@ class Iterative(Prior):
         """Order the nodes and build the preconditioner."""
         _ = self._solver
 
-    def conditioned(self, precision: Precision) -> Self:
-        """The same engine and settings on another precision."""
-        prior = type(self)(precision, self._probes, **self._settings)  # type: ignore[arg-type]  # a subclass may take other settings
-        prior.reason = self.reason
-        return prior
-
     def solve(self, b: Array) -> Array:
-        """G₀ b, to a relative residual of 3e-9."""
+        """Return G₀ b, to a relative residual of 3e-9."""
         return self._masked(self._solver.solve(self._masked(b), ACCURATE))
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[:, nodes], in float32 where a rough residual is enough."""
-        residual = min(rough, self._settings["sharp"]) or ACCURATE
+        """Return G₀[:, nodes], in float32 where a rough residual is enough."""
+        residual = min(rough, self.sharp) or ACCURATE
         b = np.zeros((self.n_nodes, len(nodes)), dtype=np.float64 if residual < FLOAT32_FROM else np.float32)
         b[nodes, np.arange(len(nodes))] = self.free[nodes]
         if residual < FLOAT32_FROM:
@@ -89,83 +69,73 @@ class Iterative(Prior):
         return self._masked(self._solver.rough(b, residual).astype(np.float64))
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[i, i] at these nodes: their error is of the order of the residual squared."""
-        residual = min(rough, self._settings["sharp"])
+        """Return G₀[i, i] at these nodes: their error is of the order of the residual squared."""
+        residual = min(rough, self.sharp)
         if residual < FLOAT32_FROM:
             return super().variances(nodes)
         return self._solver.diagonal(nodes, residual) * self.free[nodes]
 
-    def spread(self, squares: bool) -> Probed:
-        """Probes of the field and, when asked for, of ‖g‖₂."""
-        component, delta = self.precision.graph.components(), self.precision.delta
-        local = self.lift(1 / self.precision.full.diagonal())
-        share, influence = self.lift(delta / np.bincount(component)[component]), self.influence()
-        noise = self._noise()
-        certain = local + share * (influence - local) ** 2
-        values = self._field_probes(noise, certain)
-        field_samples = Samples.of(self, values, _shares(values.shape[1]), noise)
+    def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Probed:
+        """Return the summaries that were saved as arrays, after this number of labels in V."""
+        n, noise = self.n_nodes, self._field_noise()
+        noise.restore(stored["field_means"])
+        signs = self._restored_signs(stored) if squares else None
         return Probed(
-            local=local,
-            share=share,
-            delta=delta,
-            field_samples=field_samples,
-            flat_samples=self._flat_probes(component) if squares else None,
-            influence_l1=influence,
-            known=self.free == 0,
-            known_variance=self.zeros(),
-            known_squares=self.zeros(),
+            local=1 / self.diagonal,
+            share=self.delta / self.component_sizes,
+            delta=self.delta,
+            field_samples=Samples.from_arrays(stored, "field", n, labels, noise),
+            flat_samples=None if signs is None else Samples.from_arrays(stored, "flat", n, labels, signs),
+            influence_l1=checked_array(stored["influence"], (n,)),
+            known=checked_array(stored["known"], (n,)).astype(bool),
+            known_variance=checked_array(stored["known_variance"], (n,)),
+            known_squares=checked_array(stored["known_squares"], (n,)),
         )
 
-    def _field_probes(self, noise: Field, certain: Array) -> Sample:
-        """P X, a column a probe: as many as bring the error of a variance down to WANTED, by what a few of them say."""
-        if self._probes is not None:
-            return self._solved([(noise.block, self._probes)])
-        pilot = self._solved([(noise.block, FEWEST)])
-        square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
-        free = self.free > 0
-        share = float(self.total((square / (square + certain)) ** 2 * free) / max(self.total(free), 1))
-        checked(0.0 if np.isfinite(share) else np.inf, "probing the covariance")
-        count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
-        return self._solved([(lambda cols: noise.block(_later(cols)), count - FEWEST)], pilot)
+    def _restored_signs(self, stored: Arrays) -> Noise:
+        component, free, group = self.precision.graph.components(), ~self.precision.pinned, stored.get("flat_group")
+        if group is not None and not 0 <= checked_array(group, component.shape).min() <= group.max() < component.size:
+            raise FileError("groups that are not those of its nodes")
+        signs = SignNoise(component if group is None else group, free)
+        signs.restore(stored["flat_means"])
+        return signs if group is None else GroupedSignNoise(GroupNoise(group, component, free), signs)
 
-    def _flat_probes(self, component: IntArray) -> Samples:
-        """P G z. What is constant on groups of nodes is exact, where the graph mixes so slowly that it has groups."""
-        free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
-        group = self._solver.groups(MOST_GROUPS)
+    def _field_noise(self) -> FieldNoise:
+        return FieldNoise(self.precision)
+
+    def _norm_samples(self) -> Samples:
+        """Return samples P G z; what is constant on groups of nodes is exact, where the graph mixes so slowly that groups exist."""
+        component, free, count = self.precision.graph.components(), ~self.precision.pinned, self.flat_probes
+        group = self._solver.groups(MAX_GROUPS)
         more = 4.0 * self.n_nodes * (count + (0 if group is None else int(group.max()) + 1))
         fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence, which do not need them")
         if group is None:
-            flat = Flat(component, free)
-            return Samples.of(self, self._solved([(flat.block, count)]), _shares(count), flat)
-        home = np.empty(component.max() + 1, dtype=group.dtype)
-        for some in (~free, free):  # a pinned node has no neighbors in Q: it joins a group of its own component
-            home[component[some]] = group[some]
-        group = np.where(free, group, home[component])
-        if self.n_nodes > COARSE:
+            signs = SignNoise(component, free)
+            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
+        if self.n_nodes > COARSE_FROM:
             log.info("so many nodes: msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
-        steps, flat = Steps(group, component, free), Flat(group, free)
-        values = self._solved([(steps.block, steps.count), (flat.block, count)])
-        return Samples.of(
-            self, values, np.concatenate([np.ones(steps.count), _shares(count)]), SteppedFlat(steps, flat)
-        )
+        whole = _with_pinned(group, component, free)
+        return self._grouped_samples(GroupNoise(whole, component, free), SignNoise(whole, free))
 
-    def _solved(self, noise: list[tuple[Callable[[slice], Sample], int]], before: Sample | None = None) -> Sample:
-        """P G of these kinds of noise, so many columns of each, after the columns that were solved before."""
-        done = 0 if before is None else before.shape[1]
-        values = self.zeros(done + sum(count for _, count in noise), dtype=np.float32)
-        if before is not None:
-            values[:, :done] = before
-        with bar(values.shape[1] - done, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            for block, count in noise:
-                part = values[:, done : done + count]
-                self._solver.rough(
-                    block, self._settings["probing"], count, True, partial(tick, self._solver.width), part
-                )
-                done += count
-        return values
+    def _grouped_samples(self, groups: GroupNoise, signs: SignNoise) -> Samples:
+        count = self.flat_probes
+        values = self.space.zeros(groups.count + count, dtype=np.float32)
+        self._probe(groups.block, 0, values[:, : groups.count])
+        self._probe(signs.block, 0, values[:, groups.count :])
+        weights = np.concatenate([np.ones(groups.count), equal_weights(count)])
+        return Samples.of(self.space, values, weights, GroupedSignNoise(groups, signs))
 
-    def _noise(self) -> Field:
-        return Field(self.precision)
+    def _probe(self, block: Block, first: int, out: Sample) -> None:
+        count = out.shape[1]
+        with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
+            self._solver.rough(
+                lambda columns: block(slice(columns.start + first, columns.stop + first)),
+                self.probing,
+                count,
+                True,
+                partial(tick, self._solver.width),
+                out,
+            )
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():
@@ -173,16 +143,15 @@ class Iterative(Prior):
         return x * (self.free if x.ndim == 1 else self.free[:, None])
 
 
+def _with_pinned(group: AnyArray, component: IntArray, free: BoolArray) -> AnyArray:
+    """Return the groups with pinned nodes, which have no neighbors in Q, moved to a group of their own component."""
+    home = np.empty(component.max() + 1, dtype=group.dtype)
+    for some in (~free, free):
+        home[component[some]] = group[some]
+    return np.where(free, group, home[component])
+
+
 def needed_bytes(graph: Graph, probes: int) -> float:
-    """Peak memory: some copies of the matrix, the probes, and what each thread works on. Measured within a fifth."""
+    """Return the peak memory: some copies of the matrix, the probes, and what each thread works on; measured within a fifth."""
     n, entries = graph.n_nodes, 2 * graph.n_edges
     return 60.0 * entries + n * (300.0 + 4.0 * probes + 32.0 * 7 * (os.cpu_count() or 1))
-
-
-def _later(columns: slice) -> slice:
-    """The same columns after those of the pilot."""
-    return slice(columns.start + FEWEST, columns.stop + FEWEST)
-
-
-def _shares(count: int) -> Array:
-    return np.full(count, 1 / max(count, 1))

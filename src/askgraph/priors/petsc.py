@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
@@ -13,30 +12,28 @@ from scipy.sparse import coo_array, csr_array
 from askgraph.distributed.distribute import sharded
 from askgraph.distributed.sharded_graph import Parts, ShardedGraph
 from askgraph.errors import ConvergenceError
-from askgraph.graph import Graph
-from askgraph.priors.base import Precision, Prior, check_single, highest
-from askgraph.priors.iterative import ACCURATE, FEWEST, MOST, MOST_GROUPS, WANTED
-from askgraph.priors.noise.groups import Groups, ShardSteps
-from askgraph.priors.noise.host import Sample
-from askgraph.priors.noise.mpi import ShardField, ShardFlat
+from askgraph.priors.base import highest_in_runs
+from askgraph.priors.noise.groups import Groups, MpiGroupNoise
+from askgraph.priors.noise.mpi import MpiFieldNoise, MpiSignNoise
 from askgraph.priors.petsc_solver import ADVICE, Ksp, petsc
-from askgraph.priors.probed import Probed, Samples
-from askgraph.spaces.mpi import RankRows
+from askgraph.priors.precision import Precision
+from askgraph.priors.probed import Sample, Samples
+from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, equal_weights
+from askgraph.spaces.mpi import MpiSpace
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar
 from askgraph.types import Array, IntArray
 
-LOST = 1e-6  # the share of δ that rounding may change
-FEWEST_IN = 32  # nodes a group, on average
-WIDTH = 8  # probes that are solved for before their neighbours are heard
+MAX_RIDGE_LOSS = 1e-6  # share of δ that rounding of d + δ may change
+NODES_PER_GROUP = 32  # on average, at least
+BATCH = 8  # probes that are solved for before the halo is exchanged once for W X
 
 
-class Petsc(RankRows, Prior):
+class Petsc(ProbedPrior):
     """Solves by PETSc in all processes of an MPI job, each with its own rows of everything."""
 
     name = "petsc"
-    exact = False
-    tie = 1e-6
+    space: MpiSpace
 
     def __init__(
         self,
@@ -48,49 +45,45 @@ class Petsc(RankRows, Prior):
         folded: IntArray | None = None,
     ) -> None:
         petsc()
-        super().__init__(_sharded(precision))
+        precision, self.graph = _over_ranks(precision)
+        super().__init__(precision, MpiSpace(self.graph), probes, flat_probes, sharp, probing)
         if folded is None:
-            check_single(self.precision, self.name)
             self._check_ridge()
-            self._check_room(MOST if probes is None else probes)
-        self._probes, self._folded = probes, np.empty(0, np.int64) if folded is None else folded
-        self._settings = {"flat_probes": flat_probes, "sharp": sharp, "probing": probing}
+            self._check_memory(MAX_PROBES if probes is None else probes)
+        self._folded = np.empty(0, np.int64) if folded is None else folded
 
     def _check_ridge(self) -> None:
         """Refuse a ridge that rounding of d + δ, which the matrix holds as one number, would change."""
-        lost = float(np.finfo(float).eps * self.highest(self.graph.degrees) / self.delta)
-        if lost > LOST:
+        lost = float(np.finfo(float).eps * self.space.highest(self.graph.degrees) / self.delta)
+        if lost > MAX_RIDGE_LOSS:
             raise ConvergenceError(
                 f"delta = {self.delta:g} is lost in the rounding of degrees ({lost:.0e} of it): {ADVICE}"
             )
 
-    def _check_room(self, probes: int) -> None:
-        """Refuse what would not fit, before it is tried: measured, 70 bytes an entry and 440 a node, and 4 a node and probe."""
-        self._fits(70.0 * self.graph.local.nnz + self.n_rows * (440.0 + 4.0 * probes), "the petsc engine")
+    def _check_memory(self, probes: int) -> None:
+        """Refuse a graph that would not fit: measured, 70 bytes per entry, 440 per node, and 4 per node and probe."""
+        self._fits(70.0 * self.graph.local.nnz + self.space.n_rows * (440.0 + 4.0 * probes), "the petsc engine")
 
     def _fits(self, size: float, what: str) -> None:
-        needed = self.ranks.on_this_machine(size)
+        ranks = self.graph.ranks
+        needed = ranks.on_this_machine(size)
         whole = f"{what} on {self.n_nodes:,} nodes and {self.graph.n_edges:,} edges, on one machine of the job,"
         advice = "take more machines, a sparser graph, or fewer probes: engine=Petsc(Precision.of(graph), probes=64)"
-        self.ranks.agreed(lambda: fits(needed, whole, f"{advice} from askgraph.priors"))
-
-    @property
-    def graph(self) -> ShardedGraph:  # type: ignore[override]  # it is only read
-        """The graph, some rows of it here."""
-        return self.precision.graph  # type: ignore[return-value]  # as __init__ made it
+        ranks.agreed(lambda: fits(needed, whole, f"{advice} from askgraph.priors"))
 
     @cached_property
     def _ksp(self) -> Ksp:
-        return Ksp(self.graph, self._diagonal, self.precision.pinned)
-
-    @property
-    def _diagonal(self) -> Array:
-        return self.graph.degrees + self.precision.delta + self.precision.extra
+        return Ksp(self.graph, self.diagonal, self.precision.pinned)
 
     @property
     def components(self) -> IntArray:
         """The smallest node of the component that each node is in."""
         return self.graph.parts.label[self.graph.parts.of]
+
+    @property
+    def component_sizes(self) -> IntArray:
+        """The number of nodes of the component that each node is in."""
+        return self.graph.parts.size[self.graph.parts.of]
 
     def prepare(self) -> None:
         """Lay out the matrix and set up the preconditioner."""
@@ -98,63 +91,54 @@ class Petsc(RankRows, Prior):
 
     @property
     def folded(self) -> IntArray:
-        """The nodes whose labels were folded in."""
+        """The nodes whose labels were folded in, in every process."""
         return self._folded
 
     def fold(self, nodes: IntArray, noise: Array) -> Self:
-        """The same engine with labels at these nodes, γ = noise, folded into its precision."""
-        rows = self.rows_of(nodes)
+        """Return the same engine with labels at these nodes, of label noise γ, folded into its precision."""
+        rows = self.space.rows_of(nodes)
         here = rows >= 0
         precision, every = self.precision.folded(rows[here], noise[here]), np.union1d(self._folded, nodes)
-        prior = type(self)(precision, self._probes, **self._settings, folded=every)  # type: ignore[arg-type]  # numbers as given
+        prior = type(self)(precision, **self.settings, folded=every)
         prior.reason = self.reason
         return prior
 
     def neighbors(self, x: Array) -> Array:
-        """W x."""
+        """Return W x."""
         return self.graph.neighbors(x)
 
     def highest_neighbor(self, x: Array) -> Array:
-        """The highest x among each node's neighbours, -inf without any."""
+        """Return the highest x among each node's neighbors, -inf for a node without any."""
         every = np.concatenate([x, self.graph.halo.fetched(x)])
-        return highest(self.graph.local.indptr, every[self.graph.local.indices])
-
-    def times(self, x: Array) -> Array:
-        """(L + δI) x and what noisy labels add; rows of exact ones included."""
-        diagonal = self._diagonal
-        return np.asarray((diagonal if x.ndim == 1 else diagonal[:, None]) * x - self.neighbors(x))
+        return highest_in_runs(self.graph.local.indptr, every[self.graph.local.indices])
 
     def solve(self, b: Array) -> Array:
-        """G₀ b, to a relative residual of 3e-9."""
+        """Return G₀ b, to a relative residual of 3e-9."""
         return self._solved(b[:, None] if b.ndim == 1 else b, ACCURATE)[0].reshape(b.shape)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[:, nodes]."""
-        return self._solved(self._units(nodes), min(rough, self._settings["sharp"]) or ACCURATE)[0]
+        """Return G₀[:, nodes]."""
+        return self._solved(self._units(nodes), min(rough, self.sharp) or ACCURATE)[0]
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G₀[i, i] at these nodes, x_i + x · r: their error is of the order of the residual squared."""
+        """Return G₀[i, i] at these nodes, x_i + x · r: their error is of the order of the residual squared."""
         found = np.empty(nodes.size)
-        for at in range(0, nodes.size, WIDTH):
-            some = nodes[at : at + WIDTH]
-            X, gap = self._solved(self._units(some), min(rough, self._settings["sharp"]) or ACCURATE)
-            found[at : at + WIDTH] = self.pick(X, some).diagonal() + gap
+        for at in range(0, nodes.size, BATCH):
+            some = nodes[at : at + BATCH]
+            X, gap = self._solved(self._units(some), min(rough, self.sharp) or ACCURATE)
+            found[at : at + BATCH] = self.space.pick(X, some).diagonal() + gap
         return found
 
     def _units(self, nodes: IntArray) -> Array:
-        return self.put(self.zeros(len(nodes)), nodes, np.eye(len(nodes)))
+        return self.space.put(self.space.zeros(len(nodes)), nodes, np.eye(len(nodes)))
 
     def _solved(self, B: Array, rtol: float) -> tuple[Array, Array]:
         X, gap = self._ksp.solve(B * self.free[:, None], rtol)
         return X * self.free[:, None], gap
 
-    def influence(self) -> Array:
-        """G₀1: 1/δ when no label is folded in, one solve otherwise."""
-        return self.solve(self.free) if self.folded.size else self.zeros() + 1 / self.delta
-
-    def ties(self, nodes: IntArray) -> tuple[csr_array, Array]:
-        """How labels at these nodes hang on the field, a row each over all nodes, and their own d + δ or 1/γ²."""
-        rows = self.rows_of(nodes)
+    def couplings(self, nodes: IntArray) -> tuple[csr_array, Array]:
+        """Return how labels at these nodes are coupled to the field, one row per label, and their own d + δ or 1/γ²."""
+        rows = self.space.rows_of(nodes)
         at = np.flatnonzero(rows >= 0)
         pinned, W = self.precision.pinned[rows[at]], self.graph.local[rows[at]]
         label = np.repeat(at, np.diff(W.indptr))
@@ -162,74 +146,44 @@ class Petsc(RankRows, Prior):
         exact = np.repeat(pinned, np.diff(W.indptr))
         extra, noisy = self.precision.extra[rows[at]], ~pinned
         i, j, w = (
-            self.everyone(np.concatenate(x))
+            self.space.allgather(np.concatenate(x))
             for x in ((label[exact], at[noisy]), (ends[exact], nodes[at[noisy]]), (W.data[exact], extra[noisy]))
         )
         links = coo_array((w, (i, j)), shape=(nodes.size, self.n_nodes)).tocsr()
-        own = np.where(self.precision.pinned, self._diagonal - self.precision.extra, self.precision.extra)
-        return links, self.pick(own, nodes)
+        own = np.where(self.precision.pinned, self.diagonal - self.precision.extra, self.precision.extra)
+        return links, self.space.pick(own, nodes)
 
-    def spread(self, squares: bool) -> Probed:
-        """Probes of the field and, when asked for, of ‖g‖₂."""
-        local, parts = 1 / self._diagonal, self.graph.parts
-        share, influence = self.delta / parts.size[parts.of], self.influence()
-        noise = ShardField(self.graph, self.delta, self.precision.extra, ~self.precision.pinned)
-        values = self._field_probes(noise, local + share * (influence - local) ** 2)
-        return Probed(
-            local=local,
-            share=share,
-            delta=self.delta,
-            field_samples=Samples.of(self, values, _shares(values.shape[1]), noise),
-            flat_samples=self._flat_probes() if squares else None,
-            influence_l1=influence,
-            known=self.precision.pinned.copy(),
-            known_variance=self.zeros(),
-            known_squares=self.zeros(),
-        )
+    def _field_noise(self) -> MpiFieldNoise:
+        return MpiFieldNoise(self.graph, self.delta, self.precision.extra, ~self.precision.pinned)
 
-    def _field_probes(self, noise: ShardField, certain: Array) -> Sample:
-        """P X, a column a probe: as many as bring the error of a variance down to WANTED, by what a few of them say."""
-        if self._probes is not None:
-            return self._probed(noise.block, 0, self._probes)
-        pilot = self._probed(noise.block, 0, FEWEST)
-        square = np.einsum("ij,ij->i", pilot, pilot) / np.float32(FEWEST)
-        shares = (square / (square + certain))[~self.precision.pinned] ** 2
-        share = float(self.total(shares.astype(float))) / max(self.count(shares), 1)
-        count = int(np.clip(-(-2 * share / WANTED**2 // WIDTH) * WIDTH, FEWEST, MOST))
-        return np.hstack([pilot, self._probed(noise.block, FEWEST, count)])
+    def _norm_samples(self) -> Samples:
+        """Return samples P G z. What is constant on groups of nodes is exact, where the graph mixes slowly."""
+        free, count = ~self.precision.pinned, self.flat_probes
+        if self._ksp.preconditioner == "jacobi" or self.n_nodes < NODES_PER_GROUP:
+            signs = MpiSignNoise(self.graph, free)
+            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
+        groups = Groups(self.space, min(MAX_GROUPS, self.n_nodes // NODES_PER_GROUP))
+        self._fits(4.0 * self.space.n_rows * (groups.seeds.size + count), "probes of |g|_2, which msd and vm need,")
+        signs = MpiSignNoise(self.graph, free, parts=Parts.by(self.graph.ranks, groups.of))
+        grouped = MpiGroupNoise(self.space, groups, free, signs)
+        values = np.hstack([self._probes(grouped.block, grouped.count), self._probes(signs.block, count)])
+        weights = np.concatenate([np.ones(grouped.count), equal_weights(count)])
+        return Samples.of(self.space, values, weights, grouped)
 
-    def _flat_probes(self) -> Samples:
-        """P G z. What is constant on groups of nodes is exact, where the graph mixes slowly."""
-        free, count = ~self.precision.pinned, int(self._settings["flat_probes"])
-        if self._ksp.preconditioner == "jacobi" or self.n_nodes < FEWEST_IN:
-            flat = ShardFlat(self.graph, free)
-            return Samples.of(self, self._probed(flat.block, 0, count), _shares(count), flat)
-        groups = Groups(self, min(MOST_GROUPS, self.n_nodes // FEWEST_IN))
-        self._fits(4.0 * self.n_rows * (groups.seeds.size + count), "probes of |g|_2, which msd and vm need,")
-        flat = ShardFlat(self.graph, free, parts=Parts.by(self.ranks, groups.of))
-        steps = ShardSteps(self, groups, free, flat)
-        values = np.hstack([self._probed(steps.block, 0, steps.count), self._probed(flat.block, 0, count)])
-        return Samples.of(self, values, np.concatenate([np.ones(steps.count), _shares(count)]), steps)
-
-    def _probed(self, block: Callable[[slice], Sample], first: int, last: int) -> Sample:
-        """P G of some columns of this noise."""
-        values = np.empty((self.n_rows, last - first), np.float32)
-        with bar(last - first if self.ranks.first else 0, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            for at in range(first, last, WIDTH):
-                some = slice(at, min(at + WIDTH, last))
-                X = self._solved(block(some).astype(float), self._settings["probing"])[0]
-                values[:, some.start - first : some.stop - first] = self.neighbors(X) / self._diagonal[:, None]
+    def _probe(self, block: Block, first: int, out: Sample) -> None:
+        last, ranks = first + out.shape[1], self.graph.ranks
+        with bar(last - first if ranks.first else 0, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
+            for at in range(first, last, BATCH):
+                some = slice(at, min(at + BATCH, last))
+                X = self._solved(block(some).astype(float), self.probing)[0]
+                out[:, some.start - first : some.stop - first] = self.neighbors(X) / self.diagonal[:, None]
                 tick(some.stop - some.start)
-        return values
 
 
-def _sharded(precision: Precision) -> Precision:
-    """The same over the rows that live here, of a graph that every process has."""
-    if not isinstance(precision.graph, Graph):
-        return precision
+def _over_ranks(precision: Precision) -> tuple[Precision, ShardedGraph]:
+    """Return the precision over the rows of this process, and its graph; a graph that every process has is distributed."""
+    if isinstance(precision.graph, ShardedGraph):
+        return precision, precision.graph
     graph = sharded(precision.graph)
-    return replace(precision, graph=graph, pinned=precision.pinned[graph.nodes], extra=precision.extra[graph.nodes])  # type: ignore[arg-type]  # what of a graph is read there, this has
-
-
-def _shares(count: int) -> Array:
-    return np.full(count, 1 / max(count, 1))
+    pinned, extra = precision.pinned[graph.nodes], precision.extra[graph.nodes]
+    return replace(precision, graph=graph, pinned=pinned, extra=extra), graph  # type: ignore[arg-type]  # it has what is read

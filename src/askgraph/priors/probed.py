@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import EngineError
-from askgraph.priors.summaries import Covariance, clipped, shifted_squares
-from askgraph.spaces.local import Rows
+from askgraph.priors.summaries import Arrays, Covariance, checked_array, clipped, shifted_squares
+from askgraph.spaces.base import Space
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
@@ -53,22 +53,34 @@ class Samples:
     square: Array  # Σ of weighted squares of Y_t, a value a node
 
     @classmethod
-    def of(cls, rows: Rows, values: Sample, weights: Array, noise: Noise) -> Samples:
+    def of(cls, space: Space, values: Sample, weights: Array, noise: Noise) -> Samples:
         """Before any label."""
-        narrow = rows.lift(weights.astype(np.float32))
+        narrow = space.asarray(weights.astype(np.float32))
         chunks = (values[at : at + CHUNK] for at in range(0, max(len(values), 1), CHUNK))
         square = np.concatenate([(chunk * chunk) @ narrow for chunk in chunks]).astype(np.float64)
         return cls(values, weights, noise, np.zeros((0, weights.size)), square)
 
+    def arrays(self) -> Arrays:
+        """Return the samples and their noise as arrays, to save them."""
+        return {key: getattr(self, key) for key in ("values", "weights", "told", "square")} | self.noise.arrays()
+
+    @classmethod
+    def from_arrays(cls, stored: Arrays, name: str, n: int, labels: int, noise: Noise) -> Samples:
+        """Return the samples that ``arrays`` gave under this name, checked."""
+        weights = checked_array(stored[f"{name}_weights"], (None,))
+        values = checked_array(stored[f"{name}_values"], (n, weights.size))
+        told, square = (stored[f"{name}_{key}"] for key in ("told", "square"))
+        return cls(values, weights, noise, checked_array(told, (labels, weights.size)), checked_array(square, (n,)))
+
     def at(self, field: Covariance, node: int, local: float) -> Array:
         """G_t ξ at one node: G = D⁻¹ + P G."""
-        start = field.prior.pick(self.values, node) + local * self.noise.at(node, self.weights.size)
-        return np.asarray(start - field.prior.pick(field.factor, node) @ self.told)
+        start = field.space.pick(self.values, node) + local * self.noise.at(node, self.weights.size)
+        return np.asarray(start - field.space.pick(field.factor, node) @ self.told)
 
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
         """The squares of Y_t + sign · v u."""
         weighted = self.weights * u
-        lift = field.prior.lift
+        lift = field.space.asarray
         Yu = self.values @ lift(weighted.astype(np.float32)) - field.factor @ lift(self.told @ weighted)
         moved = self.square + v * (sign * 2 * Yu + v * float(u @ weighted))
         return np.maximum(moved, 0.0, out=moved)
@@ -104,19 +116,32 @@ class Probed:
         estimate = np.maximum(known + self.flat_samples.square, self.variance**2)
         return np.sqrt(np.where(self.known, self.known_squares, estimate))
 
+    def arrays(self) -> Arrays:
+        """Return the summaries as arrays, to save them."""
+        out: Arrays = {
+            "influence": self.influence_l1,
+            "known": self.known,
+            "known_variance": self.known_variance,
+            "known_squares": self.known_squares,
+        }
+        for name, samples in (("field", self.field_samples), ("flat", self.flat_samples)):
+            if samples is not None:
+                out |= {f"{name}_{key}": array for key, array in samples.arrays().items()}
+        return out
+
     def estimated(self) -> Probed:
         """The same summaries as if no node had been solved for."""
         return replace(self, known=np.zeros_like(self.known))
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
         """Of G − v vᵀ. A noisy label is a sample of the field plus noise, so the probes get a sign each of it."""
-        local = float(field.prior.pick(self.local, node))
+        local = float(field.space.pick(self.local, node))
         u = self.field_samples.at(field, node, local) / scale
         if noise:
             u += noise / scale * np.random.default_rng(node).choice([-1.0, 1.0], u.size)
         w = None if self.flat_samples is None else self.flat_samples.at(field, node, local) / scale
-        here = field.prior.unit(node)
-        g2 = scale**2 * field.prior.total(v * v)
+        here = field.space.unit(node)
+        g2 = scale**2 * field.space.total(v * v)
         met = replace(
             self,
             known=self.known | here,
@@ -138,7 +163,7 @@ class Probed:
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Probed:
         """Exact at these nodes, by their columns."""
-        put, new = field.prior.put, nodes[~field.prior.pick(self.known, nodes)]
+        put, new = field.space.put, nodes[~field.space.pick(self.known, nodes)]
         if not new.size:
             return self
         squares = self.known_squares
@@ -146,7 +171,7 @@ class Probed:
             variance = field.variances(new, SHARP)
         else:
             G = field.columns(new, SHARP_SQUARES)
-            variance, squares = field.prior.pick(G, new).diagonal(), put(squares, new, field.prior.total(G * G))
+            variance, squares = field.space.pick(G, new).diagonal(), put(squares, new, field.space.total(G * G))
         known = put(self.known, new, True)
         return replace(self, known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares)
 
@@ -162,7 +187,7 @@ class Probed:
             self,
             field_samples=samples,
             flat_samples=flat,
-            influence_l1=clipped(self.influence_l1 + sign * field.prior.total(v) * v, gone),
+            influence_l1=clipped(self.influence_l1 + sign * field.space.total(v) * v, gone),
             known_variance=clipped(self.known_variance + sign * v * v, gone),
             known_squares=clipped(squares, gone),
         )

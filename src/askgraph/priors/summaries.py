@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from askgraph.errors import EngineError
-from askgraph.spaces.local import Rows
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.errors import EngineError, FileError
+from askgraph.spaces.base import Space
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+Arrays = dict[str, AnyArray]
 
 
 class Covariance(Protocol):
     """What a summary needs to know of the field it belongs to."""
 
     @property
-    def prior(self) -> Rows:
-        """Where its rows live."""
+    def space(self) -> Space:
+        """Where its arrays live."""
         ...
 
     @property
@@ -65,7 +67,11 @@ class Spread(Protocol):
         ...
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Spread:
-        """Summaries that are exact at these nodes."""
+        """Return summaries that are exact at these nodes."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Return the summaries as arrays, to save them."""
         ...
 
 
@@ -90,7 +96,7 @@ class Exact:
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Exact:
         """Of G − v vᵀ; nothing is left at a node whose label is exact."""
-        return self._shifted(field, v, -1, field.prior.unit(node) if noise == 0 else None)
+        return self._shifted(field, v, -1, field.space.unit(node) if noise == 0 else None)
 
     def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Exact:
         """Of G + lost lostᵀ."""
@@ -103,21 +109,32 @@ class Exact:
             squares = shifted_squares(self.squares, field, v, sign, self.magnitude)
         return Exact(
             clipped(self.variance + sign * v2, gone),
-            clipped(self.influence_l1 + sign * field.prior.total(v) * v, gone),
+            clipped(self.influence_l1 + sign * field.space.total(v) * v, gone),
             None if squares is None else clipped(squares, gone),
             self.magnitude,
         )
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Exact:
-        """Nothing to do: all nodes are exact."""
+        """Return the same: all nodes are exact."""
         return self
+
+    def arrays(self) -> Arrays:
+        """Return the summaries as arrays, to save them."""
+        squares = {} if self.squares is None else {"squares": self.squares}
+        return {"variance": self.variance, "influence": self.influence_l1, **squares}
+
+    @classmethod
+    def from_arrays(cls, stored: Arrays, n: int, squares: bool, magnitude: float) -> Exact:
+        """Return the summaries that ``arrays`` gave, checked."""
+        variance, influence = (checked_array(stored[key], (n,)) for key in ("variance", "influence"))
+        return cls(variance, influence, checked_array(stored["squares"], (n,)) if squares else None, magnitude)
 
 
 def shifted_squares(squares: Array, field: Covariance, v: Array, sign: int, magnitude: float = 1.0) -> Array:
     r"""The diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`, over magnitude²."""
     v = v / np.sqrt(magnitude)
     v2 = v * v
-    return squares + 2 * sign * v * (field.apply(v) / magnitude) + field.prior.total(v2) * v2
+    return squares + 2 * sign * v * (field.apply(v) / magnitude) + field.space.total(v2) * v2
 
 
 def clipped(x: Array, gone: BoolArray | None) -> Array:
@@ -126,3 +143,12 @@ def clipped(x: Array, gone: BoolArray | None) -> Array:
     if gone is not None:
         x[gone] = 0.0
     return x
+
+
+def checked_array(array: AnyArray, shape: tuple[int | None, ...]) -> Any:
+    """Return a stored array; raise where it has another shape, or numbers that are not finite."""
+    if array.ndim != len(shape) or any(a != b for a, b in zip(array.shape, shape, strict=True) if b is not None):
+        raise FileError(f"an array of shape {array.shape} where {shape} is needed")
+    if not np.isfinite(array.ravel()[:: max(1, array.size // 100_000)]).all():
+        raise FileError("an array that is not finite")
+    return array

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, coding
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
-from askgraph.spaces.local import Rows
+from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 from askgraph.utilities.recent import reweighted
 
@@ -59,7 +59,7 @@ class Mass:
         weights = self._prior(field.counts)
         if (mass > 0).any():  # else nothing is left to normalise over
             weights = coding.ratio(weights, mass)
-        return _blended(votes, votes * field.prior.lift(weights))
+        return _blended(votes, votes * field.space.asarray(weights))
 
     def _prior(self, counts: Array) -> Array:
         if self.prior == "uniform":
@@ -100,15 +100,27 @@ class Consensus:
     """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Of nodes, or of rows with these votes that are linked to nodes by weights."""
-        reading, origin = tempered_or_plain(field), field.origin
+        """Return probabilities of all nodes, or of samples with these votes that are linked to nodes by weights."""
+        if votes is None or links is None:
+            return self.of_nodes(field).copy()
+        reading, origin, space = tempered_or_plain(field), field.origin, field.space
         p = _read(field, reading, None)
-        heard = _heard(p, origin.neighbors(p), origin.degrees)
-        sharpness = _sharpness(origin, p, heard, ~field.labeled)
-        if votes is not None and links is not None:
-            weight = origin.lift(np.asarray(links.sum(axis=1)).ravel())
-            return _sharpened(_heard(_read(field, reading, votes), origin.linked(links, p), weight), sharpness)
-        return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
+        sharpness = _sharpness(space, p, _heard(p, origin.neighbors(p), origin.degrees), ~field.labeled)
+        weight = space.asarray(np.asarray(links.sum(axis=1)).ravel())
+        return _sharpened(_heard(_read(field, reading, votes), space.linked(links, p), weight), sharpness)
+
+    @staticmethod
+    def of_nodes(field: Field) -> Array:
+        """Return the probabilities of all nodes, computed once per field: not to be written to."""
+
+        def compute() -> Array:
+            p = _read(field, tempered_or_plain(field), None)
+            heard = _heard(p, field.origin.neighbors(p), field.origin.degrees)
+            sharpness = _sharpness(field.space, p, heard, ~field.labeled)
+            return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
+
+        found: Array = field.once("consensus", compute)
+        return found
 
 
 def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
@@ -125,10 +137,10 @@ def _heard(own: Array, around: Array, weight: Array) -> Array:
     return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
 
 
-def _sharpness(origin: Rows, p: Array, heard: Array, unlabeled: BoolArray) -> float:
+def _sharpness(space: Space, p: Array, heard: Array, unlabeled: BoolArray) -> float:
     """The exponent with which heard probabilities are as sure as one's own were, on average over some unlabeled nodes."""
-    some = origin.sample(np.flatnonzero(unlabeled), SAMPLE)
-    aims, part = origin.everyone(p[some].max(axis=1)), origin.everyone(heard[some])
+    some = space.sample(np.flatnonzero(unlabeled), SAMPLE)
+    aims, part = space.allgather(p[some].max(axis=1)), space.allgather(heard[some])
     if not aims.size:
         return 1.0
     aim = aims.mean()

@@ -11,6 +11,7 @@ import numpy as np
 from askgraph.field import Field, Label, coding
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone
 from askgraph.priors.base import Prior
+from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
@@ -51,7 +52,7 @@ def tempered_or_plain(field: Field) -> Reading | None:
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
-    tau, plain, _ = evidence.freely()
+    tau, plain, _ = evidence.freely
     return evidence.plainly(tau) if plain else evidence.by_mass(tau)
 
 
@@ -64,7 +65,7 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     if evidence is None:
         left = left_out(field, every)
         return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
-    left, scores = evidence.left, evidence.scores(*evidence.freely()[:2])
+    left, scores = evidence.left, evidence.scores(*evidence.freely[:2])
     shares = np.zeros_like(left.votes)
     shares[:, evidence.seen] = scores / coding.summed(scores)
     reach = np.clip(coding.summed(left.votes), 0.0, 1.0)
@@ -79,16 +80,16 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
     votes, left = left_out_alone(prior, labels, classes)
-    labeled = prior.put(prior.zeros(dtype=bool), left.nodes, True)
-    told, counted = _Votes(prior, votes, labeled, counts), int((counts[codes] > 1).sum())
-    return (_Evidence.read(told, left).freely()[2] if told.tell else counted * np.log(classes)), counted
+    labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
+    told, counted = _Votes(prior.space, votes, labeled, counts), int((counts[codes] > 1).sum())
+    return (_Evidence.read(told, left).freely[2] if told.tell else counted * np.log(classes)), counted
 
 
 @dataclass(frozen=True)
 class _Votes:
     """The votes of all nodes, and how many labels of each class they are from."""
 
-    prior: Prior
+    space: Space
     votes: Array
     labeled: BoolArray
     counts: Array
@@ -105,7 +106,7 @@ class _Votes:
     @property
     def tell(self) -> bool:
         """Whether there is anything to read."""
-        return bool(self.seen.size and self.prior.total(self.reached))
+        return bool(self.seen.size and self.space.total(self.reached))
 
 
 @dataclass(frozen=True)
@@ -122,15 +123,21 @@ class _Evidence:
 
     @classmethod
     def of(cls, field: Field, every: bool = False) -> _Evidence | None:
-        told = _Votes(field.prior, field.votes, field.labeled, field.counts)
-        return cls.read(told, left_out(field, every)) if told.tell else None
+        """Return the evidence of a field, computed once; None where there is nothing to read."""
+
+        def compute() -> _Evidence | None:
+            told = _Votes(field.space, field.votes, field.labeled, field.counts)
+            return cls.read(told, left_out(field, every)) if told.tell else None
+
+        found: _Evidence | None = field.once("evidence of every label" if every else "evidence", compute)
+        return found
 
     @classmethod
     def read(cls, told: _Votes, left: LeftOut) -> _Evidence:
         votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
-        reached = int(told.prior.total(told.reached))
-        total = np.maximum(told.prior.total(votes), NOTHING * reached)
-        likely = _likely(told.prior, votes, total / reached, reached)
+        reached = int(told.space.total(told.reached))
+        total = np.maximum(told.space.total(votes), NOTHING * reached)
+        likely = _likely(told.space, votes, total / reached, reached)
         return cls(told.counts.size, seen, told.counts[seen], total, reached, likely, left)
 
     def by_mass(self, tau: float) -> Reading:
@@ -148,6 +155,7 @@ class _Evidence:
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
         return float(TEMPERATURES[drawn.argmin()]), float(drawn.min())
 
+    @cached_property
     def freely(self) -> tuple[float, bool, float]:
         """The temperature, whether votes are read plainly, and the loss."""
         by_mass, plain = (self.best(self.losses(plain), 0.1) for plain in (False, True))
@@ -186,12 +194,12 @@ class _Evidence:
         return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 
-def _likely(prior: Prior, votes: Array, mean: Array, reached: int) -> float:
+def _likely(space: Space, votes: Array, mean: Array, reached: int) -> float:
     """τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
     classes = mean.size
     if classes < 2:
         return 1.0
-    logs = np.log(np.maximum(votes, NOTHING)) - prior.lift(np.log(mean))
+    logs = np.log(np.maximum(votes, NOTHING)) - space.asarray(np.log(mean))
     logs -= coding.summed(logs) / classes
-    sigma = np.sqrt(float(prior.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
+    sigma = np.sqrt(float(space.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

@@ -28,6 +28,7 @@ from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout, decide
 from askgraph.simulate.sharded import ShardedProblem
+from askgraph.spaces.base import Space
 from askgraph.support.threads import one_thread_from_now_on
 from askgraph.types import AnyArray
 
@@ -118,10 +119,10 @@ class Problem:
         """Return the label of one node."""
         return self.truth[node]
 
-    def codes(self, prior: Prior, classes: Sequence[Hashable]) -> AnyArray:
-        """Return the place of each row's label among the classes, in the memory of the prior."""
+    def codes(self, space: Space, classes: Sequence[Hashable]) -> AnyArray:
+        """Return the place of each row's label among the classes, in the memory of the space."""
         place = {label: at for at, label in enumerate(classes)}
-        return prior.scatter(np.array([place[label] for label in self.truth]))
+        return space.scatter(np.array([place[label] for label in self.truth]))
 
     @property
     def fingerprint(self) -> str:
@@ -171,7 +172,7 @@ def simulate_together(
     learner = Learner(
         problem.graph, run.sampler, **how, rng=run.seed, engine=prior or run.engine, classes=problem.classes
     )
-    codes = problem.codes(learner.field.prior, learner.classes)
+    codes = problem.codes(learner.field.space, learner.classes)
     readouts = [run.settings.decide for run in runs]
     curve: dict[str, list[Any]] = {"nodes": [], "ask_seconds": [], "tell_seconds": []}
     accuracies: list[list[float]] = [[] for _ in runs]
@@ -187,9 +188,9 @@ def simulate_together(
 
 def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
-    count = int(field.prior.total(rest))
+    count = int(field.space.total(rest))
     right = (decide(field, readout) == codes) & rest
-    return round(float(field.prior.total(right)) / count, 6) if count else 1.0
+    return round(float(field.space.total(right)) / count, 6) if count else 1.0
 
 
 def versions() -> dict[str, str]:

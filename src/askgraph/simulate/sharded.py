@@ -19,7 +19,7 @@ from askgraph.errors import FileError
 from askgraph.io.readers import LABELS, TABLES
 from askgraph.io.tables import label_list
 from askgraph.io.text import TEXT, parse_integers, read_rows, suffix
-from askgraph.spaces.local import Rows
+from askgraph.spaces.base import Space
 from askgraph.support.hashing import FIRST, GOLDEN
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, IntArray
@@ -57,7 +57,7 @@ class ShardedProblem:
         every = self.graph.ranks.comm.allgather(None if row < 0 else (self.truth[row],))
         return next(label[0] for label in every if label is not None)
 
-    def codes(self, prior: Rows, classes: Sequence[Hashable]) -> IntArray:
+    def codes(self, space: Space, classes: Sequence[Hashable]) -> IntArray:
         """Return the place of each row's label among the classes."""
         place = {label: at for at, label in enumerate(classes)}
         return np.array([place[label] for label in self.truth], dtype=np.int64)

@@ -15,12 +15,15 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import closed, lookahead, recent
 
 Utility = Callable[[Field, IntArray, Array], Array]
-"""scores = utility(field, nodes, p): no state, no randomness; p (len(nodes) × C) are the probabilities of the answers."""
+"""scores = utility(field, rows, p): no state, no randomness; p (len(rows) × C) are the probabilities of the answers.
+
+Rows are indices into the arrays of this process, on every engine; ``field.space.nodes_of(rows)`` gives the nodes.
+"""
 
 
-def field_chances(field: Field, nodes: IntArray) -> Array:
+def field_chances(field: Field, rows: IntArray) -> Array:
     """p(y_i) of the field itself (6)."""
-    return coding.chances(coding.at_least_two(field.votes)[nodes])
+    return coding.chances(coding.at_least_two(field.votes)[rows])
 
 
 @dataclass(frozen=True)
@@ -34,28 +37,30 @@ class Criterion:
     squares: bool = False  # reads ‖g‖₂
     columns: bool = False  # looks ahead through columns of G
     summaries: bool = True  # reads g_ii or a norm of g_i at all
-    sliced: bool = False  # takes a slice for nodes too, which spares copies when nearly all are scored
+    sliced: bool = False  # takes a slice for rows too, which spares copies when nearly all are scored
 
-    def score(self, field: Field, nodes: IntArray, alpha: float, form: closed.Form, expect: str) -> Array:
-        """Scores of these nodes at doubt α."""
-        if self.sliced and nodes.size > MOST * len(field.votes):
+    def score(self, field: Field, rows: IntArray, alpha: float, form: closed.Form, expect: str) -> Array:
+        """Return the scores of these rows at doubt α."""
+        if self.sliced and rows.size > SCORE_ALL_FROM * len(field.votes):
             with np.errstate(all="ignore"):  # at labeled nodes anything may come out; they are not looked at
-                return self._score(field, slice(None), alpha, form, expect)[nodes]
-        return self._score(field, nodes, alpha, form, expect)
+                return self._score(field, slice(None), alpha, form, expect)[rows]
+        return self._score(field, rows, alpha, form, expect)
 
-    def _score(self, field: Field, nodes: Any, alpha: float, form: closed.Form, expect: str) -> Array:
-        p = self.marginals(field, nodes)
+    def _score(self, field: Field, rows: Any, alpha: float, form: closed.Form, expect: str) -> Array:
+        p = self.marginals(field, rows)
         linear = self.exact or self.utility
         if expect == "min":
-            return reduce(np.minimum, (linear(field, nodes, q) for q in _certain(p)))  # (33)
+            return reduce(np.minimum, (linear(field, rows, q) for q in _certain(p)))  # (33)
         if form == "derived":
-            return linear(field, nodes, coding.soften(p, alpha))  # (34)
+            return linear(field, rows, coding.soften(p, alpha))  # (34)
         if self.calm is None:
-            return self.utility(field, nodes, coding.soften(p, alpha))
-        return alpha / 2 * self.calm(field, nodes, p) + (1 - alpha) * self.utility(field, nodes, p)  # (35)
+            return self.utility(field, rows, coding.soften(p, alpha))
+        return alpha / 2 * self.calm(field, rows, p) + (1 - alpha) * self.utility(field, rows, p)  # (35)
 
 
-MOST = 0.9  # the share of nodes from which all are scored, to look at some
+SCORE_ALL_FROM = (
+    0.9  # share of nodes that are candidates: beyond it, all nodes are scored, which is cheaper than copying arrays
+)
 
 
 def _certain(p: Array) -> Iterator[Array]:

@@ -1,6 +1,7 @@
 """Utilities that read the summaries of the field: O(C n) for all nodes.
 
-Each takes the field, candidate nodes and the label probabilities p (len(nodes) × C) of the expectation; larger is better.
+Each takes the field, the rows of the candidates and the label probabilities p (len(rows) × C) of the expectation; larger is
+better. A row is an index into the arrays of this process; ``field.space.nodes_of(rows)`` gives the nodes.
 With observation noise γ the update divides by g_ii + γ² where the paper divides by g_ii.
 """
 
@@ -16,57 +17,57 @@ from askgraph.types import Array, IntArray
 Form = Literal["printed", "derived"]
 
 
-def total_variation(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
     r"""Expected change of all label distributions, :math:`u_i \|g_i\|_1 / g_{ii}` (24), (30)."""
-    return surprise(field, nodes, p, 1, form) * field.spread.influence_l1[nodes] / innovation(field, nodes)
+    return surprise(field, rows, p, 1, form) * field.spread.influence_l1[rows] / innovation(field, rows)
 
 
-def mean_square_deviation(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+def mean_square_deviation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
     r"""Expected squared change of the field, :math:`u_i \|g_i\|_2^2 / g_{ii}^2` (27)."""
-    return surprise(field, nodes, p, 2, form) * (field.spread.influence_l2[nodes] / innovation(field, nodes)) ** 2
+    return surprise(field, rows, p, 2, form) * (field.spread.influence_l2[rows] / innovation(field, rows)) ** 2
 
 
-def field_kl(field: Field, nodes: IntArray, p: Array, form: Form = "printed") -> Array:
+def field_kl(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
     r"""Expected KL divergence of the Gaussian field, :math:`u_i / (2 g_{ii})` (16)."""
-    return surprise(field, nodes, p, 2, form) / (2 * innovation(field, nodes))
+    return surprise(field, rows, p, 2, form) / (2 * innovation(field, rows))
 
 
-def variance_minimization(field: Field, nodes: IntArray, p: Array) -> Array:
+def variance_minimization(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Reduction of total variance, :math:`\|g_i\|_2^2 / g_{ii}` (Ji & Han 2012)."""
-    norm = field.spread.influence_l2[nodes]
-    return norm * (norm / innovation(field, nodes))  # in this order: the square may overflow
+    norm = field.spread.influence_l2[rows]
+    return norm * (norm / innovation(field, rows))  # in this order: the square may overflow
 
 
-def sigma_optimality(field: Field, nodes: IntArray, p: Array) -> Array:
+def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Reduction of total covariance, :math:`\|g_i\|_1^2 / g_{ii}` (Ma et al. 2013)."""
-    norm = field.spread.influence_l1[nodes]
-    return norm * (norm / innovation(field, nodes))
+    norm = field.spread.influence_l1[rows]
+    return norm * (norm / innovation(field, rows))
 
 
-def uncertain_influence(field: Field, nodes: IntArray, p: Array) -> Array:
+def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
     It reads the votes themselves, so p plays no part.
     """
-    votes = coding.at_least_two(field.votes)[nodes]
+    votes = coding.at_least_two(field.votes)[rows]
     shares = votes + (1 - coding.summed(votes)) / votes.shape[1]
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
-    return open_**2 * sigma_optimality(field, nodes, p)
+    return open_**2 * sigma_optimality(field, rows, p)
 
 
-def margin(field: Field, nodes: IntArray, p: Array) -> Array:
+def margin(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
-    votes = coding.at_least_two(field.votes)[nodes]
+    votes = coding.at_least_two(field.votes)[rows]
     second, first = np.partition(votes, -2, axis=1)[:, -2:].T
     return -2 * (first - second)  # μ_c − μ_d = 2 (h_c − h_d)
 
 
-def innovation(field: Field, nodes: IntArray) -> Array:
+def innovation(field: Field, rows: IntArray) -> Array:
     """g_ii + γ², the variance of the coming label."""
-    return np.maximum(field.spread.variance[nodes] + field.noise**2, np.finfo(float).tiny)
+    return np.maximum(field.spread.variance[rows] + field.noise**2, np.finfo(float).tiny)
 
 
-def surprise(field: Field, nodes: IntArray, p: Array, power: int, form: Form) -> Array:
+def surprise(field: Field, rows: IntArray, p: Array, power: int, form: Form) -> Array:
     r"""The uncertainty factor u.
 
     Derived: :math:`\sum_c p_c (1 - \mu_c)^k + (1 - p_c)(1 + \mu_c)^k`, the exact expectation. Two classes are two mirrored
@@ -75,6 +76,6 @@ def surprise(field: Field, nodes: IntArray, p: Array, power: int, form: Form) ->
     classes = p.shape[1]
     if form == "printed" and classes > 2:
         return classes - np.einsum("ic,ic->i", p, p)
-    mu = coding.means(coding.at_least_two(field.votes)[nodes])
+    mu = coding.means(coding.at_least_two(field.votes)[rows])
     gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
     return coding.summed(gaps)[:, 0] / (2 if classes == 2 else 1)

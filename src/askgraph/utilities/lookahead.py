@@ -17,8 +17,10 @@ import numpy as np
 from scipy.special import log_expit
 
 from askgraph.field import Field, coding
+from askgraph.spaces.cuda import CudaSpace
 from askgraph.support.progress import Tick, bar, compiling
 from askgraph.types import Array, IntArray
+from askgraph.utilities import lookahead_cuda
 from askgraph.utilities.closed import innovation
 
 CHUNK_BYTES = (
@@ -39,11 +41,11 @@ class Asked(NamedTuple):
     scale: Array  # g_ii + γ²
 
     @classmethod
-    def of(cls, field: Field, rows: IntArray, p: Array, votes: Array) -> Asked:
+    def of(cls, field: Field, rows: IntArray, p: Array) -> Asked:
         """The candidates of all processes."""
-        every = field.prior.everyone
-        nodes = every(field.prior.nodes_of(rows))
-        return cls(nodes, every(votes[rows]), every(p), every(innovation(field, rows)))
+        every = field.space.allgather
+        nodes, own = every(field.space.nodes_of(rows)), every(coding.at_least_two(field.votes)[rows])
+        return cls(nodes, own, every(p), every(innovation(field, rows)))
 
     def part(self, some: slice) -> Asked:
         """Some of them."""
@@ -55,11 +57,12 @@ class Pairs:
 
     def __init__(self, field: Field, asked: Asked, votes: Array) -> None:
         self.nodes, self.own, self.p, self.scale = asked
-        self.rows = field.prior.rows_of(self.nodes)
+        self.rows = field.space.rows_of(self.nodes)
         self.votes = votes
-        self.G = np.ascontiguousarray(field.columns(self.nodes, rough=1e-3).T)
-        self.variance = field.spread.variance
-        self.counted = np.where(field.labeled, 0.0, 1.0)
+        to_numpy = field.space.to_numpy
+        self.G = np.ascontiguousarray(to_numpy(field.columns(self.nodes, rough=1e-3)).T)
+        self.variance = to_numpy(field.spread.variance)
+        self.counted = np.where(to_numpy(field.labeled), 0.0, 1.0)
 
     @property
     def R(self) -> Array:
@@ -82,30 +85,30 @@ class Pairs:
         return np.asarray(contributions @ self.counted)
 
 
-def expected_error_reduction(field: Field, nodes: IntArray, p: Array) -> Array:
+def expected_error_reduction(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Minus the expected risk after the answer, :math:`-\sum_y p_i(y) \sum_j (1 - \max_c p_j^{+(i,y)}(c))` (Zhu 2003)."""
-    return -_over_chunks(field, nodes, p, _risk, "risk")
+    return -_over_chunks(field, rows, p, _risk, "risk")
 
 
-def flips(field: Field, nodes: IntArray, p: Array) -> Array:
+def flips(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Expected number of predictions that change, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12)."""
-    return _over_chunks(field, nodes, p, _flips, "flips")
+    return _over_chunks(field, rows, p, _flips, "flips")
 
 
-def label_kl(field: Field, nodes: IntArray, p: Array) -> Array:
+def label_kl(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Expected KL of the labels, :math:`\sum_y p_i(y) \sum_j KL(p_j^{+(i,y)} \| p_j)` (19)–(22)."""
-    return _over_chunks(field, nodes, p, _divergence, "divergence")
+    return _over_chunks(field, rows, p, _divergence, "divergence")
 
 
-def two_step(field: Field, nodes: IntArray, p: Array, beta: float = 1.0) -> Array:
+def two_step(field: Field, rows: IntArray, p: Array, beta: float = 1.0) -> Array:
     r"""Minus the expected risk with marginals :math:`p_c \propto \sigma(2\beta\mu_c/g)` (Jun & Nowak 2016)."""
-    return -_over_chunks(field, nodes, p, partial(_two_step_risk, beta=beta), "two_step_risk", beta)
+    return -_over_chunks(field, rows, p, partial(_two_step_risk, beta=beta), "two_step_risk", beta)
 
 
-def two_step_marginals(field: Field, nodes: IntArray, beta: float = 1.0) -> Array:
+def two_step_marginals(field: Field, rows: IntArray, beta: float = 1.0) -> Array:
     r"""Class probabilities that count variance, :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`."""
-    mu = coding.means(coding.at_least_two(field.votes)[nodes])
-    variance = np.maximum(field.spread.variance[nodes], np.finfo(float).tiny)
+    mu = coding.means(coding.at_least_two(field.votes)[rows])
+    variance = np.maximum(field.spread.variance[rows], np.finfo(float).tiny)
     x = 2 * beta * mu / variance[:, None]
     logs = np.minimum(x, 0.0) - np.log1p(np.exp(-abs(x)))  # ln σ: every σ underflows where the variance is small
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -177,13 +180,13 @@ def _left(variance: Array, G: Array, R: Array) -> Array:
 def _over_chunks(
     field: Field, rows: IntArray, p: Array, plain: Callable[[Pairs], Array], name: str, *settings: float
 ) -> Array:
-    prior, votes = field.prior, coding.at_least_two(field.votes)
-    if prior.look_ahead is not None:
-        return prior.look_ahead(name, field, votes, rows, p, *settings)
-    votes = np.ascontiguousarray(votes)
-    asked = Asked.of(field, rows, p, votes)
-    count, n, workers = len(asked.nodes), prior.most_rows, prior.threads
-    work = count * prior.n_nodes * p.shape[1]
+    space, votes = field.space, coding.at_least_two(field.votes)
+    if isinstance(space, CudaSpace):
+        return lookahead_cuda.scores(field, rows, p, votes, name, *settings)
+    votes = np.ascontiguousarray(space.to_numpy(votes))
+    asked = Asked.of(field, rows, p)
+    count, n, workers = len(asked.nodes), space.most_rows, space.threads
+    work = count * space.n_nodes * p.shape[1]
     heavy = work >= COMPILE_FROM
     size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-count // workers)))
 
@@ -194,7 +197,7 @@ def _over_chunks(
     starts = range(0, count, size)
     threaded = heavy and workers > 1
     parts = _in_threads(score, starts, workers, name, work >= BAR_FROM) if threaded else map(score, starts)
-    return prior.mine(prior.summed(np.concatenate([np.empty(0), *parts])), rows)
+    return space.local_part(space.allreduce(np.concatenate([np.empty(0), *parts])), rows)
 
 
 def _in_threads(score: Callable[[int], Array], starts: range, workers: int, name: str, slow: bool) -> Iterator[Array]:

@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 
 from askgraph.field import OPEN, Field, coding
 from askgraph.graph import Graph
-from askgraph.priors.base import Precision, Prior
+from askgraph.priors.base import Prior
 from askgraph.priors.direct import Direct
 from askgraph.priors.iterative import Iterative
+from askgraph.priors.precision import Precision
 from askgraph.types import Array, IntArray
 from askgraph.utilities import closed
 
@@ -23,47 +24,47 @@ FAINT = 1e-5  # the least weight of a node in the reweighted graph
 RIDGE, LEAST_RIDGE = 1e-3, 1e-9  # τ before the first label, and from the 2K-th on
 
 
-def model_change(field: Field, nodes: IntArray, p: Array) -> Array:
+def model_change(field: Field, rows: IntArray, p: Array) -> Array:
     r"""The least change of the votes over the answers, :math:`\min_y \|e_y - h_i\|_2 \, \|g_i\|_2 / (g_{ii} + \gamma^2)`.
 
     (Miller & Bertozzi 2024.) At two classes :math:`\|e_y - h\|^2 = ((y - \mu)^2 + (1 - H)^2) / 2`: where labels reach a node in
     full (H = 1) this is their :math:`\min_y |y - \mu|` over √2, and it is larger the less they do. The ±1 form itself is the root
     of msd with ``expect="min"``.
     """
-    votes = coding.at_least_two(field.votes)[nodes]
+    votes = coding.at_least_two(field.votes)[rows]
     nearest = votes.argmax(axis=1)
     gap = np.sqrt(sum((votes[:, c] - (nearest == c)) ** 2 for c in range(votes.shape[1])))
-    return gap * field.spread.influence_l2[nodes] / closed.innovation(field, nodes)
+    return gap * field.spread.influence_l2[rows] / closed.innovation(field, rows)
 
 
-def mcvopt(field: Field, nodes: IntArray, p: Array) -> Array:
+def mcvopt(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Variance minimisation where the margin is small, :math:`(1 - (h_{c_1} - h_{c_2})) \, \|g_i\|_2^2 / (g_{ii} + \gamma^2)`.
 
     The votes h, not the ±1 means, for the best and the second class, as in the literature (Miller et al. 2022).
     """
-    return (1 + closed.margin(field, nodes, p) / 2) * closed.variance_minimization(field, nodes, p)
+    return (1 + closed.margin(field, rows, p) / 2) * closed.variance_minimization(field, rows, p)
 
 
-def dirichlet(field: Field, nodes: IntArray, p: Array, prior: float = 1.0) -> Array:
+def dirichlet(field: Field, rows: IntArray, p: Array, prior: float = 1.0) -> Array:
     r"""The variance of a Dirichlet distribution, :math:`(1 - \sum_c \alpha_c^2 / \alpha_0^2) / (1 + \alpha_0)`.
 
     (DiAL, Miller & Murray 2023.) :math:`\alpha_c` is ``prior``, 1 for the uniform one, plus what each label of class c lends:
     :math:`P_l` with :math:`(L + \delta I) P_l = e_l - 1/n`, shifted to the minimum 0, scaled to 1 at l. It takes a solve a label.
     """
     known, Y = _known(field)
-    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.prior.most_rows))
-    alpha = field.origin.zeros(lent.shape[1]) + prior
+    lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.space.most_rows))
+    alpha = field.origin.space.zeros(lent.shape[1]) + prior
     for start in range(0, known.size, width):
         chunk = slice(start, start + width)
-        alpha += _propagated(field.origin, known[chunk]) @ field.origin.lift(lent[chunk])
-    alpha = alpha[nodes]
+        alpha += _propagated(field.origin, known[chunk]) @ field.origin.space.asarray(lent[chunk])
+    alpha = alpha[rows]
     total = coding.summed(alpha)[:, 0]
     return (1 - np.einsum("ic,ic->i", alpha, alpha) / total**2) / (1 + total)
 
 
-def minimum_norm(field: Field, nodes: IntArray, p: Array) -> Array:
+def minimum_norm(field: Field, rows: IntArray, p: Array) -> Array:
     r"""How little labels reach a node in the reweighted graph, :math:`1 - \|u_i\|_2` (PWLL-τ, Miller & Calder 2023)."""
-    u = reweighted(field)[nodes]
+    u = reweighted(field)[rows]
     return 1 - np.sqrt((u * u).sum(axis=1))
 
 
@@ -81,7 +82,7 @@ def reweighted(field: Field) -> Array:
     prior = engine(Precision.of(graph, tau).folded(known, np.zeros(known.size)))
     u = np.zeros((graph.n_nodes, field.n_classes))
     u[known] = Y
-    return field.prior.lift(u + prior.solve(graph.weights @ u))
+    return field.space.asarray(u + prior.solve(graph.weights @ u))
 
 
 def _known(field: Field) -> tuple[IntArray, Array]:
@@ -93,8 +94,8 @@ def _known(field: Field) -> tuple[IntArray, Array]:
 def _propagated(origin: Prior, nodes: IntArray) -> Array:
     """P_l, a column a node: (L + δI)⁻¹1 = 1/δ on any graph, so the 1/n only shifts G₀[:, l], and the minimum takes it away."""
     P = origin.columns(nodes)
-    P = P + origin.lift(origin.highest(-P))
-    return P / origin.lift(origin.pick(P, nodes).diagonal())
+    P = P + origin.space.asarray(origin.space.highest(-P))
+    return P / origin.space.asarray(origin.space.pick(P, nodes).diagonal())
 
 
 def _poisson(engine: type[Prior], origin: Precision, nodes: IntArray) -> Array:

@@ -27,12 +27,12 @@ def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, 
         return field, rows
     if criterion.columns:
         return _for_look_ahead(field, rows, ahead)
-    if prior.count(rows) <= EXACT_UP_TO:
-        return field.sharpen(prior.everyone(prior.nodes_of(rows))), rows
+    if prior.space.count(rows) <= EXACT_UP_TO:
+        return field.sharpen(prior.space.allgather(prior.space.nodes_of(rows))), rows
     scores, known = score(field, rows), _probed(field).known[rows]
-    best, slack = prior.highest(scores[known]), _slack(field, rows[known], scores[known], score)
+    best, slack = prior.space.highest(scores[known]), _slack(field, rows[known], scores[known], score)
     promising = ~known & (scores + slack * abs(scores) > best)
-    top = prior.top(rows[promising], scores[promising], MORE if criterion.squares else COLUMNS)
+    top = prior.space.top(rows[promising], scores[promising], MORE if criterion.squares else COLUMNS)
     sharper = field.sharpen(np.sort(top))
     return sharper, rows[_probed(sharper).known[rows]]
 
@@ -40,9 +40,11 @@ def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, 
 def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, IntArray]:
     """The top candidates by total variation, which needs no columns."""
     prior, scores = field.prior, CRITERIA["tv"].score(field, rows, 0.0, "printed", "mean")
-    top = np.sort(prior.top(rows, scores, ahead))
-    log.info("look-ahead on the %s engine scores the top %d of %d nodes by tv", prior.name, top.size, prior.count(rows))
-    return field.sharpen(top), np.flatnonzero(prior.put(prior.zeros(dtype=bool), top, True))
+    top = np.sort(prior.space.top(rows, scores, ahead))
+    log.info(
+        "look-ahead on the %s engine scores the top %d of %d nodes by tv", prior.name, top.size, prior.space.count(rows)
+    )
+    return field.sharpen(top), np.flatnonzero(prior.space.put(prior.space.zeros(dtype=bool), top, True))
 
 
 def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
@@ -50,10 +52,10 @@ def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
 
     Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
     """
-    if field.prior.count(known) < COLUMNS:
+    if field.space.count(known) < COLUMNS:
         return FIRST_GUESS
     guess = score(replace(field, spread=_probed(field).estimated()), known)
-    off = field.prior.everyone((exact - guess) / np.maximum(abs(guess), np.finfo(float).tiny))
+    off = field.space.allgather((exact - guess) / np.maximum(abs(guess), np.finfo(float).tiny))
     return float(SPREAD * off.std())
 
 

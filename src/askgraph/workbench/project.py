@@ -17,7 +17,7 @@ from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.learner import Learner
-from askgraph.learner.events import declared
+from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
@@ -109,7 +109,7 @@ class Project:
             raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
         chosen, names = (
             _check_settings(settings or Settings()),
-            declared([check_name(name, "class") for name in classes]),
+            declared_classes([check_name(name, "class") for name in classes]),
         )
         items, graph, notes = read_items(source)
         for label in set(items.labels or ()) - {None}:
@@ -401,7 +401,7 @@ class Project:
         p = learner.probabilities()[:, order] if names else np.empty((self.graph.n_nodes, 0))
         decided = coding.decide(p) if names else np.full(len(p), -1)
         field = learner.field
-        return Predictions(names, p, decided, field.prior.gather(field.spread.variance))
+        return Predictions(names, p, decided, field.space.gather(field.spread.variance))
 
     def _add(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)

@@ -1,4 +1,4 @@
-"""Right-hand sides of probes: noise that a hash of nodes and edges gives, so that it can be made by parts and made again."""
+"""Right-hand sides of probes: noise hashed from nodes and edges, so that it can be made by blocks, and made again."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.errors import EngineError
-from askgraph.priors.base import Precision
+from askgraph.priors.precision import Precision
 from askgraph.support.hashing import GOLDEN, finalize
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
-WORD = 64  # signs of a hash
-COMPILE_FROM = 20_000  # nodes
-ORDINARY, EXTRA, FLAT = range(0, 3 << 32, 1 << 32)  # seeds: a node's noise through √δ, through √extra, of flat probes
+WORD = 64  # signs per hash
+COMPILE_FROM = 20_000  # nodes; fewer are done in NumPy, without compiling
+ORDINARY, EXTRA, FLAT = range(0, 3 << 32, 1 << 32)  # seeds of the signs: times √δ, times √extra, of the probes of ‖g‖₂
 
 
 def signs(i: IntArray, j: IntArray, columns: slice, seed: int = 0) -> Sample:
-    """Random signs for each pair (i, j), some columns of endlessly many: they belong to the edge and not to its place."""
+    """Return random signs for each pair (i, j), some columns of endlessly many; they depend on the pair, not on its place."""
     first = columns.start // WORD
     words = np.stack([hashed(i, j, seed + word) for word in range(first, -(-columns.stop // WORD))], axis=1)
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
@@ -26,56 +26,61 @@ def signs(i: IntArray, j: IntArray, columns: slice, seed: int = 0) -> Sample:
 
 
 def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
-    """splitmix64, three rounds of it."""
+    """Return a hash of each pair (i, j): splitmix64, one round per number."""
     x = np.full(len(i), seed, dtype=np.uint64)
     for part in (i, j):
         x = finalize(x * GOLDEN + part.astype(np.uint64) + np.uint64(1))
     return x
 
 
-class Flat:
-    """A sign a free node, the mean over its group removed; means are kept, so that a node's noise can be made again."""
+class SignNoise:
+    """One random sign per free node, the mean over its group removed; means are kept, so that a node's noise can be made again."""
 
     def __init__(self, group: AnyArray, free: BoolArray, seed: int = FLAT) -> None:
-        self._nodes, self._free, self._seed = np.arange(group.size), free, seed
+        self._nodes, self.free, self.seed = np.arange(group.size), free, seed
         size = np.bincount(group)
-        self._alone = size[group] == 1  # such a node is its own mean
-        self._part = (np.cumsum(size > 1) - 1)[group]
-        shared = np.flatnonzero(~self._alone)
-        entries = 1 / size[group[shared]], (self._part[shared], shared)
-        self._member = csr_array(entries, shape=(np.count_nonzero(size > 1), group.size))
+        self.alone = size[group] == 1  # such a node is its own mean
+        self.part = (np.cumsum(size > 1) - 1)[group]
+        shared = np.flatnonzero(~self.alone)
+        entries = 1 / size[group[shared]], (self.part[shared], shared)
+        self.member = csr_array(entries, shape=(np.count_nonzero(size > 1), group.size))
         self._means: dict[int, Array] = {}
 
     def block(self, columns: slice) -> Sample:
-        """Some columns for all nodes."""
-        z = signs(self._nodes, self._nodes, columns, self._seed)
-        means = self._means[columns.start] = np.asarray(self._member @ z)
-        z -= means.astype(np.float32)[self._part] if len(means) else z
-        z[self._alone | ~self._free] = 0.0
+        """Return some columns, one row per node."""
+        z = signs(self._nodes, self._nodes, columns, self.seed)
+        means = np.asarray(self.member @ z)
+        self.keep_means(columns.start, means)
+        z -= means.astype(np.float32)[self.part] if len(means) else z
+        z[self.alone | ~self.free] = 0.0
         return z
 
+    def keep_means(self, first: int, means: Array) -> None:
+        """Keep the means of a block of columns: `at` needs them."""
+        self._means[first] = means
+
     def at(self, node: int, count: int) -> Array:
-        """Columns made before, at one node."""
-        if self._alone[node]:
+        """Return columns that were made before, at one node."""
+        if self.alone[node]:
             return np.zeros(count)
-        means = np.concatenate([self._means[at][self._part[node]] for at in sorted(self._means)])
-        own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self._seed)[0]
+        means = np.concatenate([self._means[at][self.part[node]] for at in sorted(self._means)])
+        own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self.seed)[0]
         return np.asarray(own - means[:count])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """What `restore` needs to make the noise of a node again."""
+        """Return the means, with which `restore` makes the noise of a node again."""
         made = [self._means[at] for at in sorted(self._means)]
-        return {"means": np.hstack([np.zeros((self._member.shape[0], 0)), *made])}
+        return {"means": np.hstack([np.zeros((self.member.shape[0], 0)), *made])}
 
     def restore(self, means: AnyArray) -> None:
-        """With the means of columns made before."""
-        if means.ndim != 2 or len(means) != self._member.shape[0]:
-            raise EngineError(f"means of shape {means.shape} for {self._member.shape[0]} groups")
+        """Take the means of columns that were made before."""
+        if means.ndim != 2 or len(means) != self.member.shape[0]:
+            raise EngineError(f"means of shape {means.shape} for {self.member.shape[0]} groups")
         self._means = {0: means}
 
 
-class Steps:
-    """What is constant on groups, a column a group: 1_A/√|A|, the mean over its component removed; Σ b bᵀ = P − 11ᵀ/n_c."""
+class GroupNoise:
+    """One column per group A, constant on it: 1_A/√|A|, the mean over its component removed; Σ b bᵀ = P − 11ᵀ/n_c."""
 
     def __init__(self, group: AnyArray, component: IntArray, free: BoolArray) -> None:
         self.group, self._component, self._free = group, component, free
@@ -85,7 +90,7 @@ class Steps:
         self.count = self._size.size
 
     def block(self, columns: slice) -> Sample:
-        """Some columns for all nodes."""
+        """Return some columns, one row per node."""
         groups = np.arange(columns.start, columns.stop)
         root = np.sqrt(self._size[groups])
         inside = (self.group[:, None] == groups) / np.maximum(root, 1.0).astype(np.float32)
@@ -94,77 +99,77 @@ class Steps:
         return np.asarray(inside * self._free[:, None], dtype=np.float32)
 
     def at(self, node: int) -> Array:
-        """All columns at one node."""
+        """Return all columns at one node."""
         own = (np.arange(self.count) == self.group[node]) / np.sqrt(self._size[self.group[node]])
         home = self._home == self._component[node]
         return np.asarray(own - home * np.sqrt(self._size) / self._whole[self._component[node]])
 
 
-class SteppedFlat:
-    """Steps over groups, then random signs without them."""
+class GroupedSignNoise:
+    """Columns that are constant on groups, then random signs without what is constant on groups."""
 
-    def __init__(self, steps: Steps, flat: Flat) -> None:
-        self.steps, self.flat = steps, flat
+    def __init__(self, groups: GroupNoise, signs: SignNoise) -> None:
+        self.groups, self.signs = groups, signs
 
     def at(self, node: int, count: int) -> Array:
-        """Columns made before, at one node."""
-        return np.concatenate([self.steps.at(node), self.flat.at(node, count - self.steps.count)])
+        """Return columns that were made before, at one node."""
+        return np.concatenate([self.groups.at(node), self.signs.at(node, count - self.groups.count)])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """The means of the signs, and the groups."""
-        return {**self.flat.arrays(), "group": self.steps.group}
+        """Return the means of the signs, and the groups."""
+        return {**self.signs.arrays(), "group": self.groups.group}
 
 
-class Field:
-    """ξ of covariance Q − δ 11ᵀ/n_c: a sign an edge through √w, a sign a node through √δ, centered, and one through √extra."""
+class FieldNoise:
+    """ξ of covariance Q − δ 11ᵀ/n_c: √w times one sign per edge, √δ times one sign per node, centered, and √extra times another."""
 
     def __init__(self, precision: Precision) -> None:
-        W, self._free = precision.graph.weights, ~precision.pinned
+        W, self.free = precision.graph.weights, ~precision.pinned
         self._first, self._node, self._root = W.indptr, W.indices, np.sqrt(W.data)
-        self._delta, self._extra = precision.delta**0.5, np.sqrt(precision.extra)
-        self._flat = Flat(precision.graph.components(), self._free, ORDINARY)
+        self.root_delta, self.root_extra = precision.delta**0.5, np.sqrt(precision.extra)
+        self.signs = SignNoise(precision.graph.components(), self.free, ORDINARY)
 
     def block(self, columns: slice) -> Sample:
-        """Some columns for all nodes; nothing at pinned ones."""
-        noise = np.float32(self._delta) * self._flat.block(columns)
-        if self._extra.any():
-            nodes = np.arange(self._extra.size)
-            noise += self._extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
+        """Return some columns, one row per node, zero at pinned nodes."""
+        noise = np.float32(self.root_delta) * self.signs.block(columns)
+        if self.root_extra.any():
+            nodes = np.arange(self.root_extra.size)
+            noise += self.root_extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
         noise += self._edges(columns)
-        return np.asarray(noise * self._free[:, None])
+        return np.asarray(noise * self.free[:, None])
 
     def at(self, node: int, count: int) -> Array:
-        """Columns made before, at one node."""
+        """Return columns that were made before, at one node."""
         entries, here = slice(self._first[node], self._first[node + 1]), np.array([node])
         others = self._node[entries].astype(np.int64)
         pairs = signs(np.minimum(node, others), np.maximum(node, others), slice(0, count))
         noise = (self._root[entries] * np.where(node < others, 1.0, -1.0)) @ pairs
-        noise += self._delta * self._flat.at(node, count)
-        return np.asarray(noise + self._extra[node] * signs(here, here, slice(0, count), EXTRA)[0])
+        noise += self.root_delta * self.signs.at(node, count)
+        return np.asarray(noise + self.root_extra[node] * signs(here, here, slice(0, count), EXTRA)[0])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """What `restore` needs."""
-        return self._flat.arrays()
+        """Return the means of the signs."""
+        return self.signs.arrays()
 
     def restore(self, means: AnyArray) -> None:
-        """With the means of columns made before."""
-        self._flat.restore(means)
+        """Take the means of columns that were made before."""
+        self.signs.restore(means)
 
     def _edges(self, columns: slice) -> Sample:
-        """Σ_j ±√w_ij, the sign of an edge turned at its second end."""
-        if self._free.size >= COMPILE_FROM:
+        """Return Σ_j ±√w_ij, the sign of an edge reversed at its second end."""
+        if self.free.size >= COMPILE_FROM:
             return self._compiled_edges(columns)
-        i = np.repeat(np.arange(self._free.size), np.diff(self._first))
+        i = np.repeat(np.arange(self.free.size), np.diff(self._first))
         upper = i < self._node
         i, j, root = i[upper], self._node[upper].astype(np.int64), self._root[upper]
         edge = np.arange(i.size)
         ends = np.r_[root, -root].astype(np.float32), (np.r_[i, j], np.r_[edge, edge])
-        return np.asarray(csr_array(ends, shape=(self._free.size, i.size)) @ signs(i, j, columns))
+        return np.asarray(csr_array(ends, shape=(self.free.size, i.size)) @ signs(i, j, columns))
 
     def _compiled_edges(self, columns: slice) -> Sample:
         from askgraph.priors.noise import kernels
 
-        out = np.zeros((self._free.size, columns.stop - columns.start), np.float32)
+        out = np.zeros((self.free.size, columns.stop - columns.start), np.float32)
         word, shift = divmod(columns.start, WORD)
         kernels.edges(self._first, self._node, self._root, np.uint64(word), np.uint64(shift), out)
         return out

@@ -1,6 +1,6 @@
-"""Right-hand sides of probes for rows in many processes: the very noise that one process would make of the same graph.
+"""Right-hand sides of probes over many processes: the very noise that one process would make of the same graph.
 
-It is hashed from nodes and edges, so it does not matter where they live; see `askgraph.priors.noise`.
+The noise is hashed from nodes and edges, so it does not matter where they live; see `askgraph.priors.noise.host`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from askgraph.priors.noise.host import COMPILE_FROM, EXTRA, FLAT, ORDINARY, WORD
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
-class ShardFlat:
-    """A sign a free node, the mean over its part removed; means are kept, so that a node's noise can be made again."""
+class MpiSignNoise:
+    """One random sign per free node, the mean over its part removed; means are kept, so that a node's noise can be made again."""
 
     def __init__(self, graph: ShardedGraph, free: BoolArray, seed: int = FLAT, parts: Parts | None = None) -> None:
         self._graph, self._free, self._seed, self._parts = graph, free, seed, parts or graph.parts
@@ -23,7 +23,7 @@ class ShardFlat:
         self._means: dict[int, Array] = {}
 
     def block(self, columns: slice) -> Sample:
-        """Some columns for the rows here."""
+        """Return some columns, one row per node of this process."""
         parts, z = self._parts, signs(self._graph.nodes, self._graph.nodes, columns, self._seed)
         z[self._alone] = 0.0
         means = self._means[columns.start] = parts.total(z) / parts.size[:, None]
@@ -32,11 +32,11 @@ class ShardFlat:
         return z
 
     def at(self, node: int, count: int) -> Array:
-        """Columns made before, at one node."""
+        """Return columns that were made before, at one node."""
         return self._graph.ranks.total(self.here(self._graph.rows_of(np.array([node])), count))
 
     def here(self, row: IntArray, count: int) -> Array:
-        """The same at a row, if it is here; zeros if not."""
+        """Return the same at a row of this process; zeros for a row of another."""
         if row[0] < 0 or self._alone[row[0]]:
             return np.zeros(count)
         nodes, part = self._graph.nodes[row], self._parts.of[row[0]]
@@ -44,31 +44,31 @@ class ShardFlat:
         return np.asarray(signs(nodes, nodes, slice(0, count), self._seed)[0] - means[:count])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """It lives in many processes."""
+        """Refuse: the noise lives in many processes."""
         raise EngineError("the state of the petsc engine lives in many processes: save without state=True")
 
 
-class ShardField:
-    """ξ of covariance Q − δ 11ᵀ/n_c: a sign an edge through √w, a sign a node through √δ, centered, and one through √extra."""
+class MpiFieldNoise:
+    """ξ of covariance Q − δ 11ᵀ/n_c: √w times one sign per edge, √δ times one sign per node, centered, and √extra times another."""
 
     def __init__(self, graph: ShardedGraph, delta: float, extra: Array, free: BoolArray) -> None:
         self._graph, self._free, self._delta, self._extra = graph, free, delta**0.5, np.sqrt(extra)
-        self._flat = ShardFlat(graph, free, ORDINARY)
+        self._signs = MpiSignNoise(graph, free, ORDINARY)
         self._root, self._ids = np.sqrt(graph.local.data), np.concatenate([graph.nodes, graph.beyond])
 
     def block(self, columns: slice) -> Sample:
-        """Some columns for the rows here; nothing at pinned ones."""
+        """Return some columns, one row per node of this process, zero at pinned nodes."""
         nodes = self._graph.nodes
-        noise = np.float32(self._delta) * self._flat.block(columns)
+        noise = np.float32(self._delta) * self._signs.block(columns)
         if self._extra.any():
             noise += self._extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
         noise += self._edges(columns) if nodes.size < COMPILE_FROM else self._compiled_edges(columns)
         return np.asarray(noise * self._free[:, None])
 
     def at(self, node: int, count: int) -> Array:
-        """Columns made before, at one node."""
+        """Return columns that were made before, at one node."""
         row = self._graph.rows_of(np.array([node]))
-        noise = self._delta * self._flat.here(row, count)
+        noise = self._delta * self._signs.here(row, count)
         if row[0] >= 0:
             here = self._graph.nodes[row]
             noise += self._extra[row[0]] * signs(here, here, slice(0, count), EXTRA)[0]
@@ -76,11 +76,11 @@ class ShardField:
         return self._graph.ranks.total(noise)
 
     def arrays(self) -> dict[str, AnyArray]:
-        """It lives in many processes."""
-        return self._flat.arrays()
+        """Refuse: the noise lives in many processes."""
+        return self._signs.arrays()
 
     def _edges(self, columns: slice, rows: slice = slice(None)) -> Sample:
-        """Σ_j ±√w_ij, the sign of an edge turned at its second end."""
+        """Return Σ_j ±√w_ij, the sign of an edge reversed at its second end."""
         first = self._graph.local.indptr[: self._graph.n_rows + 1]
         count, low = np.diff(first)[rows], int(first[rows.start or 0])
         some = slice(low, low + int(count.sum()))

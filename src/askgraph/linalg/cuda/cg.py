@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from askgraph.errors import ConvergenceError
-from askgraph.priors.device import compiled, cupy
+from askgraph.linalg.cuda.runtime import compiled, cupy
 from askgraph.types import AnyArray, Array, IntArray
 
 THREADS, BLOCKS = 512, 2  # of a thread block, and how many of them a multiprocessor should hold
@@ -71,7 +71,7 @@ class Pattern:
         slice_[1:] = cp.cumsum(32 * widest)
         node, weight = (cp.empty(max(int(slice_[-1]), 1), kind) for kind in (np.int32, np.float32))
         arrays = np.int64(size), slot, slice_, self.first, self.node, self.narrow, node, weight
-        compiled("gpu_rows.cu", "fill")((-(-size // THREADS),), (THREADS,), arrays)
+        compiled("linalg/cuda/rows.cu", "fill")((-(-size // THREADS),), (THREADS,), arrays)
         return slot, slice_, node, weight
 
 
@@ -219,7 +219,7 @@ def _kernel(name: str, real: str, width: int) -> tuple[Any, int]:
         "ITERATE": int(name == "iterate"),
     }
     options = f"-DREAL={real}", *(f"-D{key}={size}" for key, size in sizes.items())
-    kernel = compiled("gpu_cg.cu", name, options, "conjugate gradients on the GPU")
+    kernel = compiled("linalg/cuda/cg.cu", name, options, "conjugate gradients on the GPU")
     each = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, THREADS, 0)
     return kernel, each * cp.cuda.Device().attributes["MultiProcessorCount"]
 
@@ -236,7 +236,9 @@ def _sums(x: Any, begin: Any) -> Any:
     """Over rows from one beginning to the next."""
     cp, k = cupy(), x.shape[1]
     out = cp.empty((begin.size - 1, k))
-    compiled("gpu_rows.cu", "sums")((begin.size - 1,), (256,), (np.int32(k), begin, cp.ascontiguousarray(x), out))
+    compiled("linalg/cuda/rows.cu", "sums")(
+        (begin.size - 1,), (256,), (np.int32(k), begin, cp.ascontiguousarray(x), out)
+    )
     return out
 
 

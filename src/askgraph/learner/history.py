@@ -1,0 +1,62 @@
+"""Everything a learner was told, in order, and the classes that this leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from askgraph.learner.events import Event, kept_apart
+from askgraph.types import IntArray
+
+
+class History:
+    """The log of events, and the classes in the order of the columns of ``probabilities``.
+
+    Parameters
+    ----------
+    declared : sequence of hashable
+        The classes known before any label; they stay, whether a label uses them or not.
+    """
+
+    def __init__(self, declared: Sequence[Hashable]) -> None:
+        self.declared = list(declared)
+        self.classes = list(declared)
+        self.log: list[Event] = []
+        self._orders: list[list[Hashable]] = []  # the classes before each event
+
+    @property
+    def orders(self) -> tuple[tuple[Hashable, ...], ...]:
+        """The classes before each event, and those of now."""
+        return tuple(map(tuple, (*self._orders, self.classes)))
+
+    def restore(self, log: Iterable[Event], orders: Iterable[Iterable[Hashable]]) -> None:
+        """Take a log and its class orders, as they were saved."""
+        self.log = list(log)
+        *self._orders, self.classes = map(list, orders)
+
+    def append(self, event: Event, classes: list[Hashable]) -> None:
+        """Add an event, after which these are the classes."""
+        self.log.append(event)
+        self._orders.append(self.classes)
+        self.classes = classes
+
+    def pop(self) -> tuple[Event, list[Hashable]]:
+        """Remove the last event; return it and the classes before it."""
+        return self.log.pop(), self._orders.pop()
+
+    def classes_with(self, *labels: Hashable) -> list[Hashable]:
+        """Return the classes and, behind them, those of these labels that are new."""
+        return list(dict.fromkeys([*self.classes, *labels]))
+
+    @property
+    def set_aside(self) -> set[int]:
+        """The nodes that are not asked for: skipped, or kept apart for an audit."""
+        return {*kept_apart(self.log, "skip"), *kept_apart(self.log, "audit")}
+
+    @property
+    def audits(self) -> tuple[IntArray, IntArray]:
+        """The nodes kept apart for an audit, and the places of their classes; -1 for a class that no label has."""
+        apart = kept_apart(self.log, "audit")
+        places = [self.classes.index(label) if label in self.classes else -1 for label in apart.values()]
+        return np.array(list(apart), dtype=np.int64), np.array(places, dtype=np.int64)

@@ -1,0 +1,61 @@
+"""Labels, classes and seeds as a person gives them, checked and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from askgraph.errors import LabelError, SettingError
+from askgraph.graph.sources import is_missing
+from askgraph.types import AnyArray
+
+
+def plain_label(label: Any) -> Hashable:
+    """Return a label as a plain Python value; a scalar of NumPy, PyTorch or the like becomes what it holds.
+
+    Labels that are equal must have equal hashes, or one class would count as several; an array has no such hash.
+    """
+    if (shape := getattr(label, "shape", None)) is not None:
+        if tuple(shape) != () or not hasattr(label, "item"):
+            raise LabelError(f"a {type(label).__name__} of shape {tuple(shape)} is not a label: give one value")
+        label = label.item()
+    if is_missing(label):
+        raise LabelError(f"{label} is not a label: tell a class, or skip the node")
+    try:
+        hash(label)
+    except TypeError:
+        raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
+    return label
+
+
+def label_array(classes: list[Hashable]) -> AnyArray:
+    """Return labels as an array of their own type where they share one, of objects where not."""
+    kinds = {type(label) for label in classes}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array
+
+
+def as_seed(rng: int | np.random.Generator | None) -> int:
+    """Return a seed that can be saved: the one given, one drawn from a generator, or a fresh one."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if rng is None:
+        return int(np.random.default_rng().integers(2**63))
+    if rng < 0:
+        raise SettingError(f"rng={rng}: a seed is 0 or more")
+    return int(rng)
+
+
+def declared_classes(classes: Iterable[Hashable] | None) -> list[Hashable]:
+    """Return the classes known before any label as plain values."""
+    if isinstance(classes, str):
+        raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
+    names = [plain_label(label) for label in classes or ()]
+    if len(set(names)) < len(names):
+        raise LabelError(f"classes={names}: a class is declared twice")
+    return names

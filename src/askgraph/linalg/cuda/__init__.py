@@ -1,0 +1,1 @@
+"""The same on a GPU, through CuPy: conjugate gradients, sparse products, kernels."""

@@ -1,0 +1,67 @@
+"""Q = L + δI, the precision of the field, with labels that were folded into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from askgraph.distributed.sharded_graph import ShardedGraph
+from askgraph.errors import SettingError
+from askgraph.graph import Graph
+from askgraph.types import Array, BoolArray, IntArray
+
+RIDGE = 0.001  # δ over the mean degree, where no δ is given
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Q = L + δI, with labels that were folded in: exact ones leave the solve, noisy ones add 1/γ² to their diagonal entry."""
+
+    graph: Graph  # or some rows of it: a ShardedGraph has what is read of it there
+    delta: float
+    pinned: BoolArray
+    extra: Array
+
+    @classmethod
+    def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
+        """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
+        delta = usual_delta(graph) if delta is None else delta
+        if not (np.isfinite(delta) and delta > 0):
+            raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
+        n = graph.degrees.size
+        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # as above
+
+    @cached_property
+    def full(self) -> csr_array:
+        """L + δI + diag(extra), pinned rows included."""
+        return csr_array(self.graph.laplacian() + diags_array(self.delta + self.extra))
+
+    @cached_property
+    def matrix(self) -> csr_array:
+        """Q with pinned rows and columns replaced by the identity's, so that it stays n × n and positive definite."""
+        if not self.pinned.any():
+            return self.full
+        free = diags_array((~self.pinned).astype(float))
+        return csr_array(free @ self.full @ free + diags_array(self.pinned.astype(float)))
+
+    @cached_property
+    def excess(self) -> Array:
+        """The row sums of ``matrix``, exactly: what a node loses to the ridge and to pinned neighbours."""
+        lost = self.delta + self.extra + self.graph.weights @ self.pinned.astype(float)
+        return np.where(self.pinned, 1.0, lost)
+
+    def folded(self, nodes: IntArray, noise: Array) -> Precision:
+        """With labels at these nodes, γ = noise, folded in."""
+        pinned, extra = self.pinned.copy(), self.extra.copy()
+        exact = noise == 0
+        pinned[nodes[exact]] = True
+        np.add.at(extra, nodes[~exact], noise[~exact] ** -2.0)
+        return replace(self, pinned=pinned, extra=extra)
+
+
+def usual_delta(graph: Graph | ShardedGraph) -> float:
+    """A thousandth of the mean degree, over the nodes that have an edge, so that isolated ones change nothing."""
+    return RIDGE * graph.mean_degree

@@ -1,0 +1,126 @@
+"""Engines that cannot form G₀: they solve by iteration and estimate the summaries from random probes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from askgraph.priors.base import Prior, check_residual, check_single
+from askgraph.priors.precision import Precision
+from askgraph.priors.probed import Noise, Probed, Sample, Samples
+from askgraph.spaces.base import Space
+from askgraph.types import Array
+
+PILOT_PROBES, MAX_PROBES = (
+    16,
+    256,
+)  # probes of the field: those that say how many are needed, and the most that are made
+PROBES_STEP = 8  # probes come in multiples of this
+MAX_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
+TARGET_ERROR = 0.027  # relative error of a variance that probes estimate
+ACCURATE = 3e-9  # relative residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
+
+Block = Callable[[slice], Any]  # some columns of noise, one row per node of this process
+
+
+class BlockNoise(Noise, Protocol):
+    """Noise that can be made by blocks of columns."""
+
+    def block(self, columns: slice) -> Any:
+        """Return some columns of the noise."""
+        ...
+
+
+class ProbedPrior(Prior):
+    """Solves by iteration; summaries come from probes and are exact where columns were solved for.
+
+    ``probes`` and ``flat_probes`` are the numbers of probes of the field (None: as many as needed) and of ‖g‖₂; ``sharp`` is
+    the largest relative residual that a rough column may be left with, ``probing`` that of a probe.
+    """
+
+    exact = False
+    tie = 1e-6
+
+    def __init__(
+        self,
+        precision: Precision,
+        space: Space | None,
+        probes: int | None,
+        flat_probes: int,
+        sharp: float,
+        probing: float,
+    ) -> None:
+        super().__init__(precision, space)
+        check_single(precision, self.name)
+        self.probes, self.flat_probes, self.sharp, self.probing = probes, flat_probes, sharp, probing
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings, to make the same engine on another precision."""
+        return {name: getattr(self, name) for name in ("probes", "flat_probes", "sharp", "probing")}
+
+    def conditioned(self, precision: Precision) -> Self:
+        """Return the same engine and settings on another precision."""
+        prior = type(self)(precision, **self.settings)
+        prior.reason = self.reason
+        return prior
+
+    def spread(self, squares: bool) -> Probed:
+        """Return summaries from probes of the field and, with ``squares``, of ‖g‖₂."""
+        local, share, influence = 1 / self.diagonal, self.delta / self.component_sizes, self.influence()
+        noise = self._field_noise()
+        values = self._field_probes(noise, local + share * (influence - local) ** 2)
+        return Probed(
+            local=local,
+            share=share,
+            delta=self.delta,
+            field_samples=Samples.of(self.space, values, equal_weights(values.shape[1]), noise),
+            flat_samples=self._norm_samples() if squares else None,
+            influence_l1=influence,
+            known=self.free == 0,
+            known_variance=self.space.zeros(),
+            known_squares=self.space.zeros(),
+        )
+
+    def _field_probes(self, noise: BlockNoise, certain: Array) -> Sample:
+        """Return P X, one column per probe: as many as bring the error of a variance down to the target, by a pilot's word."""
+        if self.probes is not None:
+            return self._probes(noise.block, self.probes)
+        pilot = self._probes(noise.block, PILOT_PROBES)
+        values = self.space.zeros(self._needed(pilot, certain), dtype=np.float32)
+        values[:, :PILOT_PROBES] = pilot
+        self._probe(noise.block, PILOT_PROBES, values[:, PILOT_PROBES:])
+        return values
+
+    def _needed(self, pilot: Sample, certain: Array) -> int:
+        """Return the number of probes that the share of the variance that is estimated asks for."""
+        square, total = np.einsum("ij,ij->i", pilot, pilot) / np.float32(PILOT_PROBES), self.space.total
+        share = float(total((square / (square + certain)) ** 2 * self.free) / max(total(self.free), 1))
+        check_residual(0.0 if np.isfinite(share) else np.inf, "probing the covariance")
+        needed = -(-2 * share / TARGET_ERROR**2 // PROBES_STEP) * PROBES_STEP
+        return int(np.clip(needed, PILOT_PROBES, MAX_PROBES))
+
+    def _probes(self, block: Block, count: int) -> Sample:
+        values = self.space.zeros(count, dtype=np.float32)
+        self._probe(block, 0, values)
+        return values
+
+    @abstractmethod
+    def _probe(self, block: Block, first: int, out: Sample) -> None:
+        """Fill ``out`` with P G of the columns of noise from ``first`` on."""
+
+    @abstractmethod
+    def _field_noise(self) -> BlockNoise:
+        """Return noise of covariance Q, less the constant mode of every component."""
+
+    @abstractmethod
+    def _norm_samples(self) -> Samples:
+        """Return the samples that ‖g‖₂ is estimated from."""
+
+
+def equal_weights(count: int) -> Array:
+    """Return weights that make a sum over random probes their mean."""
+    return np.full(count, 1 / max(count, 1))

@@ -1,0 +1,35 @@
+"""Arrays on a GPU, through CuPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from askgraph.linalg.cuda.runtime import cupy
+from askgraph.spaces.base import Space
+from askgraph.types import IntArray
+
+
+class CudaSpace(Space):
+    """CuPy arrays in this process, one row per node."""
+
+    def zeros(self, *more: int, dtype: Any = float) -> Any:
+        """Return zeros on the device."""
+        return cupy().zeros((self.n_rows, *more), dtype)
+
+    def asarray(self, x: Any) -> Any:
+        """Copy a NumPy array to the device."""
+        return cupy().asarray(x)
+
+    def to_numpy(self, x: Any) -> Any:
+        """Copy an array of the device to NumPy."""
+        return cupy().asnumpy(x)
+
+    def pick(self, x: Any, node: int | IntArray) -> Any:
+        """Return, as NumPy, the rows of x at one node or several."""
+        return cupy().asnumpy(x[node if isinstance(node, int) else cupy().asarray(node)])
+
+    def put(self, x: Any, nodes: IntArray, values: Any) -> Any:
+        """Return a copy of x with other values at these nodes."""
+        x = x.copy()
+        x[cupy().asarray(nodes)] = cupy().asarray(values)
+        return x
