@@ -91,12 +91,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self
 
     def predict(self, X: Any) -> AnyArray:
-        """The label of each row."""
+        """Return the label of each row."""
         p = self.predict_proba(X)
         return np.asarray(self.classes_[coding.decide(p)])
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class of ``classes_``, a row each."""
+        """Return the probability of each class: one row per sample, one column per class of ``classes_``."""
         check_is_fitted(self)
         if not len(self.classes_):
             raise LabelError("no label is known yet: fit with at least one, or ask for rows to label with query()")
@@ -106,7 +106,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return p[:, order]
 
     def query(self, n: int = 1) -> IntArray:
-        """The indices of the n rows to label next, as of the rows given to ``fit``."""
+        """Return the indices, among the rows given to ``fit``, of the n rows to label next."""
         check_is_fitted(self)
         return np.array(self.learner_.ask(n), dtype=np.int64)
 
@@ -150,7 +150,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self
 
     def _grown(self, X: Any, labels: AnyArray, known: BoolArray, rows: IntArray) -> Self:
-        """Fitted anew on the old rows and the new ones."""
+        """Fit again, on the old rows and the new ones."""
         if self._given:
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
         new = rows < 0
@@ -164,7 +164,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self._fit(merged, y, known, self.classes_.tolist())
 
     def _tell(self, row: int, label: Any) -> None:
-        """A label for this row and for all rows equal to it: a question about any of them is then answered."""
+        """Tell the label of this row and of all rows equal to it, so that none of them is asked for."""
         held = self.learner_.labels
         for twin in [row] if self._given else self._lookup[next(_row_keys(self.X_[[row]]))]:
             if twin not in held:
@@ -182,13 +182,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return nearest_neighbors(points, self.k, self.metric, self.bandwidth)
 
     def _scaled(self, X: Array) -> Array:
-        """Columns to [−1, 1] by the range of the training rows, where asked for."""
+        """Return X with its columns scaled to [−1, 1] by the range of the training rows, where ``scale`` is set."""
         low, high = self._range
         span = np.where(high > low, high - low, np.inf)
         return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0)) if self.scale else X
 
     def _joined(self, X: Array) -> csr_array:
-        """Weights of other rows to their nearest training rows, by the kernel of the graph."""
+        """Return weights of other rows to their nearest training rows, by the kernel of the graph."""
         d, j = self._nearest.kneighbors(self._scaled(X))
         if self.bandwidth is None:
             w = np.ones_like(d)
@@ -210,7 +210,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.array([places[0] if len(places) == 1 else -1 for places in found], dtype=np.int64)
 
     def _read(self, X: Any) -> Array:
-        r"""A node's own probabilities, or for another row those of :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
+        r"""Return a node's own probabilities, or another row's, :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
         field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
         if (rows >= 0).all():
             return self.learner_.probabilities()[rows]
@@ -244,7 +244,7 @@ def _row_keys(X: Any) -> Iterator[bytes]:
 
 
 def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
-    """Labels, and where they are known: −1 and None mean unlabeled."""
+    """Return the labels, and where they are known: −1 and None mean unlabeled."""
     if y is None:
         raise ValueError(
             "this classifier requires y to be passed, but the target y is None; mark unlabeled rows with -1"
@@ -278,7 +278,7 @@ def _numbers(y: AnyArray) -> tuple[AnyArray, BoolArray]:
 
 
 def _sorted_array(labels: Iterable[Any]) -> AnyArray:
-    """Classes in sorted order, mixed types by the name of their type first."""
+    """Return classes in sorted order, mixed types by the name of their type first."""
     ordered = sorted(
         labels, key=lambda label: ("", label) if isinstance(label, int | float) else (type(label).__name__, label)
     )

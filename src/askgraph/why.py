@@ -32,7 +32,7 @@ class Why(NamedTuple):
 
 
 def why(field: Field, readout: Readout | None, node: int, after: Field | None = None) -> Why:
-    """Why this node, by one solve; ``after`` is ``field.awaiting(node)`` where that is known already.
+    """Return why this node is asked for, by one solve; ``after`` is ``field.awaiting(node)`` where that is known already.
 
     Of a labeled node: what the other labels say there. Its answer is known, so it changes nothing. Changes take most of the
     time, a readout an answer; without a readout they are nan.
@@ -58,7 +58,7 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
 
 
 def votes(field: Field, node: int) -> tuple[IntArray, Array]:
-    r"""Labeled nodes and what each counts in the node's mean, :math:`h_i = \sum_l w_l Y_l`, the weightiest first.
+    r"""Return labeled nodes and what each counts in the node's mean, :math:`h_i = \sum_l w_l Y_l`, the weightiest first.
 
     :math:`w_l = (W g_i)_l`, or :math:`g_{il} / \gamma_l^2` where the label has noise; what is missing to Σ w = 1 is the
     prior's. The node's own label is left out; answers that are awaited are too, though they have their share.
@@ -68,7 +68,7 @@ def votes(field: Field, node: int) -> tuple[IntArray, Array]:
 
 
 def without_own(field: Field, node: int) -> Array:
-    r"""g_i, the node's column of G_t; of a labeled node, as it would be without its label.
+    r"""Return g_i, the node's column of G_t; of a labeled node, as it would be without its label.
 
     That is :math:`g_i / (1 - g_{ii}/\gamma^2)`, or where G_t has no such row any more, with :math:`x = G_t W_i`,
     :math:`(x + e_i) / (d_i + \delta - W_i^T x)`.
@@ -94,7 +94,7 @@ def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Ar
 
 
 def expected_changes(field: Field, readout: Readout, node: int, after: Field | None = None) -> float:
-    r"""Other predictions that change with the node's answer, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
+    r"""Return how many other predictions the node's answer changes, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
 
     On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
     ``field.awaiting(node)`` where that is known already.
@@ -122,7 +122,7 @@ def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int
 
 
 def weighty(weights: Array) -> int:
-    """How many voters, the weightiest first, make up most of the weights; faint ones do not count.
+    """Return how many voters, the weightiest first, make up most of the weights; faint ones do not count.
 
     >>> weighty(np.array([0.6, 0.3, 0.05, 0.0]))
     2

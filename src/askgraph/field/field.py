@@ -18,7 +18,7 @@ from askgraph.priors.summaries import Spread
 from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
-OPEN = -1  # the label of a node whose answer is awaited
+OPEN = -1  # the label of a node whose answer is pending
 WORN = 1e-4  # a variance that fell by more than this has lost digits to cancellation
 MAX_FACTOR_BYTES = 1_000_000_000
 MAX_FACTOR_COLUMNS = 512
@@ -35,7 +35,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    r"""ψ given labels: one mean a class, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
+    r"""ψ given labels: one mean per class, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
 
     Node indices never change. A labeled node has its label as mean and variance 0.
     """
@@ -43,16 +43,16 @@ class Field:
     origin: Prior  # before any label
     prior: Prior  # after the folded labels
     base: Array  # votes of the folded labels alone
-    votes: Array  # (n, C), 0/1 coding, a class contiguous
+    votes: Array  # (n, C), 0/1 coding, each class contiguous
     spread: Spread
     squares: bool  # whether |g|_2 is followed
     noise: float  # γ of the labels to come; 0 is the paper
     ample: Array  # the variance when V was last empty
     stack: ColumnStack  # V
-    labeled: BoolArray  # a label was observed, or is awaited
+    labeled: BoolArray  # a label was observed, or is pending
     free: Array  # 1.0 where no exact label pins the field
     folded: tuple[Label, ...]  # labels inside the prior
-    recent: tuple[Label, ...]  # labels in V, a column each
+    recent: tuple[Label, ...]  # labels in V, one column per label
     _results: dict[str, Any] = attribute(
         default_factory=dict, init=False, repr=False
     )  # of `once`; a new field starts empty
@@ -62,14 +62,14 @@ class Field:
 
     @classmethod
     def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
-        """The field before any label; ``squares`` says whether ‖g‖₂ is followed (msd and vm read it)."""
+        """Return the field before any label; ``squares`` says whether ‖g‖₂ is followed (msd and vm read it)."""
         return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares)
 
     @classmethod
     def given(
         cls, prior: Prior, labels: Sequence[Label], classes: int, noise: float = 0.0, squares: bool = True
     ) -> Field:
-        r"""The field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), the labels folded into the precision."""
+        r"""Return the field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), folded into the precision."""
         nodes = np.array([x.node for x in labels], dtype=np.int64)
         gamma = np.array([x.noise for x in labels])
         Y = _one_hot([x.label for x in labels], classes)
@@ -138,7 +138,7 @@ class Field:
         return coding.means(self.votes)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; an engine that iterates may stop at the residual ``rough``."""
+        """Return G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; an engine that iterates may stop at the residual ``rough``."""
         V = self.factor
         G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
         if len(self.recent):
@@ -148,25 +148,25 @@ class Field:
         return G.T
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G_t[i, i] at these nodes, found without keeping their columns."""
+        """Return G_t[i, i] at these nodes, without keeping their columns."""
         told = self.space.pick(self.factor, nodes)
         return np.asarray(np.maximum(self.prior.variances(nodes, rough) - np.einsum("ij,ij->i", told, told), 0.0))
 
     def apply(self, x: Array) -> Array:
-        """G_t x."""
+        """Return G_t x."""
         V = self.factor
         return self.prior.solve(x) - V @ self.space.asarray(self.space.inner(V, x))
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
-        """The field after the label of one node; a class index beyond the known ones adds classes."""
+        """Return the field after the label of one node; a class index beyond the known ones adds classes."""
         return self.awaiting(node, noise).answered(label)
 
     def await_answer(self, node: int) -> Field:
-        """The field as if this node's answer will be what is expected: G shrinks, the mean stays (for batches)."""
+        """Return the field as if this node's answer will be what is expected: G shrinks, the mean stays (for batches)."""
         return self.awaiting(node)._fresh_if_worn()
 
     def awaiting(self, node: int, noise: float | None = None) -> Field:
-        """The field between the question and its answer: G is already that of after (10), the mean is not."""
+        """Return the field between the question and its answer: G is already that of after (10), the mean is not."""
         if self.space.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
         noise = self.noise if noise is None else noise
@@ -188,7 +188,7 @@ class Field:
         )
 
     def answered(self, label: int) -> Field:
-        """The field after the answer that was awaited last."""
+        """Return the field after the answer that was pending last."""
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
         gap = _one_hot([label], wide.n_classes)[0] - self.space.pick(wide.votes, node)
@@ -200,12 +200,12 @@ class Field:
         return self.rebase() if self.worn else self
 
     def extended(self, labels: Sequence[Label], classes: int = 0) -> Field:
-        """The field after many labels at once, all folded into the precision."""
+        """Return the field after many labels at once, all folded into the precision."""
         classes = max([self.n_classes, classes, *(x.label + 1 for x in labels)])
         return self._again((*self.labels, *labels), classes)
 
     def relabel(self, node: int, label: int) -> Field:
-        """The field with another answer at a labeled node; G does not depend on answers, so no solve is needed."""
+        """Return the field with another answer at a labeled node; G does not depend on answers, so no solve is needed."""
         at = self._position(node)
         if at < len(self.folded):
             labels = _replaced(self.labels, at, label)
@@ -215,7 +215,7 @@ class Field:
         return replace(wide, recent=recent, votes=wide._harmonic(recent))
 
     def forget(self, node: int) -> Field:
-        """The field without the label of one node: the Cholesky factor loses a row, V a direction."""
+        """Return the field without the label of one node: the Cholesky factor loses a row, V a direction."""
         at = self._position(node)
         if at < len(self.folded):
             return self._again(_without(self.labels, at), self.n_classes)
@@ -235,7 +235,7 @@ class Field:
         return replace(shrunk, votes=shrunk._harmonic(shrunk.recent))
 
     def arranged(self, classes: Sequence[int]) -> Field:
-        """The field with these of its classes, in this order; a class that is left out must have no label."""
+        """Return the field with some of its classes, in this order; a class that is left out must have no label."""
         wide = self._with_classes(max(classes, default=-1) + 1)
         place = {label: at for at, label in enumerate(classes)}
         labels = tuple(x._replace(label=place[x.label]) for x in self.labels)
@@ -244,11 +244,11 @@ class Field:
         return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=folded, recent=recent)
 
     def sharpen(self, nodes: IntArray) -> Field:
-        """The same field with summaries that are exact at these nodes."""
+        """Return the same field with summaries that are exact at these nodes."""
         return replace(self, spread=self.spread.sharpened(self, nodes))
 
     def rebase(self) -> Field:
-        """The same field with its labels folded into the precision: V is empty again, and rounding starts afresh."""
+        """Return the same field with its labels folded into the precision: V is empty again, and rounding errors are gone."""
         field = self._again(self.labels, self.n_classes)
         if any(x.label == OPEN for x in self.labels):
             return replace(field, votes=self.votes, base=self.votes)  # an answer that is awaited moves no mean
@@ -272,7 +272,7 @@ class Field:
         return np.asarray(self.space.total(self.votes * ~self.labeled[:, None]))
 
     def probabilities(self) -> Array:
-        """The field's own class probabilities (6), (n × C); readouts make others of it."""
+        """Return the field's own class probabilities (6), (n × C); readouts return others."""
         return coding.chances(self.votes) if self.n_classes else self.votes
 
     def _with_classes(self, classes: int) -> Field:
@@ -292,7 +292,7 @@ class Field:
         return Field.given(self.origin, labels, classes, self.noise, self.squares)
 
     def _harmonic(self, recent: tuple[Label, ...]) -> Array:
-        """h = base + V R⁻¹ (Y − base[K])."""
+        """Return h = base + V R⁻¹ (Y − base[K])."""
         if not recent:
             return self.base  # LAPACK need not accept a triangle of size 0
         nodes = np.array([x.node for x in recent], dtype=np.int64)
@@ -305,20 +305,20 @@ class Field:
 
 
 def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:
-    """The labels in V whose answer is there, and R over them; the awaited ones come after them."""
+    """Return the labels in V that are not pending, which come first, and R over them."""
     known = tuple(x for x in field.recent if x.label != OPEN)
     return known, _root(field, known)
 
 
 def _root(field: Field, recent: tuple[Label, ...]) -> Array:
-    """R, the Cholesky factor of G₀[K, K] + diag γ² over the labels in V, in label order."""
+    """Return R, the Cholesky factor of G₀[K, K] + diag γ² over the labels in V, in label order."""
     nodes = np.array([x.node for x in recent], dtype=np.int64)
     rows = field.space.pick(field.factor, nodes)[:, : len(recent)]
     return np.tril(rows, -1) + np.diag([x.scale for x in recent])
 
 
 def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:
-    """V and R without one label, and the turn of V's columns that does it.
+    """Return V and R without one label, and the rotation of V's columns that removes it.
 
     Deleting a row of R leaves a Hessenberg matrix; the turn that makes it triangular again moves what this label alone told
     into V's last column, which is still there.

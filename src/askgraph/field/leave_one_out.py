@@ -23,17 +23,17 @@ from askgraph.types import Array, IntArray
 
 
 class LeftOut(NamedTuple):
-    """Leave-one-out of labels, a row a label."""
+    """Leave-one-out of labels, one row per label."""
 
     nodes: IntArray
     labels: IntArray
-    votes: Array  # h of the others at the node, a column a class
+    votes: Array  # h of the other labels at the node, one column per class
     lost: Array  # by how much its leaving lowers the sum of h over the unlabeled nodes
     variance: Array  # of the label given the others, noise included
 
 
 def left_out(field: Field, every: bool = False) -> LeftOut:
-    """Of some of the labels that were folded in, or all of them, then of all labels in V."""
+    """Return leave-one-out of some of the folded labels, or of ``every`` one, then of all labels in V."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
         folded = _folded(
             field, field.prior.leave_one_out_terms(field.prior.folded) if every else field.prior.leave_one_out_sample
@@ -48,7 +48,7 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
 
 
 def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
-    """The votes of these labels and each of them left out, by K, in a prior that holds no label yet."""
+    """Return the votes of these labels, and each label left out, by K, in a prior without labels."""
     nodes, codes = _columns(labels)
     G = np.hstack([prior.space.pick(prior.columns(part), nodes) for part in _parts(nodes)])
     inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
@@ -64,7 +64,7 @@ def _parts(nodes: IntArray) -> list[IntArray]:
 
 
 def _recent(field: Field) -> LeftOut:
-    """By R⁻¹: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V R⁻¹."""
+    """Return leave-one-out of the labels in V by R⁻¹: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V R⁻¹."""
     known, root = known_root(field)
     nodes, labels = _columns(known)
     inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
@@ -75,7 +75,7 @@ def _recent(field: Field) -> LeftOut:
 
 
 def _folded(field: Field, terms: LeaveOneOutTerms) -> LeftOut:
-    """By what ties each label to the free nodes, as it was when labels were folded in, and by what V has told since."""
+    """Return leave-one-out of folded labels: their terms as they were folded in, corrected for the columns of V added since."""
     told = {x.node: x for x in field.folded}
     nodes, labels = _columns([told[node] for node in terms.nodes.tolist()])
     here = labels != OPEN
@@ -88,7 +88,7 @@ def _folded(field: Field, terms: LeaveOneOutTerms) -> LeftOut:
 
 
 def _shadow(field: Field) -> Array:
-    """G_t 1 over the unlabeled nodes: the summary itself, unless noisy labels left their nodes in the field."""
+    """Return G_t 1 over the unlabeled nodes: the summary itself, unless noisy labels left their nodes in the field."""
     noisy = field.space.total(field.labeled & (field.free > 0))
     return field.apply((~field.labeled).astype(float)) if noisy else field.spread.influence_l1
 

@@ -29,7 +29,7 @@ class Suspect(NamedTuple):
 
 
 def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
-    """Nodes whose label another class beats, by all other labels: node, label, better class, chance of the label; worst first."""
+    """Return nodes whose label another class beats, by all other labels: node, label, better class, chance; worst first."""
     left, p = from_others(field, every=True)
     if not left.nodes.size:
         return left.nodes, left.labels, left.labels, left.variance
@@ -40,7 +40,7 @@ def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
 
 
 def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
-    """What a person should know about this graph before going on, a sentence each; from audits what was predicted and told."""
+    """Return sentences that a person should know about this graph; ``predicted`` and ``told`` are classes of audited nodes."""
     counts = field.counts[field.counts > 0]
     fit = _judged(predicted, told) if told.size >= ENOUGH else _by_chance(field)
     found = [fit, _rarity(counts), _untold(field)] if counts.sum() >= ENOUGH else [fit]
@@ -48,7 +48,7 @@ def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
 
 
 def _judged(predicted: IntArray, told: IntArray) -> str:
-    """Whether predictions beat always guessing the commonest class."""
+    """Return a sentence where audits say that guessing the commonest class is as good as predictions."""
     right, commonest = (
         float((predicted == told).mean()),
         float(np.unique(told, return_counts=True)[1].max() / told.size),
@@ -62,7 +62,7 @@ def _judged(predicted: IntArray, told: IntArray) -> str:
 
 
 def _by_chance(field: Field) -> str:
-    """How often labels dealt out at random would fit the field as well: by the energy |R⁻¹Y|² of the labels in V."""
+    """Return a sentence where labels dealt out at random would fit the field as well: by the energy |R⁻¹Y|² of the labels in V."""
     known, root = known_root(field)
     if len(known) < SAYING:
         return ""

@@ -36,7 +36,7 @@ class Step:
 
 
 def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int, Hashable]:
-    """The nodes of this kind of event that were not told since, and their labels."""
+    """Return the nodes of this kind of event that were not told since, and their labels."""
     apart: dict[int, Hashable] = {}
     for event in log:
         if event.kind == kind:
@@ -47,7 +47,7 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
 
 
 def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
-    """{node: (label, its own noise)} as it was when a label last made it so many; empty where none did."""
+    """Return {node: (label, its own noise)} as it was when the number of labels was last one of ``counts``, or nothing."""
     told: dict[int, tuple[Hashable, float | None]] = {}
     then: dict[int, tuple[Hashable, float | None]] = {}
     for event in log:

@@ -38,7 +38,7 @@ class Prefetch(Generic[State, Next]):
         return self._thread.is_alive()
 
     def wait(self) -> None:
-        """Until everything is computed."""
+        """Wait until everything is computed."""
         self._thread.join()
 
     def stop(self) -> None:
@@ -47,7 +47,7 @@ class Prefetch(Generic[State, Next]):
         self._thread.join()
 
     def take(self, answer: int) -> tuple[State | None, Next | None]:
-        """What is known for this answer: what all answers share, and what follows this one; stops the thread."""
+        """Return what all answers share and what follows this answer, as far as they are computed; stop the thread."""
         if answer not in self._found or not self._found[answer].done():
             self.stop()
         self._enough.set()

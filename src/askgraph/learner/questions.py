@@ -13,12 +13,12 @@ from askgraph.utilities.shortlist import shortlist
 
 
 def candidates(field: Field, aside: Collection[int]) -> IntArray:
-    """The rows of unlabeled nodes that were not set aside."""
+    """Return the rows of unlabeled nodes that were not set aside."""
     return np.flatnonzero(field.space.put(~field.labeled, np.array(list(aside), dtype=np.int64), False))
 
 
 def finished(field: Field, aside: Collection[int]) -> str | None:
-    """Why there is nothing to ask, or None."""
+    """Return why there is nothing to ask, or None."""
     if field.space.count(candidates(field, aside)):
         return None
     return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
@@ -27,7 +27,7 @@ def finished(field: Field, aside: Collection[int]) -> str | None:
 def questions(
     field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]
 ) -> tuple[Field, list[int]]:
-    """Up to n nodes to ask for together, and the field with what was solved for the first.
+    """Return up to n nodes to ask for together (8), and the field with what was solved for the first.
 
     The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
     """
@@ -44,7 +44,7 @@ def questions(
 
 
 def alternatives(field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]) -> list[int]:
-    """Up to n nodes to ask for at the same time, by one pass over the scores as they are known."""
+    """Return up to n nodes to ask for at the same time, by one pass over the scores as they are known."""
     rows, prior = candidates(field, aside), field.prior
     if _scored(field, settings):
         return _local_maxima(field, settings, rows, n)
@@ -53,7 +53,7 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
 
 
 def _scored(field: Field, settings: Settings) -> bool:
-    """Whether questions are chosen by their scores."""
+    """Return whether questions are chosen by their scores."""
     return not settings.passive and bool(field.labels or settings.first == "utility")
 
 
@@ -66,7 +66,7 @@ def _one(field: Field, settings: Settings, rows: IntArray, rng: np.random.Genera
 
 
 def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
-    """The best n of the nodes that no neighbour beats (LocalMax); the best of the others where these are too few."""
+    """Return the best n of the nodes that no neighbor beats (LocalMax), then the best of the others."""
     scores = field.space.zeros() - np.inf
     scores[rows] = settings.score(field, rows)
     peak = (scores >= field.origin.highest_neighbor(scores))[rows]

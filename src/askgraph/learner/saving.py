@@ -29,14 +29,14 @@ class Saved(NamedTuple):
     seed: int
     engine: str  # the one asked for, where candidates are chosen from; else the one in use
     declared: tuple[Hashable, ...]
-    log: tuple[Any, ...]  # (kind, node, label, before)
+    log: tuple[Any, ...]  # (kind, node, label, before, noise) per event
     orders: tuple[Any, ...] = ()  # the classes before each event and after the last, where the field is there
     field: Field | None = None
     choice: Choice | None = None
 
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
-    """All of it, or no file; a process that does not write has its part in what is gathered."""
+    """Write the whole file or none; a process that does not write takes part in gathering."""
     as_json(tuple(event[2] for event in saved.log), "labels")
     words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
@@ -48,7 +48,7 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
 
 
 def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
-    """The first as any saved graph, the others with their place before each name."""
+    """Return the arrays of the first graph as of any saved graph, those of the others with their place before each name."""
     first, *others = (graph.arrays() for graph in graphs.values())
     return {**first, **{f"{at}_{key}": x for at, part in enumerate(others, 1) for key, x in part.items()}}
 
@@ -59,7 +59,7 @@ def _state(field: Field, choice: Choice | None) -> dict[str, Any]:
 
 
 def read(path: Path) -> Saved:
-    """What ``write`` wrote; large arrays stay in the file."""
+    """Read what ``write`` wrote; large arrays stay in the file."""
     stored = load_arrays(path)
     if not {"learner", "classes", "log"} <= stored.keys():
         raise FileError(f"{path}: not a saved learner; write it with Learner.save")

@@ -76,11 +76,11 @@ class Settings:
         return as_readout(self.readout)
 
     def doubts(self, held: int) -> float:
-        """α_t: how much of the uniform distribution goes into expectations after ``held`` labels; all before the first."""
+        """Return α_t: the share of the uniform distribution in expectations after ``held`` labels; 1 before the first."""
         return _scheduled(self.doubt, "doubt", held)
 
     def explores(self, held: int) -> float:
-        """π_t: the probability that the question after ``held`` labels is drawn at random (32)."""
+        """Return π_t: the probability that the question after ``held`` labels is drawn at random (32)."""
         return _scheduled(self.explore, "explore", held)
 
     def score(self, field: Field, rows: IntArray) -> Array:
@@ -101,7 +101,7 @@ class Settings:
         raise SettingError(f"{name}: {odd} scores are NaN or infinite; return a finite number for every row")
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as plain values; a function of the user's own has none."""
+        """Return the settings as plain values; a function of the user's own has none."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if isinstance(self.readout, tuple(map(type, READOUTS.values()))):
             plain["readout"] = {type(self.readout).__name__.lower(): vars(self.readout)}
@@ -112,7 +112,7 @@ class Settings:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> Settings:
-        """What ``to_json`` gave."""
+        """Return the settings that ``to_json`` gave."""
         readout = plain["readout"]
         if isinstance(readout, dict):
             ((name, how),) = readout.items()
@@ -122,7 +122,7 @@ class Settings:
 
 
 def checked_noise(noise: float) -> float:
-    """The standard deviation of a label."""
+    """Return the standard deviation of a label, checked."""
     if not (np.isfinite(noise) and noise >= 0):
         raise SettingError(f"noise={noise}: give the standard deviation of a label, 0 or more")
     return float(noise)
@@ -148,7 +148,7 @@ def _scheduled(value: Schedule, name: str, held: int) -> float:
 
 
 def checked_share(value: float, name: str) -> float:
-    """A number in [0, 1]."""
+    """Return a number in [0, 1], checked."""
     if not 0 <= value <= 1:
         raise SettingError(f"{name}={value}: give a number in [0, 1]")
     return float(value)

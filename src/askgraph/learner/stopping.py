@@ -37,13 +37,13 @@ class Error(NamedTuple):
     audited: int  # labels kept apart for judging that it rests on
 
     def __str__(self) -> str:
-        """The figure and its range in percent."""
+        """Return the figure and its range in percent."""
         rests = f", {self.audited} audited" if self.audited else ""
         return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}{rests})"
 
 
 def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[IntArray, IntArray]) -> Error:
-    """Of predictions with these probabilities at these nodes; ``audit`` is nodes and their labels, kept apart."""
+    """Return the expected error of predictions with these probabilities; ``audit`` is nodes kept apart and their labels."""
     rest, labels = int(unlabeled.sum()), field.held
     if not rest:
         return Error(0.0, 0.0, 0.0, 0)
@@ -63,7 +63,7 @@ def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[In
 
 
 def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
-    """How many labels more bring the error down to a target, from and to: it falls about as 1/t at best, as 1/√t at worst.
+    """Return how many more labels bring the error down to a target, from and to: it falls as 1/t at best, as 1/√t at worst.
 
     A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
     """
@@ -74,7 +74,7 @@ def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
 
 
 def enough(error: Error, target: float) -> str | None:
-    """Why it is time to stop, or None."""
+    """Return why it is time to stop, or None."""
     if error.value > target or error.high > (AUDITED if error.audited else ASKED) * target:
         return None
     advice = "" if error.audited else "; an audit, labels of items drawn at random, would make that sure"
@@ -87,7 +87,7 @@ def _left_out_error(field: Field) -> float:
 
 
 def _swayed(field: Field) -> float:
-    """The share of unlabeled nodes that decide otherwise once they hear their neighbours."""
+    """Return the share of unlabeled nodes whose prediction changes once neighbors are heard."""
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0
@@ -97,6 +97,6 @@ def _swayed(field: Field) -> float:
 
 
 def _range(bad: float, good: float, rest: int) -> tuple[float, float]:
-    """From the 5 % to the 95 % point of a beta distribution, rounded outwards to whole nodes."""
+    """Return the 5 % and the 95 % point of a beta distribution, rounded outwards to whole nodes."""
     low, high = betaincinv(bad + JEFFREYS, good + JEFFREYS, TAILS)
     return float(np.floor(low * rest) / rest), float(np.ceil(high * rest) / rest)

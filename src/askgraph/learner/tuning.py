@@ -21,7 +21,14 @@ from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
 from askgraph.readouts.temperature import surprise
 
-POINTS = (8, 16, 32, 64, 128, 256)  # labels at which is chosen; beyond, a price would cost more solves than it tells
+POINTS = (
+    8,
+    16,
+    32,
+    64,
+    128,
+    256,
+)  # label counts at which candidates are compared; beyond, solves cost more than they tell
 MARGIN = 1.0  # nats by which a candidate must beat the first one
 RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual, tried where there is one graph only
 ALONE = "the graph"
@@ -37,7 +44,7 @@ class Choice:
     losses: Mapping[str, float]  # in nats, summed over the labels counted
 
     def __str__(self) -> str:
-        """A sentence."""
+        """Return a sentence that says what was chosen, and why."""
         if not self.counted:
             return f"{self.name}: after {self.labels} labels no class has two, so nothing speaks for another"
         share = {name: f"{loss / self.counted:.3f}" for name, loss in self.losses.items()}
@@ -72,11 +79,11 @@ class Tuner:
         return cls(alternatives(graphs, settings), settings, engine)
 
     def due(self, labels: int) -> bool:
-        """Whether something is chosen right after so many labels."""
+        """Return whether candidates are compared right after this number of labels."""
         return len(self.candidates) > 1 and labels in POINTS
 
     def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
-        """By the labels at the last point that was reached, as they were then; None before any, or with nothing to choose from."""
+        """Return the choice by the labels at the last comparison, as they were then; None before any."""
         if len(self.candidates) == 1 or not (told := told_when(log, POINTS)):
             return None
         key = tuple(told.items()), tuple(declared)
@@ -85,13 +92,13 @@ class Tuner:
         return self.choices[key]
 
     def restore(self, log: Sequence[Event], declared: Sequence[Hashable], choice: Choice | None, prior: Prior) -> None:
-        """What was chosen by this log, and its prior, as they were computed before."""
+        """Take the choice that this log led to, and its prior, as they were saved."""
         self.priors[choice.name if choice else next(iter(self.candidates))] = prior
         if choice:
             self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
 
     def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
-        """The field of what this log speaks for, told what the present one was told: one by one, or folded in at once."""
+        """Return the field of the candidate that this log speaks for, with the present labels, one by one or at once."""
         prior = self.prior(self.choice(log, declared))
         if now.origin is prior:
             return now
@@ -101,7 +108,7 @@ class Tuner:
         return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), now.labels, start)
 
     def prior(self, choice: Choice | None = None) -> Prior:
-        """Of what was chosen, or of what there is to begin with."""
+        """Return the prior of the chosen candidate; before the first choice, of the first candidate."""
         return self._made(choice.name if choice else next(iter(self.candidates)))
 
     def _made(self, name: str) -> Prior:
@@ -124,7 +131,7 @@ class Tuner:
 
 
 def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, tuple[Graph, float | None]]:
-    """{name: (graph, ridge)}: several graphs and their sum, or ridges of the only one; without tune, that one alone."""
+    """Return {name: (graph, ridge)}: several graphs and their sum, or ridges of the only graph."""
     if len(graphs) > 1:
         every = {**graphs, " + ".join(graphs): summed(list(graphs.values()))}
         return {name: (graph, settings.delta) for name, graph in every.items()}
@@ -136,7 +143,7 @@ def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, t
 
 
 def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:
-    """A graph, or several over the same nodes, {name: graph}."""
+    """Return {name: graph} for a graph, or for several over the same nodes."""
     if not isinstance(given, Mapping) or issparse(given):  # a dok matrix is a mapping too
         return {ALONE: _graph(given)}
     if not tune:

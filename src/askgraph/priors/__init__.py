@@ -29,7 +29,7 @@ WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five s
 def prior(
     graph: Graph | ShardedGraph, delta: float | None = None, engine: str = "auto", columns: bool = False
 ) -> Prior:
-    """An engine for this graph; ``prior.reason`` says which and why. δ is a thousandth of the mean degree unless it is given.
+    """Return an engine for this graph; ``prior.reason`` says which and why. δ is a thousandth of the mean degree by default.
 
     >>> import askgraph as ag
     >>> ag.prior(ag.chain(5)).reason
@@ -51,7 +51,7 @@ def prior(
 
 
 def named(engine: str) -> type[Prior]:
-    """An engine by its name; those on a GPU load CuPy."""
+    """Return an engine by its name; those on a GPU load CuPy."""
     if engine.startswith("gpu-"):
         found = {made.name: made for made in (_gpu().GpuDense, _gpu().GpuSparse)}.get(engine)
     else:

@@ -24,7 +24,7 @@ NEAR = 8 * np.finfo(float).eps  # of the terms of Qx: a residual below is not to
 
 
 def petsc() -> Any:
-    """The module; PETSc starts when it is first loaded."""
+    """Return the module; PETSc starts when it is first loaded."""
     try:
         from petsc4py import PETSc
     except ImportError:
@@ -45,7 +45,7 @@ class Ksp:
         self._b, self._x, self._r = (self._matrix.createVecLeft() for _ in range(3))
 
     def solve(self, B: AnyArray, rtol: float) -> tuple[Array, Array]:
-        """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, or as near as float64 can hold x, and x · (b - Qx) of each."""
+        """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, or as near as float64 can hold x, and x · (b - Qx) of each."""
         X, gap = np.empty(B.shape), np.empty(B.shape[1])
         for c in range(B.shape[1]):
             self._b.setArray(np.ascontiguousarray(B[:, c], dtype=float))
@@ -76,7 +76,7 @@ class Ksp:
         return float(self._x.dot(self._r))
 
     def _improve(self, rtol: float) -> int:
-        """x + Q⁻¹ r, roughly."""
+        """Return x + Q⁻¹ r, roughly."""
         ksp, step = self._chosen[0], self._r.duplicate()
         ksp.setTolerances(rtol=max(rtol, 1e-14), atol=0.0, max_it=STEPS)
         ksp.solve(self._r, step)
@@ -90,7 +90,7 @@ class Ksp:
         return float(self._r.norm())
 
     def _rounding(self) -> float:
-        """How large a residual is that rounding in Qx leaves."""
+        """Return the residual that rounding in Qx leaves."""
         terms = self._diagonal * self._x.getArray(readonly=True)
         return NEAR * float(np.sqrt(self._graph.ranks.total(np.array(terms @ terms))))
 
@@ -107,7 +107,7 @@ class Ksp:
         return matrix
 
     def _entries(self) -> csr_array:
-        """Q, a row a row here, columns like those of the graph."""
+        """Return the rows of Q in this process, columns like those of the graph."""
         graph, free = self._graph, (~self._pinned).astype(float)
         every = np.concatenate([free, graph.halo.fetched(free)])
         W, count = graph.local, np.diff(graph.local.indptr)
@@ -118,7 +118,7 @@ class Ksp:
         return csr_array(whole + joined)
 
     def _places(self) -> AnyArray:
-        """Where the rows of the halo are in PETSc's numbering."""
+        """Return the numbers of the halo's rows in PETSc's numbering."""
         starts = np.cumsum([0, *self._graph.ranks.comm.allgather(self._graph.n_rows)])
         return np.asarray(starts[self._graph.halo.owner] + self._graph.halo.row)
 
@@ -142,7 +142,7 @@ class Ksp:
         )
 
     def _even(self) -> bool:
-        """Whether no hubs join so many nodes that smoothed aggregates would all overlap."""
+        """Return whether no hub joins so many nodes that smoothed aggregates would all overlap."""
         count = np.diff(self._graph.local.indptr).astype(float)
         nodes, ends, squares = self._graph.ranks.total(np.array([self._graph.n_rows, count.sum(), count @ count]))
         return bool(squares * nodes <= EVEN * ends**2)

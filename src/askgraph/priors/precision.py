@@ -27,7 +27,7 @@ class Precision:
 
     @classmethod
     def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
-        """Of a graph without labels; δ is a thousandth of the mean degree unless it is given."""
+        """Return the precision of a graph without labels; δ is a thousandth of the mean degree by default."""
         delta = usual_delta(graph) if delta is None else delta
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
@@ -54,7 +54,7 @@ class Precision:
         return np.where(self.pinned, 1.0, lost)
 
     def folded(self, nodes: IntArray, noise: Array) -> Precision:
-        """With labels at these nodes, γ = noise, folded in."""
+        """Return the precision with labels at these nodes, of label noise γ, folded in."""
         pinned, extra = self.pinned.copy(), self.extra.copy()
         exact = noise == 0
         pinned[nodes[exact]] = True
@@ -63,5 +63,5 @@ class Precision:
 
 
 def usual_delta(graph: Graph | ShardedGraph) -> float:
-    """A thousandth of the mean degree, over the nodes that have an edge, so that isolated ones change nothing."""
+    """Return a thousandth of the mean degree over the nodes that have an edge, so that isolated nodes change nothing."""
     return RIDGE * graph.mean_degree

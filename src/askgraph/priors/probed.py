@@ -34,11 +34,11 @@ class Noise(Protocol):
     """Where samples come from."""
 
     def at(self, node: int, count: int) -> Array:
-        """ξ at one node."""
+        """Return ξ at one node."""
         ...
 
     def arrays(self) -> dict[str, AnyArray]:
-        """What it takes to make the same again."""
+        """Return the arrays that make the same noise again."""
         ...
 
 
@@ -54,7 +54,7 @@ class Samples:
 
     @classmethod
     def of(cls, space: Space, values: Sample, weights: Array, noise: Noise) -> Samples:
-        """Before any label."""
+        """Return the samples before any label."""
         narrow = space.asarray(weights.astype(np.float32))
         chunks = (values[at : at + CHUNK] for at in range(0, max(len(values), 1), CHUNK))
         square = np.concatenate([(chunk * chunk) @ narrow for chunk in chunks]).astype(np.float64)
@@ -73,12 +73,12 @@ class Samples:
         return cls(values, weights, noise, checked_array(told, (labels, weights.size)), checked_array(square, (n,)))
 
     def at(self, field: Covariance, node: int, local: float) -> Array:
-        """G_t ξ at one node: G = D⁻¹ + P G."""
+        """Return G_t ξ at one node: G = D⁻¹ + P G."""
         start = field.space.pick(self.values, node) + local * self.noise.at(node, self.weights.size)
         return np.asarray(start - field.space.pick(field.factor, node) @ self.told)
 
     def moved(self, field: Covariance, v: Array, u: Array, sign: int) -> Array:
-        """The squares of Y_t + sign · v u."""
+        """Return the squares of Y_t + sign · v u."""
         weighted = self.weights * u
         lift = field.space.asarray
         Yu = self.values @ lift(weighted.astype(np.float32)) - field.factor @ lift(self.told @ weighted)
@@ -130,11 +130,11 @@ class Probed:
         return out
 
     def estimated(self) -> Probed:
-        """The same summaries as if no node had been solved for."""
+        """Return the same summaries as if no node had been solved for."""
         return replace(self, known=np.zeros_like(self.known))
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
-        """Of G − v vᵀ. A noisy label is a sample of the field plus noise, so the probes get a sign each of it."""
+        """Return the summaries of G − v vᵀ; with label noise γ, each probe's virtual label gets its own ±γ, against a bias."""
         local = float(field.space.pick(self.local, node))
         u = self.field_samples.at(field, node, local) / scale
         if noise:
@@ -151,7 +151,7 @@ class Probed:
         return met._shifted(field, v, u, w, -1, here if noise == 0 else None)._kept(u, w)
 
     def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Probed:
-        """Of G + lost lostᵀ."""
+        """Return the summaries of G + lost lostᵀ."""
         turned, last = _turned(self.field_samples.told, at, turn)
         flat = None if self.flat_samples is None else _turned(self.flat_samples.told, at, turn)
         moved = self._shifted(field, lost, last, None if flat is None else flat[1], +1, None)
@@ -162,7 +162,7 @@ class Probed:
         )
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Probed:
-        """Exact at these nodes, by their columns."""
+        """Return summaries that are exact at these nodes, by their columns."""
         put, new = field.space.put, nodes[~field.space.pick(self.known, nodes)]
         if not new.size:
             return self

@@ -28,15 +28,15 @@ class Covariance(Protocol):
         ...
 
     def apply(self, x: Array) -> Array:
-        """G_t x."""
+        """Return G_t x."""
         ...
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G_t[:, nodes]."""
+        """Return G_t[:, nodes]."""
         ...
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """G_t[i, i] at these nodes."""
+        """Return G_t[i, i] at these nodes."""
         ...
 
 
@@ -59,11 +59,11 @@ class Spread(Protocol):
         ...
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Spread:
-        """Of G − v vᵀ, after a label at this node; ``scale`` is √(g_kk + γ²)."""
+        """Return the summaries of G − v vᵀ, after a label at this node; ``scale`` is √(g_kk + γ²)."""
         ...
 
     def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Spread:
-        """Of G + lost lostᵀ, after V's columns from ``at`` on were turned and the last of them was lost."""
+        """Return the summaries of G + lost lostᵀ, after V's columns from ``at`` on were rotated and the last was dropped."""
         ...
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Spread:
@@ -95,11 +95,11 @@ class Exact:
         return np.sqrt(self.squares) * self.magnitude
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Exact:
-        """Of G − v vᵀ; nothing is left at a node whose label is exact."""
+        """Return the summaries of G − v vᵀ; nothing is left at a node whose label is exact."""
         return self._shifted(field, v, -1, field.space.unit(node) if noise == 0 else None)
 
     def forgot(self, field: Covariance, lost: Array, at: int, turn: Array) -> Exact:
-        """Of G + lost lostᵀ."""
+        """Return the summaries of G + lost lostᵀ."""
         return self._shifted(field, lost, +1, None)
 
     def _shifted(self, field: Covariance, v: Array, sign: int, gone: BoolArray | None) -> Exact:
@@ -131,14 +131,14 @@ class Exact:
 
 
 def shifted_squares(squares: Array, field: Covariance, v: Array, sign: int, magnitude: float = 1.0) -> Array:
-    r"""The diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`, over magnitude²."""
+    r"""Return the diagonal of (G + s v vᵀ)², :math:`\mathrm{diag}\, G^2 + 2 s\, v \circ Gv + (v^T v)\, v^2`, over magnitude²."""
     v = v / np.sqrt(magnitude)
     v2 = v * v
     return squares + 2 * sign * v * (field.apply(v) / magnitude) + field.space.total(v2) * v2
 
 
 def clipped(x: Array, gone: BoolArray | None) -> Array:
-    """x at least 0, and 0 where ``gone``."""
+    """Return x, at least 0, and 0 where ``gone``."""
     x = np.maximum(x, 0.0)  # G ≥ 0 entrywise; roundoff may leave -1e-17
     if gone is not None:
         x[gone] = 0.0

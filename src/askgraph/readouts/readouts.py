@@ -23,7 +23,7 @@ class Readout(Protocol):
     """Class probabilities (n × C) of a field's nodes, or of rows with other votes that are linked to nodes by weights."""
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """A row a node, a column a class."""
+        """Return probabilities: one row per node, one column per class."""
         ...
 
 
@@ -32,7 +32,7 @@ class Map:
     """The paper's decision: argmax of the mean (7), probabilities (6)."""
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """p_c ∝ (1 + μ_c)/2."""
+        """Return p_c ∝ (1 + μ_c)/2."""
         return coding.chances(field.votes if votes is None else votes)
 
 
@@ -54,7 +54,7 @@ class Mass:
             raise SettingError(f"class prior {self.prior!r}: every class needs a positive number")
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """H · (normalised votes) + (1 − H)/C."""
+        """Return H · (normalized votes) + (1 − H)/C."""
         votes, mass = np.maximum(field.votes if votes is None else votes, 0.0), field.mass
         weights = self._prior(field.counts)
         if (mass > 0).any():  # else nothing is left to normalise over
@@ -87,7 +87,7 @@ class Tempered:
             raise SettingError(f"tau={self.tau}: a temperature is a positive number, or None to have it chosen")
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """H p + (1 − H)/C: what no label reaches stays at 1/C, and a class without labels keeps its part of that."""
+        """Return H p + (1 − H)/C: what no label reaches stays at 1/C, and a class without labels keeps its part of that."""
         return _read(field, tempered(field, self.tau), votes)
 
 
@@ -124,7 +124,7 @@ class Consensus:
 
 
 def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
-    """The reading of these votes; labels are what was told."""
+    """Return probabilities by this reading of the votes; a labeled node has its label."""
     mine = field.votes if votes is None else votes
     p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
     if votes is not None:
@@ -133,12 +133,12 @@ def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
 
 
 def _heard(own: Array, around: Array, weight: Array) -> Array:
-    """0.1 of one's own and 0.9 of the mean over neighbours; all of one's own without any."""
+    """Return 0.1 of a node's own probabilities and 0.9 of the mean over its neighbors; its own where it has none."""
     return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
 
 
 def _sharpness(space: Space, p: Array, heard: Array, unlabeled: BoolArray) -> float:
-    """The exponent with which heard probabilities are as sure as one's own were, on average over some unlabeled nodes."""
+    """Return the exponent that makes averaged probabilities as sure as a node's own, on average over some unlabeled nodes."""
     some = space.sample(np.flatnonzero(unlabeled), SAMPLE)
     aims, part = space.allgather(p[some].max(axis=1)), space.allgather(heard[some])
     if not aims.size:
@@ -159,7 +159,7 @@ def _sharpened(p: Array, power: float) -> Array:
 
 
 def _blended(votes: Array, scores: Array) -> Array:
-    """H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
+    """Return H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
     classes, reach, total = votes.shape[1], np.clip(coding.summed(votes), 0.0, 1.0), coding.summed(scores)
     return reach * coding.ratio(scores, total, 1 / classes) + (1 - reach) / classes
 
@@ -169,7 +169,7 @@ class Reweighted:
     """The decision that goes with the sampler ``pwll``: the paper's, of votes in the graph that Poisson's equation reweights."""
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """p_c ∝ u_c + (1 − Σ_c u_c)/2."""
+        """Return p_c ∝ u_c + (1 − Σ_c u_c)/2."""
         if votes is not None:
             raise SettingError(
                 "the reweighted readout reads nodes of the graph only: choose another one for other rows"
@@ -187,7 +187,7 @@ READOUTS: dict[str, Readout] = {
 
 
 def as_readout(readout: str | Readout) -> Readout:
-    """A readout by name, or the one given."""
+    """Return a readout by name, or the one given."""
     if not isinstance(readout, str):
         return readout
     if readout in READOUTS:
@@ -197,7 +197,7 @@ def as_readout(readout: str | Readout) -> Readout:
 
 
 def decide(field: Field, readout: Readout) -> IntArray:
-    """The class index of every node."""
+    """Return the class index of every node."""
     if field.n_classes == 0:
         raise LabelError("no class is known yet: observe a label, or start the field with its number of classes")
     return coding.decide(readout(field))

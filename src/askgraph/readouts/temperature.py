@@ -15,7 +15,7 @@ from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
-FAINT, NOTHING = 1e-6, 1e-9  # added to a vote over its mean, and to one left out: a class is never ruled out for good
+FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes, so that no class gets probability 0
 ODD = 0.02  # the share of labels that nothing could have predicted
 NEVER = -50.0  # the score of a class whose only label is left out
 PLAIN = 0.5  # what reading votes without masses must gain to be chosen, in nats
@@ -31,7 +31,7 @@ class Reading:
     tau: float
 
     def __call__(self, votes: Array) -> Array:
-        """The shares of all classes, 0 for one without labels; rows add up to 1."""
+        """Return the shares of all classes, 0 for a class without labels; rows add up to 1."""
         logits = np.full_like(votes, -np.inf)
         for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
             logits[:, c] = self.tau * np.log(np.maximum(votes[:, c], 0.0) / mean + FAINT) + np.log(prior)
@@ -40,7 +40,7 @@ class Reading:
 
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
-    """Class-mass normalisation with label frequencies at the temperature given, or chosen; None with nothing to read."""
+    """Return class-mass normalization with label frequencies at this temperature, or at one chosen; None without evidence."""
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
@@ -48,7 +48,7 @@ def tempered(field: Field, tau: float | None = None) -> Reading | None:
 
 
 def tempered_or_plain(field: Field) -> Reading | None:
-    """The same, or the votes as they are where labels are predicted better so; the temperature is freer."""
+    """Return class-mass normalization, or the votes as they are where labels are predicted better so; the temperature is freer."""
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
@@ -57,7 +57,7 @@ def tempered_or_plain(field: Field) -> Reading | None:
 
 
 def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
-    """Labels left out one at a time, and the class probabilities (a row a label) that all others then give, read the same way.
+    """Return labels left out one at a time, and the class probabilities that all others then give, one row per label.
 
     Of labels that were folded in, some or ``every`` one.
     """
@@ -73,9 +73,9 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
 
 
 def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
-    """-Σ ln p of labels from all others, as a consensus would read them, and over how many: those not alone in their class.
+    """Return -Σ ln p of labels, each from all others, and the number of labels counted: those not alone in their class.
 
-    In a prior that holds no label yet: a solve a label, and nothing is factorised.
+    The prior holds no label yet: one solve per label, and no factorization.
     """
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
@@ -149,7 +149,7 @@ class _Evidence:
         return Reading(self.seen, np.full(self.seen.size, mean), np.ones(self.seen.size), tau)
 
     def best(self, losses: Array, pull: float) -> tuple[float, float]:
-        """The temperature with the least loss, drawn towards τ₀, and that loss; τ₀ itself where labels say nothing."""
+        """Return the temperature with the least loss, drawn toward τ₀, and the loss; τ₀ itself where labels say nothing."""
         if not losses.any():
             return self.likely, 0.0
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
@@ -162,7 +162,7 @@ class _Evidence:
         return (plain[0], True, plain[1]) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False, by_mass[1])
 
     def losses(self, plain: bool) -> Array:
-        """-Σ ln p of labels whose class has another one, each from all others; a value a temperature."""
+        """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature."""
         counted, rows = self.counts[self._place] > 1, np.arange(self._place.size)
         if self.seen.size < 2 or not counted.any():
             return np.zeros(TEMPERATURES.size)
@@ -171,7 +171,7 @@ class _Evidence:
         return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
 
     def scores(self, tau: float, plain: bool) -> Array:
-        """What all other labels say at each label, for the classes seen, up to a factor a label."""
+        """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
         logs, others = tau * self._logs(plain), self._others
         if not plain:
             logs = logs + np.log(coding.frequencies(others, self.classes))
@@ -195,7 +195,7 @@ class _Evidence:
 
 
 def _likely(space: Space, votes: Array, mean: Array, reached: int) -> float:
-    """τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
+    """Return τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
     classes = mean.size
     if classes < 2:
         return 1.0

@@ -22,7 +22,7 @@ Rows are indices into the arrays of this process, on every engine; ``field.space
 
 
 def field_chances(field: Field, rows: IntArray) -> Array:
-    """p(y_i) of the field itself (6)."""
+    """Return p(y_i) of the field itself (6)."""
     return coding.chances(coding.at_least_two(field.votes)[rows])
 
 
@@ -64,7 +64,7 @@ SCORE_ALL_FROM = (
 
 
 def _certain(p: Array) -> Iterator[Array]:
-    """One distribution an answer: that answer for sure."""
+    """Yield one distribution per answer: that answer for sure."""
     for c in range(p.shape[1]):
         sure = np.zeros_like(p)
         sure[:, c] = 1.0
@@ -72,7 +72,7 @@ def _certain(p: Array) -> Iterator[Array]:
 
 
 def two_step_approximation(beta: float = 1.0) -> Criterion:
-    """The tsa criterion with its own β."""
+    """Return the tsa criterion with this β."""
     return Criterion(
         partial(lookahead.two_step, beta=beta),
         marginals=partial(lookahead.two_step_marginals, beta=beta),
@@ -113,7 +113,7 @@ SAMPLERS = (*CRITERIA, "random")
 
 
 def criterion(utility: str | Criterion | Utility) -> Criterion:
-    """A criterion by its short name, or the one given, or a function of your own."""
+    """Return a criterion by its short name, or the one given, or one made of a function."""
     if isinstance(utility, Criterion):
         return utility
     if callable(utility):

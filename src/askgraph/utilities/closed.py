@@ -18,34 +18,34 @@ Form = Literal["printed", "derived"]
 
 
 def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
-    r"""Expected change of all label distributions, :math:`u_i \|g_i\|_1 / g_{ii}` (24), (30)."""
+    r"""Return the expected change of all label distributions, :math:`u_i \|g_i\|_1 / g_{ii}` (24), (30)."""
     return surprise(field, rows, p, 1, form) * field.spread.influence_l1[rows] / innovation(field, rows)
 
 
 def mean_square_deviation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
-    r"""Expected squared change of the field, :math:`u_i \|g_i\|_2^2 / g_{ii}^2` (27)."""
+    r"""Return the expected squared change of the field, :math:`u_i \|g_i\|_2^2 / g_{ii}^2` (27)."""
     return surprise(field, rows, p, 2, form) * (field.spread.influence_l2[rows] / innovation(field, rows)) ** 2
 
 
 def field_kl(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
-    r"""Expected KL divergence of the Gaussian field, :math:`u_i / (2 g_{ii})` (16)."""
+    r"""Return the expected KL divergence of the Gaussian field, :math:`u_i / (2 g_{ii})` (16)."""
     return surprise(field, rows, p, 2, form) / (2 * innovation(field, rows))
 
 
 def variance_minimization(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Reduction of total variance, :math:`\|g_i\|_2^2 / g_{ii}` (Ji & Han 2012)."""
+    r"""Return the reduction of total variance, :math:`\|g_i\|_2^2 / g_{ii}` (Ji & Han 2012)."""
     norm = field.spread.influence_l2[rows]
     return norm * (norm / innovation(field, rows))  # in this order: the square may overflow
 
 
 def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Reduction of total covariance, :math:`\|g_i\|_1^2 / g_{ii}` (Ma et al. 2013)."""
+    r"""Return the reduction of total covariance, :math:`\|g_i\|_1^2 / g_{ii}` (Ma et al. 2013)."""
     norm = field.spread.influence_l1[rows]
     return norm * (norm / innovation(field, rows))
 
 
 def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
+    r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
     It reads the votes themselves, so p plays no part.
     """
@@ -56,19 +56,19 @@ def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
 
 
 def margin(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
+    r"""Return the minimum margin, :math:`-(\mu_i^{(c_1)} - \mu_i^{(c_2)})` of the best and the second class."""
     votes = coding.at_least_two(field.votes)[rows]
     second, first = np.partition(votes, -2, axis=1)[:, -2:].T
     return -2 * (first - second)  # μ_c − μ_d = 2 (h_c − h_d)
 
 
 def innovation(field: Field, rows: IntArray) -> Array:
-    """g_ii + γ², the variance of the coming label."""
+    """Return g_ii + γ², the variance of the coming label."""
     return np.maximum(field.spread.variance[rows] + field.noise**2, np.finfo(float).tiny)
 
 
 def surprise(field: Field, rows: IntArray, p: Array, power: int, form: Form) -> Array:
-    r"""The uncertainty factor u.
+    r"""Return the uncertainty factor u.
 
     Derived: :math:`\sum_c p_c (1 - \mu_c)^k + (1 - p_c)(1 + \mu_c)^k`, the exact expectation. Two classes are two mirrored
     fields, so half of it is the binary :math:`1 - \mu^2`, in both forms. Printed, above two: :math:`\sum_c (1 - p_c^2)`.

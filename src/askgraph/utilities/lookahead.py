@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
@@ -19,6 +19,7 @@ from scipy.special import log_expit
 from askgraph.field import Field, coding
 from askgraph.spaces.cuda import CudaSpace
 from askgraph.support.progress import Tick, bar, compiling
+from askgraph.support.threads import one_blas_thread
 from askgraph.types import Array, IntArray
 from askgraph.utilities import lookahead_cuda
 from askgraph.utilities.closed import innovation
@@ -33,7 +34,7 @@ FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
 class Asked(NamedTuple):
-    """Candidates, a row each, wherever their nodes live."""
+    """The candidates of all processes, one row per candidate."""
 
     nodes: IntArray
     own: Array  # votes
@@ -42,13 +43,13 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, field: Field, rows: IntArray, p: Array) -> Asked:
-        """The candidates of all processes."""
+        """Return the candidates of all processes."""
         every = field.space.allgather
         nodes, own = every(field.space.nodes_of(rows)), every(coding.at_least_two(field.votes)[rows])
         return cls(nodes, own, every(p), every(innovation(field, rows)))
 
     def part(self, some: slice) -> Asked:
-        """Some of them."""
+        """Return some of the candidates."""
         return Asked(self.nodes[some], self.own[some], self.p[some], self.scale[some])
 
 
@@ -70,43 +71,43 @@ class Pairs:
         return self.G / self.scale[:, None]
 
     def base(self, R: Array, c: int) -> Array:
-        """Class c at every node when the answer is not c."""
+        """Return the votes for class c at every node when the answer is not c."""
         return self.votes[:, c] - self.own[:, c, None] * R
 
     def reach(self, R: Array) -> Array:
-        """H after any answer."""
+        """Return H after any answer."""
         H = self.votes.sum(axis=1)
         return np.asarray(H + (1 - self.own.sum(axis=1))[:, None] * R)
 
     def summed(self, contributions: Array) -> Array:
-        """Σ over unlabeled j ≠ i."""
+        """Return the sum over unlabeled j ≠ i."""
         here = np.flatnonzero(self.rows >= 0)
         contributions[here, self.rows[here]] = 0.0
         return np.asarray(contributions @ self.counted)
 
 
 def expected_error_reduction(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Minus the expected risk after the answer, :math:`-\sum_y p_i(y) \sum_j (1 - \max_c p_j^{+(i,y)}(c))` (Zhu 2003)."""
+    r"""Return minus the expected risk after the answer, :math:`-\sum_y p_i(y) \sum_j (1 - \max_c p_j^{+(i,y)}(c))` (Zhu 2003)."""
     return -_over_chunks(field, rows, p, _risk, "risk")
 
 
 def flips(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Expected number of predictions that change, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12)."""
+    r"""Return the expected number of changed predictions, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12)."""
     return _over_chunks(field, rows, p, _flips, "flips")
 
 
 def label_kl(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Expected KL of the labels, :math:`\sum_y p_i(y) \sum_j KL(p_j^{+(i,y)} \| p_j)` (19)–(22)."""
+    r"""Return the expected KL of the labels, :math:`\sum_y p_i(y) \sum_j KL(p_j^{+(i,y)} \| p_j)` (19)–(22)."""
     return _over_chunks(field, rows, p, _divergence, "divergence")
 
 
 def two_step(field: Field, rows: IntArray, p: Array, beta: float = 1.0) -> Array:
-    r"""Minus the expected risk with marginals :math:`p_c \propto \sigma(2\beta\mu_c/g)` (Jun & Nowak 2016)."""
+    r"""Return minus the expected risk with marginals :math:`p_c \propto \sigma(2\beta\mu_c/g)` (Jun & Nowak 2016)."""
     return -_over_chunks(field, rows, p, partial(_two_step_risk, beta=beta), "two_step_risk", beta)
 
 
 def two_step_marginals(field: Field, rows: IntArray, beta: float = 1.0) -> Array:
-    r"""Class probabilities that count variance, :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`."""
+    r"""Return class probabilities that count variance, :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`."""
     mu = coding.means(coding.at_least_two(field.votes)[rows])
     variance = np.maximum(field.spread.variance[rows], np.finfo(float).tiny)
     x = 2 * beta * mu / variance[:, None]
@@ -173,7 +174,7 @@ def _two_step_risk(pairs: Pairs, beta: float) -> Array:
 
 
 def _left(variance: Array, G: Array, R: Array) -> Array:
-    """g_jj after the answer; floored, since it is 0 at the node itself and at labeled ones, which are not counted."""
+    """Return g_jj after the answer; floored, since it is 0 at the node itself and at labeled ones, which are not counted."""
     return np.maximum(variance - G * R, 1e-12 * np.maximum(variance, 1e-12))
 
 
@@ -201,7 +202,7 @@ def _over_chunks(
 
 
 def _in_threads(score: Callable[[int], Array], starts: range, workers: int, name: str, slow: bool) -> Iterator[Array]:
-    with _bar(len(starts)) if slow else _note(name) as tick, _one_thread_each(), ThreadPoolExecutor(workers) as pool:
+    with _bar(len(starts)) if slow else _note(name) as tick, one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         for part in pool.map(score, starts):
             yield part
             tick()
@@ -225,16 +226,3 @@ def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
     kernel: Callable[..., Array] = getattr(lookahead_kernels, name)
     mine = np.ascontiguousarray(pairs.own), np.ascontiguousarray(pairs.p)
     return kernel(pairs.G, pairs.scale, pairs.rows, *mine, *fixed, *settings)
-
-
-def _one_thread_each() -> AbstractContextManager[Any]:
-    """Keep matrix products within their thread: idle BLAS threads spin, and would take the cores from the kernels."""
-    limits: AbstractContextManager[Any] = _threads().limit(limits=1, user_api="blas")
-    return limits
-
-
-@cache
-def _threads() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

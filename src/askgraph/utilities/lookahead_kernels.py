@@ -30,7 +30,7 @@ def risk(
     variance: Array,
     counted: Array,
 ) -> Array:
-    """Expected risk after the answer; classes outside, nodes inside, so that the loops over nodes use vector registers."""
+    """Return the expected risk after the answer; classes outside, nodes inside, so that loops over nodes use vector registers."""
     n, C = votes.shape
     out = np.zeros(len(rows))
     reach = votes.sum(axis=1)
@@ -79,7 +79,7 @@ def flips(
     variance: Array,
     counted: Array,
 ) -> Array:
-    """Expected number of predictions that change."""
+    """Return the expected number of predictions that change."""
     n, C = votes.shape
     out = np.zeros(len(rows))
     base = np.empty(C)
@@ -119,7 +119,7 @@ def divergence(
     variance: Array,
     counted: Array,
 ) -> Array:
-    """Expected KL divergence of the labels; loops as in ``risk``."""
+    """Return the expected KL divergence of the labels; loops as in ``risk``."""
     n, C = votes.shape
     out = np.zeros(len(rows))
     reach = votes.sum(axis=1)
@@ -166,7 +166,7 @@ def two_step_risk(
     counted: Array,
     beta: float,
 ) -> Array:
-    """Expected risk after the answer under marginals that count variance; loops as in ``risk``.
+    """Return the expected risk after the answer under marginals that count variance; loops as in ``risk``.
 
     With a the class that leads and odds σ(x)/σ(a) of the others, each exponential is taken times exp(min(a, 0)): what
     overflows then has odds of 0.

@@ -25,7 +25,7 @@ RIDGE, LEAST_RIDGE = 1e-3, 1e-9  # τ before the first label, and from the 2K-th
 
 
 def model_change(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""The least change of the votes over the answers, :math:`\min_y \|e_y - h_i\|_2 \, \|g_i\|_2 / (g_{ii} + \gamma^2)`.
+    r"""Return the least change of the votes over the answers, :math:`\min_y \|e_y - h_i\|_2 \, \|g_i\|_2 / (g_{ii} + \gamma^2)`.
 
     (Miller & Bertozzi 2024.) At two classes :math:`\|e_y - h\|^2 = ((y - \mu)^2 + (1 - H)^2) / 2`: where labels reach a node in
     full (H = 1) this is their :math:`\min_y |y - \mu|` over √2, and it is larger the less they do. The ±1 form itself is the root
@@ -38,7 +38,7 @@ def model_change(field: Field, rows: IntArray, p: Array) -> Array:
 
 
 def mcvopt(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Variance minimisation where the margin is small, :math:`(1 - (h_{c_1} - h_{c_2})) \, \|g_i\|_2^2 / (g_{ii} + \gamma^2)`.
+    r"""Return variance minimization at small margins, :math:`(1 - (h_{c_1} - h_{c_2})) \, \|g_i\|_2^2 / (g_{ii} + \gamma^2)`.
 
     The votes h, not the ±1 means, for the best and the second class, as in the literature (Miller et al. 2022).
     """
@@ -46,10 +46,10 @@ def mcvopt(field: Field, rows: IntArray, p: Array) -> Array:
 
 
 def dirichlet(field: Field, rows: IntArray, p: Array, prior: float = 1.0) -> Array:
-    r"""The variance of a Dirichlet distribution, :math:`(1 - \sum_c \alpha_c^2 / \alpha_0^2) / (1 + \alpha_0)`.
+    r"""Return the variance of a Dirichlet distribution, :math:`(1 - \sum_c \alpha_c^2 / \alpha_0^2) / (1 + \alpha_0)`.
 
     (DiAL, Miller & Murray 2023.) :math:`\alpha_c` is ``prior``, 1 for the uniform one, plus what each label of class c lends:
-    :math:`P_l` with :math:`(L + \delta I) P_l = e_l - 1/n`, shifted to the minimum 0, scaled to 1 at l. It takes a solve a label.
+    :math:`P_l` with :math:`(L + \delta I) P_l = e_l - 1/n`, shifted to the minimum 0, scaled to 1 at l: one solve per label.
     """
     known, Y = _known(field)
     lent, width = coding.at_least_two(Y), max(1, CHUNK_BYTES // (8 * field.space.most_rows))
@@ -63,13 +63,13 @@ def dirichlet(field: Field, rows: IntArray, p: Array, prior: float = 1.0) -> Arr
 
 
 def minimum_norm(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""How little labels reach a node in the reweighted graph, :math:`1 - \|u_i\|_2` (PWLL-τ, Miller & Calder 2023)."""
+    r"""Return how little labels reach a node in the reweighted graph, :math:`1 - \|u_i\|_2` (PWLL-τ, Miller & Calder 2023)."""
     u = reweighted(field)[rows]
     return 1 - np.sqrt((u * u).sum(axis=1))
 
 
 def reweighted(field: Field) -> Array:
-    r"""The votes u (n × C) in the graph that Poisson's equation reweights, :math:`W' = \mathrm{diag}(w) W \mathrm{diag}(w)`.
+    r"""Return the votes u (n × C) in the graph that Poisson's equation reweights, :math:`W' = \mathrm{diag}(w) W \mathrm{diag}(w)`.
 
     u is harmonic under :math:`L' + \tau I` and one-hot at the labels, whatever their noise; τ falls with every label held. The
     graph depends on where the labels are, so each question takes a factorisation of its own, and one for w. Both are made
@@ -86,20 +86,20 @@ def reweighted(field: Field) -> Array:
 
 
 def _known(field: Field) -> tuple[IntArray, Array]:
-    """The nodes whose label is there, and their one-hot rows; one that is awaited is no label."""
+    """Return the nodes whose label is known, and their one-hot rows; a pending node has no label."""
     known = np.array([(x.node, x.label) for x in field.labels if x.label != OPEN], dtype=np.int64).reshape(-1, 2)
     return known[:, 0], np.eye(field.n_classes)[known[:, 1]]
 
 
 def _propagated(origin: Prior, nodes: IntArray) -> Array:
-    """P_l, a column a node: (L + δI)⁻¹1 = 1/δ on any graph, so the 1/n only shifts G₀[:, l], and the minimum takes it away."""
+    """Return P_l, one column per node: (L + δI)⁻¹1 = 1/δ on any graph, so 1/n only shifts G₀[:, l], which the minimum undoes."""
     P = origin.columns(nodes)
     P = P + origin.space.asarray(origin.space.highest(-P))
     return P / origin.space.asarray(origin.space.pick(P, nodes).diagonal())
 
 
 def _poisson(engine: type[Prior], origin: Precision, nodes: IntArray) -> Array:
-    """w with Lw = Σ_l (e_l − 1/n), the mean 0 on every component, raised to the least weight.
+    """Return w with Lw = Σ_l (e_l − 1/n), the mean 0 on every component, raised to the least weight.
 
     A component has its own 1/n: else there is no solution. L is solved with one node of each held at 0.
     """
@@ -107,23 +107,23 @@ def _poisson(engine: type[Prior], origin: Precision, nodes: IntArray) -> Array:
     told = np.bincount(nodes, minlength=part.size).astype(float)
     first = np.unique(part, return_index=True)[1]
     grounded = engine(replace(origin.folded(first, np.zeros(first.size)), delta=0.0))
-    w = _centred(grounded.solve(_centred(told, part)), part)
+    w = _centered(grounded.solve(_centered(told, part)), part)
     return np.asarray(w - w.min() + FAINT)
 
 
-def _centred(x: Array, part: IntArray) -> Array:
-    """x less its mean over each component."""
+def _centered(x: Array, part: IntArray) -> Array:
+    """Return x less its mean over each component."""
     return np.asarray(x - (np.bincount(part, x) / np.bincount(part))[part])
 
 
 def _between(graph: Graph, w: Array) -> Graph:
-    """Weights w_i W_ij w_j."""
+    """Return the graph with weights w_i W_ij w_j."""
     W = graph.weights
     row = np.repeat(np.arange(w.size), np.diff(W.indptr))
     return Graph(csr_array((W.data * (w[row] * w[W.indices]), W.indices, W.indptr), shape=W.shape))
 
 
 def _ridge(held: int, classes: int) -> float:
-    """τ: the least one is reached in twice as many labels as there are classes."""
+    """Return τ: the least one is reached in twice as many labels as there are classes."""
     share = min(1.0, held / (2 * max(classes, 2)))
     return float(RIDGE * (LEAST_RIDGE / RIDGE) ** share)

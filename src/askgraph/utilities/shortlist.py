@@ -14,14 +14,17 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
-COLUMNS, MORE = 8, 16  # solved for before a question, at most; where ‖g‖₂ counts, whose estimates err more
+COLUMNS, MORE = (
+    8,
+    16,
+)  # most candidates solved for per question; MORE where ‖g‖₂, whose estimates are noisier, counts
 EXACT_UP_TO = 1_500  # nodes: all are solved for, once
 SPREAD = 1.5
 FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
 
 
 def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
-    """The field sharpened at the most promising of these rows, and the rows whose scores are exact."""
+    """Return the field sharpened at the most promising of these rows, and the rows whose scores are exact."""
     prior = field.prior
     if not criterion.summaries:
         return field, rows
@@ -38,7 +41,7 @@ def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, 
 
 
 def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, IntArray]:
-    """The top candidates by total variation, which needs no columns."""
+    """Return the top candidates by total variation, which needs no columns."""
     prior, scores = field.prior, CRITERIA["tv"].score(field, rows, 0.0, "printed", "mean")
     top = np.sort(prior.space.top(rows, scores, ahead))
     log.info(
@@ -48,7 +51,7 @@ def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, In
 
 
 def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
-    """The share by which an unknown node may be better than its estimate: some standard deviations of what known ones were.
+    """Return the share by which an unknown node may be better than its estimate: some standard deviations of what known ones were.
 
     Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
     """
@@ -60,6 +63,6 @@ def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
 
 
 def _probed(field: Field) -> Probed:
-    """The field's summaries: an engine that is not exact everywhere estimates them by probes."""
+    """Return the field's summaries: an engine that is not exact everywhere estimates them by probes."""
     assert isinstance(field.spread, Probed)
     return field.spread

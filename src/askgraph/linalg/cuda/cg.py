@@ -92,7 +92,7 @@ class Solver:
         self._balance = cp.where(total > 0, 1 / cp.where(total > 0, total, 1.0), 0.0)
 
     def solve(self, b: Any, rtol: float) -> Any:
-        """X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
+        """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
         B = b.reshape(len(b), -1)
         X = cupy().empty(B.shape)
         for some in _blocks(B.shape[1]):
@@ -108,7 +108,7 @@ class Solver:
         tick: Callable[[], None],
         out: Any,
     ) -> None:
-        """The same for probes, into ``out``, which is float32; ``smooth`` gives D⁻¹W X instead."""
+        """Solve for probes into ``out``, which is float32; ``smooth`` gives D⁻¹W X instead."""
         for some in _blocks(count):
             x = self._refined(self._entered(sides(some)), rtol)
             x = (x - self._times(x) * self._inverse[:, None]) * self._free[:, None] if smooth else x
@@ -116,11 +116,11 @@ class Solver:
             tick()
 
     def _entered(self, b: Any) -> Any:
-        """Columns in the order of the pattern, 0 at pinned nodes."""
+        """Return columns in the order of the pattern, 0 at pinned nodes."""
         return b[self._at.order].astype(np.float64) * self._free[:, None]
 
     def _refined(self, b: Any, rtol: float) -> Any:
-        """Rounds of conjugate gradients on what is left, in float32, until that is small."""
+        """Return x by rounds of conjugate gradients on the residual, in float32, until the residual is small."""
         cp = cupy()
         x, norm, steps = cp.zeros_like(b), self._norms(b), 0
         aim = rtol * norm
@@ -144,7 +144,7 @@ class Solver:
         return x
 
     def _balanced(self, b: Any, x: Any) -> Any:
-        """The residual, once x is moved along the constants to where they vanish from it."""
+        """Return the residual, after x is moved so that the residual has no constant part."""
         cp = cupy()
         r = b - self._times(x) if x.any() else b
         shift = (self._by_component(r) * self._balance)[self._at.component] * self._free[:, None]
@@ -152,7 +152,7 @@ class Solver:
         return cp.where(self._free[:, None], b - self._times(x), 0.0)
 
     def _left(self, r: Any, x: Any, aim: Any) -> Any:
-        """‖r‖; where that is above aim, less what rounding of x explains row by row, 16 ε |Q| |x|."""
+        """Return ‖r‖; where it is above aim, less what rounding of x explains row by row, 16 ε |Q| |x|."""
         cp = cupy()
         left = self._norms(r)
         if not ((left > aim) & (left <= aim + 64 * EPS * self._norms(self._diagonal[:, None] * x))).any():
@@ -168,7 +168,7 @@ class Solver:
         return cupy().sqrt(_sums(x * x, self._at.parts).sum(axis=0))
 
     def _times(self, x: Any) -> Any:
-        """Q x in float64."""
+        """Return Q x in float64."""
         cp, k = cupy(), x.shape[1]
         width = _width(k)
         wide = x if width == k and x.flags.c_contiguous else cp.zeros((self._at.n, width))
@@ -180,7 +180,7 @@ class Solver:
         return out[:, :k]
 
     def _iterated(self, r: Any, goal: Any) -> tuple[Any, int]:
-        """Q d ≈ r, and the steps that took."""
+        """Return d with Q d ≈ r, and the number of steps."""
         cp, k, kind = cupy(), r.shape[1], r.dtype
         width = _width(k)
         block, goals = cp.zeros((self._at.n + 3, width), kind), cp.full(width, np.inf)  # four rows are read at once
@@ -206,7 +206,7 @@ class Solver:
 
 
 def _kernel(name: str, real: str, width: int) -> tuple[Any, int]:
-    """A kernel and how many of its thread blocks the device runs at once."""
+    """Return a kernel and how many of its thread blocks the device runs at once."""
     cp = cupy()
     vector, sliced = 1 if width == 1 else 16 // (4 if real == "float" else 8), width == 1 and real == "float"
     sizes = {
@@ -233,7 +233,7 @@ def _blocks(count: int) -> list[slice]:
 
 
 def _sums(x: Any, begin: Any) -> Any:
-    """Over rows from one beginning to the next."""
+    """Return sums over rows from one beginning to the next."""
     cp, k = cupy(), x.shape[1]
     out = cp.empty((begin.size - 1, k))
     compiled("linalg/cuda/rows.cu", "sums")(
@@ -243,7 +243,7 @@ def _sums(x: Any, begin: Any) -> Any:
 
 
 def _cut(sizes: IntArray, parts: IntArray) -> IntArray:
-    """Where parts of PART rows begin, none of them across components."""
+    """Return where parts of PART rows begin, none of them across components."""
     start = np.repeat(np.append(0, np.cumsum(sizes))[:-1], parts)
     number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
     return np.append(start + PART * number, sizes.sum())

@@ -16,7 +16,7 @@ USABLE = 0.95  # share of the free memory of a device that may be taken
 
 @cache
 def cupy() -> Any:
-    """CuPy, once a device answers."""
+    """Return CuPy, once a device answers."""
     try:
         import cupy
     except ImportError as error:
@@ -42,7 +42,7 @@ def _reason(message: str) -> str:
 
 
 def free_bytes() -> float:
-    """Memory of the device that can still be had."""
+    """Return the bytes of device memory that can still be allocated."""
     cp = cupy()
     return float(USABLE * (cp.cuda.runtime.memGetInfo()[0] + cp.get_default_memory_pool().free_bytes()))
 
