@@ -19,6 +19,7 @@ import askgraph as ag
 pytestmark = pytest.mark.mpi
 ROOT = Path(__file__).parents[2]
 RANKS = [1, 2, 3, 4]
+HANGS = 600  # seconds after which a job counts as one without end
 MISSING = not (find_spec("petsc4py") and find_spec("mpi4py") and shutil.which("mpiexec"))
 installed = pytest.mark.skipif(
     MISSING and os.environ.get("ASKGRAPH_PETSC") != "required",
@@ -39,13 +40,13 @@ ENVIRONMENT = {
 def job(ranks, *command, cwd=None):
     """A job of so many ranks, ended long before it could hang."""
     whole = ["mpiexec", "-n", str(ranks), sys.executable, *map(str, command)]
-    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, cwd=cwd, check=False)
+    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=HANGS, cwd=cwd, check=False)
 
 
 def alone(*command, cwd=None):
     """The same without mpiexec."""
     whole = [sys.executable, *map(str, command)]
-    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, cwd=cwd, check=False)
+    return subprocess.run(whole, env=ENVIRONMENT, capture_output=True, text=True, timeout=HANGS, cwd=cwd, check=False)
 
 
 def told(ranks, program, cwd=None):
