@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from askgraph.field import Field
 
@@ -59,3 +59,14 @@ def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[
         if event.kind == "tell" and len(told) in counts:
             then = dict(told)
     return then
+
+
+def replay(learner: Any, event: Event) -> None:
+    """Tell a learner the same thing again."""
+    name = learner.graph.name(event.node)
+    if event.kind == "tell":
+        learner.tell(name, event.label, event.noise)
+    elif event.kind in ("skip", "retract"):
+        (learner.skip if event.kind == "skip" else learner.retract)(name)
+    else:
+        {"relabel": learner.relabel, "audit": learner.tell_audit}[event.kind](name, event.label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -15,26 +15,22 @@ from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, Label, coding
 from askgraph.graph import Graph
 from askgraph.learner import saving
-from askgraph.learner.diagnostics import Suspect, advice, doubtful
-from askgraph.learner.events import Event, Step
+from askgraph.learner.events import Event, Step, replay
 from askgraph.learner.history import History
-from askgraph.learner.labels import as_seed, declared_classes, label_array, plain_label
+from askgraph.learner.labels import as_seed, declared_classes, plain_label
+from askgraph.learner.predictor import Predictor
 from askgraph.learner.prefetch import Prefetch
-from askgraph.learner.questions import alternatives, candidates, finished, questions
-from askgraph.learner.settings import Schedule, Settings, checked_noise, checked_share
-from askgraph.learner.stopping import Error, enough, expected_error, more_labels
+from askgraph.learner.questions import alternatives, questions
+from askgraph.learner.settings import Schedule, Settings, checked_noise
 from askgraph.learner.tuning import Choice, Tuner, named_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
-from askgraph.types import AnyArray, Array, IntArray
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
-AUDIT = 1  # seed that tells the draw of an audit from that of a question
 
-
-class Learner:
+class Learner(Predictor):
     """Which node should I label next, and what are all the others?
 
     Parameters
@@ -43,10 +39,6 @@ class Learner:
         The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``.
     utility : str, Criterion or callable
         A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better.
-    doubt : float, str, callable or None
-        How much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None.
-    form : {"printed", "derived"}
-        The paper's printed formulas, or the exact expectations.
     delta : float, optional
         The ridge of the field; None for a thousandth of the mean degree.
     readout : str or Readout
@@ -57,18 +49,8 @@ class Learner:
         "auto", an engine's name, or an engine.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
-    explore : float, str or callable
-        The probability that a question is drawn at random, a number or a schedule as for ``doubt``.
-    first : {"random", "utility"}
-        How the first question is chosen.
-    noise : float
-        The standard deviation of a label; 0 is the paper.
-    expect : {"mean", "min"}
-        The mean over answers, or the minimum (max–min).
-    ahead : int
-        The number of nodes that a look-ahead sampler scores where summaries are estimates: the best by tv.
-    batch : {"sequence", "local"}
-        Whether nodes asked for together are chosen one after another, or are maxima among their neighbors.
+    doubt, form, explore, first, noise, expect, ahead, batch
+        How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
         labels; ``choice`` says which and why.
@@ -151,40 +133,9 @@ class Learner:
         return {**self.__dict__, "_prefetch": None}  # a thread cannot be pickled
 
     @property
-    def field(self) -> Field:
-        """The posterior."""
-        return self._field
-
-    @property
-    def classes(self) -> list[Hashable]:
-        """The classes declared, then those seen, in the order of the columns of ``probabilities``."""
-        return list(self._history.classes)
-
-    @property
-    def labels(self) -> dict[Hashable, Hashable]:
-        """The labels told: {node: label}."""
-        names = self._history.classes
-        return {self.graph.name(x.node): names[x.label] for x in self._field.labels}
-
-    @property
-    def log(self) -> list[Event]:
-        """Everything told so far that was not undone, oldest first, by node index."""
-        return list(self._history.log)
-
-    @property
-    def engine(self) -> str:
-        """The engine in use and why."""
-        return self._field.prior.reason
-
-    @property
     def choice(self) -> Choice | None:
         """What ``tune`` chose, and why (``str`` of it is a sentence); None before eight labels, and without ``tune``."""
         return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
-
-    @property
-    def finished(self) -> str | None:
-        """The reason why there is nothing to ask, or None."""
-        return finished(self._field, self._history.set_aside)
 
     @overload
     def ask(self) -> Hashable | None: ...
@@ -354,56 +305,12 @@ class Learner:
             yield Step(node, label, self._field, asked, time.perf_counter() - start)
             budget -= 1
 
-    def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
-        """Return class probabilities: one row per node in the graph's order (or per node given), one column per class."""
-        p = self._field.space.gather(self._readout(self._field) if self._history.classes else self._field.votes)
-        return p if nodes is None else p[self._indices(nodes)]
-
-    def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
-        """Return the label of every node in the graph's order (or of the nodes given); None while no class is known."""
-        p = self.probabilities(nodes)
-        if not self._history.classes:
-            return np.full(len(p), None, dtype=object)
-        return label_array(self._history.classes)[coding.decide(p)]
-
-    def audit(self, n: int = 10) -> list[Hashable]:
-        """Draw up to n unlabeled nodes uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
-        space, rows = self._field.space, candidates(self._field, self._history.set_aside)
-        nodes, rng = np.sort(space.allgather(space.nodes_of(rows))), [self.seed, len(self._history.log), AUDIT]
-        drawn = np.random.default_rng(rng).choice(nodes, min(n, nodes.size), replace=False)
-        return [self.graph.name(int(node)) for node in drawn]
-
     def tell_audit(self, node: Hashable, label: Hashable) -> None:
         """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and :meth:`expected_error` counts it."""
         at, label = self.graph.index(node), plain_label(label)
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
         self._done(Event("audit", at, label), self._history.classes)
-
-    def expected_error(self) -> Error:
-        """Return the expected share of wrong predictions among unlabeled nodes, with a range; audits make it sure."""
-        rest = self._field.space.gather(~self._field.labeled)
-        return expected_error(self._field, self.probabilities(), rest, self._history.audits)
-
-    def labels_needed(self, target: float) -> tuple[int, int]:
-        """Return about how many more labels bring the expected error down to this target, from and to; a rule of thumb."""
-        return more_labels(self.expected_error(), self._field.held, checked_share(target, "target"))
-
-    def enough(self, target: float = 0.05) -> str | None:
-        """Return why it is time to stop, or None: the expected error is below the target, or nothing is left to ask."""
-        return self.finished or enough(self.expected_error(), checked_share(target, "target"))
-
-    def suspects(self) -> list[Suspect]:
-        """Return labels that all others contradict, the least likely first: look at these again."""
-        found = zip(*(part.tolist() for part in doubtful(self._field)), strict=True)
-        name, classes = self.graph.name, self._history.classes
-        return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
-
-    def advice(self) -> list[str]:
-        """Return sentences on this graph: neighbors that disagree, rare classes, components without labels."""
-        nodes, told = self._history.audits
-        predicted = coding.decide(self.probabilities()[nodes]) if nodes.size and self._history.classes else nodes
-        return advice(self._field, predicted, told)
 
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
@@ -427,21 +334,12 @@ class Learner:
         log = [Event(*event) for event in saved.log]
         if saved.field is None:
             for event in log:
-                learner._replay(event)
+                replay(learner, event)
             return learner
         learner._history.restore(log, saved.orders)
         if learner._tuner is not None:
             learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
         return learner
-
-    def _replay(self, event: Event) -> None:
-        name = self.graph.name(event.node)
-        if event.kind in ("skip", "retract"):
-            (self.skip if event.kind == "skip" else self.retract)(name)
-        elif event.kind == "tell":
-            self.tell(name, event.label, event.noise)
-        else:
-            {"relabel": self.relabel, "audit": self.tell_audit}[event.kind](name, event.label)
 
     def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
         return questions(field, self.settings, self._history.set_aside, n, (self.seed, told))
@@ -450,9 +348,6 @@ class Learner:
     def _answered(self) -> int:
         """The number of nodes that are labeled or set aside: which question this is."""
         return self._field.held + len(self._history.set_aside)
-
-    def _is_labeled(self, node: int) -> bool:
-        return bool(self._field.space.pick(self._field.labeled, node))
 
     def _done(self, event: Event, classes: list[Hashable]) -> None:
         self._stop_prefetch()
@@ -468,6 +363,3 @@ class Learner:
         """Put the classes in this order; those left out have no label any more."""
         self._field = self._field.arranged([self._history.classes.index(name) for name in classes])
         self._history.classes = list(classes)
-
-    def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
-        return np.array([self.graph.index(node) for node in nodes], dtype=np.int64)

@@ -21,7 +21,29 @@ SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inve
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of a Learner, under the same names."""
+    """The options of a Learner, under the same names.
+
+    Parameters
+    ----------
+    doubt : float, str, callable or None
+        How much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None.
+    form : {"printed", "derived"}
+        The paper's printed formulas, or the exact expectations.
+    explore : float, str or callable
+        The probability that a question is drawn at random, a number or a schedule as for ``doubt``.
+    first : {"random", "utility"}
+        How the first question is chosen.
+    noise : float
+        The standard deviation of a label; 0 is the paper.
+    expect : {"mean", "min"}
+        The mean over answers, or the minimum (max–min).
+    ahead : int
+        The number of nodes that a look-ahead sampler scores where summaries are estimates: the best by tv.
+    batch : {"sequence", "local"}
+        Whether nodes asked for together are chosen one after another, or are maxima among their neighbors.
+    utility, delta, readout, tune
+        As of :class:`askgraph.Learner`.
+    """
 
     utility: str | Criterion | Utility = "influence"
     doubt: Schedule = "sqrt"
