@@ -11,18 +11,18 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.errors import LabelError, SettingError
-from askgraph.field import Field, Label, coding
+from askgraph.errors import SettingError
+from askgraph.field import Field, coding
 from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.events import Event, Step, replay
 from askgraph.learner.history import History
-from askgraph.learner.labels import as_seed, declared_classes, plain_label
-from askgraph.learner.predictor import Predictor
+from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, questions
-from askgraph.learner.settings import Schedule, Settings, checked_noise
-from askgraph.learner.tuning import Choice, Tuner, named_graphs
+from askgraph.learner.settings import Schedule, Settings
+from askgraph.learner.telling import Told
+from askgraph.learner.tuning import Tuner, named_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
@@ -30,7 +30,7 @@ from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
 
-class Learner(Predictor):
+class Learner(Told):
     """Which node should I label next, and what are all the others?
 
     Parameters
@@ -132,11 +132,6 @@ class Learner(Predictor):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prefetch": None}  # a thread cannot be pickled
 
-    @property
-    def choice(self) -> Choice | None:
-        """What ``tune`` chose, and why (``str`` of it is a sentence); None before eight labels, and without ``tune``."""
-        return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
-
     @overload
     def ask(self) -> Hashable | None: ...
     @overload
@@ -159,83 +154,6 @@ class Learner(Predictor):
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
 
-    def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:
-        """Tell the label of a node, asked for or not; a new label is a new class. ``noise`` is this label's own."""
-        at, label = self.graph.index(node), plain_label(label)
-        if self._is_labeled(at):
-            raise LabelError(
-                f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
-            )
-        classes, event = self._history.classes_with(label), Event("tell", at, label, noise=noise)
-        field, questions = self._told(at, classes.index(label), noise)
-        self._field = self._tuned(field, [*self._history.log, event])
-        self._done(event, classes)
-        self._questions = questions
-
-    def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
-        """Tell many labels, {node: label}, folded into the field at once: one factorization instead of one solve per label."""
-        told = {self.graph.index(node): plain_label(label) for node, label in labels.items()}
-        taken = [at for at in told if self._is_labeled(at)]
-        if taken:
-            raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
-        classes = self._history.classes_with(*told.values())
-        new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
-        events = [Event("tell", at, label) for at, label in told.items()]
-        field = self._field.extended(new, len(classes))
-        self._field = self._tuned(field, [*self._history.log, *events], at_once=True)
-        for event in events:
-            self._done(event, self._history.classes_with(event.label))
-
-    def relabel(self, node: Hashable, label: Hashable) -> None:
-        """Give a labeled node another label."""
-        at, label = self.graph.index(node), plain_label(label)
-        before = self.labels.get(node)
-        if before is None:
-            raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
-        classes = self._history.classes_with(label)
-        self._field = self._field.relabel(at, classes.index(label))
-        self._done(Event("relabel", at, label, before), classes)
-        self._keep_used(classes)
-
-    def skip(self, node: Hashable) -> None:
-        """Set a node aside: it is not asked for again, and is predicted like any other."""
-        at = self.graph.index(node)
-        if self._is_labeled(at):
-            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
-        self._done(Event("skip", at), self._history.classes)
-
-    def retract(self, node: Hashable) -> None:
-        """Take back what was told of a node, however long ago: its label, or that it was set aside."""
-        at, classes = self.graph.index(node), self._history.classes
-        if self._is_labeled(at):
-            told = next(x for x in self._field.labels if x.node == at)
-            self._field = self._field.forget(at)
-            self._done(Event("retract", at, before=classes[told.label], noise=told.noise), classes)
-            self._keep_used(classes)
-        elif at in self._history.set_aside:
-            self._done(Event("retract", at), classes)
-        else:
-            raise LabelError(f"node {node!r} has no label and is not set aside: there is nothing to take back")
-
-    def undo(self) -> Event | None:
-        """Take back the last thing told; return it, or None when there is nothing."""
-        if not self._history.log:
-            return None
-        self._stop_prefetch()
-        event, classes = self._history.pop()
-        if event.kind == "tell":
-            self._field = self._field.forget(event.node)
-        elif event.before is not None:
-            self._history.classes = self._history.classes_with(event.before)
-            before = self._history.classes.index(event.before)
-            if event.kind == "relabel":
-                self._field = self._field.relabel(event.node, before)
-            else:
-                self._field = self._field.observe(event.node, before, event.noise)
-        self._arrange(classes)
-        self._field, self._questions = self._tuned(self._field, self._history.log), []
-        return event
-
     def prefetch(self) -> None:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
 
@@ -246,7 +164,8 @@ class Learner(Predictor):
             return
         if self.ask() is None or (self._prefetch and self._prefetch.node == self._questions[0]):
             return
-        self._stop_prefetch()
+        if self._prefetch:
+            self._prefetch.stop()
         field, node, told = self._field, self._questions[0], self._answered + 1
         votes = field.space.pick(field.votes, np.array([node]))
         likely = np.argsort(-coding.chances(votes)[0], kind="stable") if self._history.classes else np.arange(1)
@@ -271,22 +190,18 @@ class Learner(Predictor):
             field = self._tuned(field, [*self._history.log, event])
         return self._batch(field, 1, told)
 
-    def _told(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
-        """Return the field after a label, and the next question where it is known already."""
+    def _observed(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
+        """Return the field after a label, and the next question where it was prefetched."""
         if noise is not None:
-            return self._field.observe(node, label, checked_noise(noise)), []
+            return super()._observed(node, label, noise)
         known = self._prefetch is not None and self._prefetch.node == node
         awaiting, after = self._prefetch.take(label) if self._prefetch and known else (None, None)
         return after or ((awaiting or self._field.awaiting(node)).answered(label), [])
 
-    def _tuned(self, field: Field, log: list[Event], at_once: bool = False) -> Field:
-        """Return the field of the candidate that this log speaks for; without tuning, the field as it is."""
-        return field if self._tuner is None else self._tuner.refit(field, log, self._history.declared, at_once)
-
-    def _stop_prefetch(self) -> None:
+    def _forget_questions(self) -> None:
         if self._prefetch:
             self._prefetch.stop()
-        self._prefetch = None
+        self._prefetch, self._questions = None, []
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
         """Ask and tell ``budget`` times; ``oracle(node)`` gives the label, or None to skip. Yield one step per label."""
@@ -304,13 +219,6 @@ class Learner(Predictor):
             self.tell(node, label)
             yield Step(node, label, self._field, asked, time.perf_counter() - start)
             budget -= 1
-
-    def tell_audit(self, node: Hashable, label: Hashable) -> None:
-        """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and :meth:`expected_error` counts it."""
-        at, label = self.graph.index(node), plain_label(label)
-        if self._is_labeled(at):
-            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
-        self._done(Event("audit", at, label), self._history.classes)
 
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
@@ -348,18 +256,3 @@ class Learner(Predictor):
     def _answered(self) -> int:
         """The number of nodes that are labeled or set aside: which question this is."""
         return self._field.held + len(self._history.set_aside)
-
-    def _done(self, event: Event, classes: list[Hashable]) -> None:
-        self._stop_prefetch()
-        self._history.append(event, classes)
-        self._questions = []
-
-    def _keep_used(self, classes: list[Hashable]) -> None:
-        """Keep those of these classes that are declared or in use."""
-        used = {classes[x.label] for x in self._field.labels} | set(self._history.declared)
-        self._arrange([name for name in classes if name in used])
-
-    def _arrange(self, classes: list[Hashable]) -> None:
-        """Put the classes in this order; those left out have no label any more."""
-        self._field = self._field.arranged([self._history.classes.index(name) for name in classes])
-        self._history.classes = list(classes)
