@@ -355,3 +355,12 @@ def test_wide_tables_tell_numbers_from_words_as_narrow_ones_do():
     assert column([1, 2.5, "3"]).tolist() == [1, 2.5, 3]
     odd = (["1", "1_000"], ["1", "inf"], ["1", "nan"], ["1", "x"], ["1", None], [True, 1], [10**400, 1])
     assert all(column(cells) is None for cells in odd)
+
+
+def test_numbers_near_the_largest_are_compared_too(tmp_path):
+    path = tmp_path / "huge.csv"
+    path.write_text(
+        "id,a\n" + "".join(f"r{k},{value}\n" for k, value in enumerate(("1.7e308", "1.6e308", "", "-1.5e308")))
+    )
+    items, graph, _ = read_items(Source(path))
+    assert len(items.ids) == graph.n_nodes == 4

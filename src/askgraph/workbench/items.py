@@ -320,9 +320,9 @@ def _scaled_columns(path: FilePath, table: Table, names: Sequence[str]) -> tuple
         gaps = np.isnan(values)
         if gaps.all():
             raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
+        values /= np.abs(values[~gaps]).max() or 1.0  # so that medians, means and squares cannot overflow
         values[gaps] = np.median(values[~gaps])
         filled += int(gaps.sum())
-        values /= np.abs(values).max() or 1.0  # so that the mean and the squares cannot overflow
         columns.append((values - values.mean()) / (values.std() or 1.0))
     return np.column_stack(columns), filled
 
