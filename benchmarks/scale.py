@@ -94,9 +94,10 @@ def case(path, utility, engine, largest):
     import askgraph as ag
     from askgraph.linalg import blocked_cg
     from askgraph.priors import choice
+    from askgraph.priors.precision import Precision
 
     graph, asked = ag.Graph.load(path), engine
-    engine = choice(graph, 0.005, engine)[0].name
+    engine = choice(Precision.of(graph, 0.005), engine)[0].name
     blocked_cg.SPLIT_FROM, usual = 0, blocked_cg.SPLIT_FROM
     warm(graph, utility, engine)
     blocked_cg.SPLIT_FROM = usual

@@ -144,18 +144,18 @@ def test_noise_is_the_same_by_blocks_and_by_nodes(monkeypatch, compiled):
     monkeypatch.setattr(host, "COMPILE_FROM", 0 if compiled else 10**9)
     graph = graphs()["weighted, in two parts"]
     precision = Precision.of(graph, 0.02).folded(np.array([4]), np.array([0.5]))
-    field = host.Field(precision)
+    field = host.FieldNoise(precision)
     blocks = np.hstack([field.block(slice(at, at + 8)) for at in range(0, 88, 8)])
     for node in (0, 4, 30, 59):
         np.testing.assert_allclose(field.at(node, 88), blocks[node], atol=1e-5)
     monkeypatch.setattr(host, "COMPILE_FROM", 10**9 if compiled else 0)
-    np.testing.assert_allclose(host.Field(precision).block(slice(64, 72)), blocks[:, 64:72], atol=1e-5)
+    np.testing.assert_allclose(host.FieldNoise(precision).block(slice(64, 72)), blocks[:, 64:72], atol=1e-5)
 
 
 def test_noise_has_the_covariance_it_should():
     graph = graphs()["weighted, in two parts"]
     precision = Precision.of(graph, 0.5).folded(np.array([4]), np.array([0.5]))
-    x = host.Field(precision).block(slice(0, 40_000)).astype(float)
+    x = host.FieldNoise(precision).block(slice(0, 40_000)).astype(float)
     Q = precision.matrix.toarray()
     for part in range(2):
         here = graph.components() == part

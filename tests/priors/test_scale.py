@@ -93,9 +93,9 @@ def large():
 def test_a_wrong_guess_is_caught_before_it_costs(monkeypatch, caplog, large, bound):
     monkeypatch.setattr(priors, "predicted_fill", lambda Q: 1.0)
     if bound == "memory":
-        monkeypatch.setattr(direct, "SHARE", 1e-6)
+        monkeypatch.setattr(direct, "MAX_MEMORY_SHARE", 1e-6)
     else:
-        monkeypatch.setattr(direct, "MOST_WORK", 1e5)
+        monkeypatch.setattr(direct, "MAX_WORK", 1e5)
     with caplog.at_level(logging.INFO, logger="askgraph"):
         learner = ag.Learner(large, rng=0)
     assert isinstance(learner.field.prior, Iterative)
@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_refused_with_advice(monkeypatch, large):
 def test_needed_memory_is_known_beforehand():
     assert 0 < memory.free_bytes() < 1e15
     graph = ag.power_law(20_000, 5, rng=0)
-    assert f"{priors.needed_bytes(graph, priors.MOST) / 1e9:,.1f} GB" in ag.prior(graph, 0.005).reason
+    assert f"{priors.needed_bytes(graph, priors.MAX_PROBES) / 1e9:,.1f} GB" in ag.prior(graph, 0.005).reason
     with pytest.raises(ag.TooLargeError, match="GB are free"):
         memory.fits(1e18, "this", "buy more")
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import askgraph as ag
-from askgraph.learner import tuning
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
 from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows, to_parquet
@@ -199,9 +198,9 @@ def walk(project, rng, steps, n):
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 @pytest.mark.parametrize("sampler", ["influence", "tv", "msd"])
 def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler):
-    chosen = tuning.choose_prior
+    chosen = ag.prior
     monkeypatch.setattr(
-        "askgraph.learner.tuning.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
+        "askgraph.learner.learner.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
     )
     graph = ag.communities((30, 30), mean_degree=5, rng=0)[0]
     path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, utility=sampler), 0.0, 0
