@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,14 @@ if not os.environ.get("ASKGRAPH_DATA") and nearby.is_dir():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def state_folder(tmp_path_factory):
-    """Let servers note their address in a folder of the tests, not in the user's own; child processes inherit it."""
-    with pytest.MonkeyPatch.context() as patch:
+def state_folder():
+    """Let servers note their address in a folder of the tests, not in the user's own; child processes inherit it.
+
+    A plain temporary folder: the ranks of an MPI job, a pytest each, would clean up pytest's own under each other.
+    """
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for variable in ("XDG_STATE_HOME", "LOCALAPPDATA"):
-            patch.setenv(variable, str(tmp_path_factory.mktemp("state")))
+            patch.setenv(variable, folder)
         yield
 
 
