@@ -20,7 +20,7 @@ from askgraph.types import Array, BoolArray, IntArray
 MAX_RESIDUAL = 1e-8  # relative; a solve that leaves more raises ConvergenceError
 FAR = 100  # binary orders of magnitude from 1: weights beyond 2^±100 would overflow when the covariance is squared
 SINGLE = 1e12  # single precision holds the covariance of degrees between 1/SINGLE and SINGLE
-MAX_LEFT_OUT = 64  # of more folded labels than this, so many, evenly spaced, stand for all of them in leave-one-out
+MAX_LEFT_OUT = 64  # folded labels; where there are more, 64 evenly spaced ones stand for all of them in leave-one-out
 SOLVES_AT_ONCE = 16  # right-hand sides that are solved for together
 BAR_FROM = 10_000_000  # nodes times solves: beyond it, some seconds, a progress bar is shown
 
@@ -129,7 +129,7 @@ class Prior(ABC):
         """Return what was computed of Q, to save it; most engines compute it again."""
         return {}
 
-    def restore(self, stored: Arrays) -> None:  # noqa: B027 -- as above
+    def restore(self, stored: Arrays) -> None:  # noqa: B027 -- most engines have nothing to restore
         """Take what ``arrays`` gave instead of computing it."""
 
     def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Spread:

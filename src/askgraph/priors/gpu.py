@@ -17,7 +17,7 @@ from askgraph.priors.noise.cuda import CudaFieldNoise, CudaSignNoise
 from askgraph.priors.noise.host import SignNoise
 from askgraph.priors.precision import Precision
 from askgraph.priors.probed import Sample, Samples
-from askgraph.priors.probing import ACCURATE, MAX_PROBES, Block, ProbedPrior, equal_weights
+from askgraph.priors.probing import ACCURATE, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Exact
 from askgraph.spaces.cuda import CudaSpace
 from askgraph.support.progress import bar
@@ -162,14 +162,8 @@ class GpuSparse(ProbedPrior):
     def _probe(self, block: Block, first: int, out: Sample) -> None:
         count = out.shape[1]
         with self._guarded(), bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            self._solver.rough(
-                lambda columns: block(slice(columns.start + first, columns.stop + first)),
-                self.probing,
-                count,
-                True,
-                partial(tick, self._solver.width),
-                out,
-            )
+            sides = columns_from(block, first)
+            self._solver.rough(sides, self.probing, count, True, partial(tick, self._solver.width), out)
 
 
 def dense_bytes(n: int) -> float:

@@ -14,7 +14,7 @@ from askgraph.linalg.cg import SMALL, Solver
 from askgraph.priors.noise.host import FieldNoise, GroupedSignNoise, GroupNoise, SignNoise
 from askgraph.priors.precision import Precision
 from askgraph.priors.probed import Noise, Probed, Sample, Samples
-from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, equal_weights
+from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar, compiling, log
@@ -128,14 +128,8 @@ class Iterative(ProbedPrior):
     def _probe(self, block: Block, first: int, out: Sample) -> None:
         count = out.shape[1]
         with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
-            self._solver.rough(
-                lambda columns: block(slice(columns.start + first, columns.stop + first)),
-                self.probing,
-                count,
-                True,
-                partial(tick, self._solver.width),
-                out,
-            )
+            sides = columns_from(block, first)
+            self._solver.rough(sides, self.probing, count, True, partial(tick, self._solver.width), out)
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

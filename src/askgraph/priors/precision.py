@@ -32,7 +32,7 @@ class Precision:
         if not (np.isfinite(delta) and delta > 0):
             raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
         n = graph.degrees.size
-        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # as above
+        return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # a ShardedGraph has what is read
 
     @cached_property
     def full(self) -> csr_array:

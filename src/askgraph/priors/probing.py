@@ -121,6 +121,11 @@ class ProbedPrior(Prior):
         """Return the samples that ‖g‖₂ is estimated from."""
 
 
+def columns_from(block: Block, first: int) -> Block:
+    """Return the same noise, its columns counted from ``first`` on."""
+    return lambda columns: block(slice(columns.start + first, columns.stop + first))
+
+
 def equal_weights(count: int) -> Array:
     """Return weights that make a sum over random probes their mean."""
     return np.full(count, 1 / max(count, 1))
