@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from askgraph.distributed.ranks import Ranks
 from askgraph.errors import EngineError, LabelError
 from askgraph.graph import Graph
-from askgraph.graph.graph import as_index
+from askgraph.graph.names import as_index
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, IntArray
 

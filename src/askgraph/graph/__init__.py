@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from askgraph.graph.graph import Graph, Report
+from askgraph.graph.graph import Graph
+from askgraph.graph.report import Report
 
 __all__ = ["Graph", "Report"]

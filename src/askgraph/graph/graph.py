@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -17,40 +16,12 @@ from scipy.sparse.csgraph import connected_components
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
 from askgraph.graph.clean import Symmetrize, stored_entries
 from askgraph.graph.clean import symmetrize as symmetrize_weights
-from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, is_missing, matrix_entries
+from askgraph.graph.names import as_index, check_names, hint
+from askgraph.graph.report import Report
+from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, matrix_entries
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
-from askgraph.support.wording import counted, few
+from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
-
-NUMPY_SCALARS = (np.integer, np.floating, np.str_, np.bool_)  # converted to the Python values they stand for
-MAX_NAMES_FOR_HINT = 10_000  # names compared with an unknown one; the names after them are not suggested
-
-
-@dataclass(frozen=True)
-class Report:
-    """The size of a graph, its degrees and weights, and notes on what cleaning changed; prints as a few lines."""
-
-    nodes: int
-    edges: int
-    components: int
-    largest: int
-    isolated: int
-    degree_min: float
-    degree_median: float
-    degree_mean: float
-    degree_max: float
-    weight_min: float
-    weight_max: float
-    notes: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return a few lines of text."""
-        size = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {self.isolated} isolated"
-        parts = f"{counted(self.components, 'component')}, the largest of {counted(self.largest, 'node')}"
-        degree = f"degree {self.degree_min:.4g} to {self.degree_max:.4g}"
-        middle = f"mean {self.degree_mean:.4g}, median {self.degree_median:.4g}"
-        weight = f"weight {self.weight_min:.4g} to {self.weight_max:.4g}"
-        return "\n".join([size, parts, f"{degree}, {middle}", weight, *(f"note: {note}" for note in self.notes)])
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -264,14 +235,7 @@ class Graph:
         try:
             return self._places[name]
         except (KeyError, TypeError):
-            raise LabelError(f"no node {name!r} in this graph{self._hint(name)}") from None
-
-    def _hint(self, name: object) -> str:
-        if self.names is None:
-            return f"; it has no names, its nodes are 0 to {self.n_nodes - 1}"
-        known = {str(known).strip().casefold(): known for known in self.names[:MAX_NAMES_FOR_HINT]}
-        near = difflib.get_close_matches(str(name).strip().casefold(), known, n=1, cutoff=0.7)
-        return f"; did you mean {known[near[0]]!r}?" if near else f"; its nodes are {few(self.names)}"
+            raise LabelError(f"no node {name!r} in this graph{hint(name, self.names, self.n_nodes)}") from None
 
     def name(self, index: int) -> Hashable:
         """Return the name of a node, or its index where the graph has no names.
@@ -436,37 +400,3 @@ def _raw(source: Any) -> Raw:
     if sp.issparse(source) or isinstance(source, np.ndarray):
         return Raw(matrix_entries(source))
     return from_object(source) or Raw(matrix_entries(source))
-
-
-def as_index(name: object, n: int) -> int | None:
-    """Return a whole number from 0 to n − 1 as an int, and None for anything else."""
-    if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < n:
-        return int(name)
-    return None
-
-
-def check_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
-    """Return the names as a tuple of Python values, or None where they are 0…n−1; raise an error if one is not usable."""
-    if names is None or (isinstance(names, range) and names == range(n)):
-        return None
-    listed = names.tolist() if hasattr(names, "tolist") else list(names)
-    named = tuple(x.item() if isinstance(x, NUMPY_SCALARS) else x for x in listed)
-    if len(named) != n:
-        raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
-    if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:
-        raise GraphError(f"node {i} has {named[i]!r} as its name: give every node a name")
-    _check_distinct(named)
-    return None if all(type(x) is int and x == i for i, x in enumerate(named)) else named
-
-
-def _check_distinct(names: tuple[Hashable, ...]) -> None:
-    try:
-        if len(set(names)) == len(names):
-            return
-    except TypeError as error:
-        raise GraphError(f"a node name is not usable ({error}): names are text, numbers or other hashables") from None
-    seen: set[Hashable] = set()
-    for name in names:
-        if name in seen:
-            raise GraphError(f"the name {name!r} is given twice: node names must differ")
-        seen.add(name)
