@@ -116,7 +116,7 @@ def work(folder: Path, parts: list[str]) -> None:
 
 
 def _most(ranks, x: float) -> float:
-    return float(ranks.highest(np.array(float(x))))
+    return float(ranks.max(np.array(float(x))))
 
 
 def _resident() -> int:

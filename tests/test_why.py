@@ -13,7 +13,7 @@ import askgraph as ag
 from askgraph import why as module
 from askgraph.field import Field
 from askgraph.field.coding import decide
-from askgraph.layout.neighborhood import MAX_NODES, drawn
+from askgraph.layout.neighborhood import MAX_NODES, arrange
 from askgraph.layout.stress import distances
 from askgraph.priors.precision import Precision
 from askgraph.why import votes, why
@@ -242,11 +242,11 @@ def test_what_is_known_already_is_not_solved_for_again():
 
 def test_a_drawing_takes_a_moment():
     graph = ag.nearest_neighbors(np.random.default_rng(0).normal(size=(60, 3)), k=5)
-    drawn(graph.weights, np.arange(60))
+    arrange(graph.weights, np.arange(60))
     best = np.inf
     for _ in range(5):
         start = time.thread_time()
-        drawn(graph.weights, np.arange(60))
+        arrange(graph.weights, np.arange(60))
         best = min(best, time.thread_time() - start)
     assert best < 0.1  # seconds of CPU time; 0.01 is usual
 

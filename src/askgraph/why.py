@@ -8,7 +8,7 @@ import numpy as np
 
 from askgraph.errors import LabelError
 from askgraph.field import OPEN, Field, coding
-from askgraph.layout.neighborhood import drawn, neighborhood
+from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
 
@@ -52,7 +52,7 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
     pull = field.origin.precision.graph.weights @ g
     voters, weights = _votes(field, node, g, pull)
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
-    edges, strengths, positions = drawn(field.origin.precision.graph.weights, nodes)
+    edges, strengths, positions = arrange(field.origin.precision.graph.weights, nodes)
     changes = np.nan if readout is None else expected_changes(field, readout, node, after)
     return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
 

@@ -96,7 +96,7 @@ SUMMARIES = """
         learner.tell(node, node % 3)
     found = dict(asked=asked, best=best, rows=shares, variance=prior.space.gather(start.variance).tolist(),
                  l2=prior.space.gather(start.influence_l2).tolist() if "SAMPLER" == "msd" else [],
-                 p=learner.probabilities().tolist(), halo=int(prior.graph.ranks.total(np.array(prior.graph.beyond.size))))
+                 p=learner.probabilities().tolist(), halo=int(prior.graph.ranks.sum(np.array(prior.graph.beyond.size))))
     if world().first:
         print(json.dumps(found))
 """
@@ -185,7 +185,7 @@ WALKED = """
         else:
             partition.PARTITIONERS = kinds
         made = sharded(graph if world().first else None)
-        counts.append((int(made.ranks.total(np.array(made.beyond.size))), made.ranks.comm.allgather(made.n_rows)))
+        counts.append((int(made.ranks.sum(np.array(made.beyond.size))), made.ranks.comm.allgather(made.n_rows)))
     if world().first:
         print(json.dumps(counts))
 """

@@ -9,6 +9,7 @@ import askgraph as ag
 from askgraph import priors
 from askgraph.priors import Dense
 from askgraph.priors.precision import Precision
+from askgraph.readouts import READOUTS
 from tests.helpers.engines import ABROAD, SHUFFLED, close
 
 over_abroad = pytest.mark.parametrize("engine", ABROAD, ids=str)
@@ -52,7 +53,7 @@ def test_the_same_questions_and_predictions(engine, sampler, first):
 
 
 @over_all
-@pytest.mark.parametrize("readout", ["map", "mass", "tempered", "consensus", "reweighted"])
+@pytest.mark.parametrize("readout", READOUTS)
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_the_same_readouts(engine, readout, noise):
     graph, truth = community_graph()

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, dok_array
 import askgraph as ag
 from askgraph.field import Field, Label
 from askgraph.field.leave_one_out import left_out_alone
-from askgraph.graph.combine import summed
+from askgraph.graph.combine import merge
 from askgraph.learner import tuning
 from askgraph.learner.tuning import MARGIN, Choice
 from askgraph.priors import Dense
@@ -128,8 +128,8 @@ def test_a_label_that_was_changed_before_counts_as_changed():
 
 def test_the_sum_is_of_parts_that_count_alike():
     heavy = ag.Graph(OTHER.weights * 1000)
-    np.testing.assert_allclose(summed([GOOD, heavy]).weights.toarray(), summed([GOOD, OTHER]).weights.toarray())
-    W, n = summed([GOOD, OTHER]).weights, GOOD.n_nodes
+    np.testing.assert_allclose(merge([GOOD, heavy]).weights.toarray(), merge([GOOD, OTHER]).weights.toarray())
+    W, n = merge([GOOD, OTHER]).weights, GOOD.n_nodes
     assert W.sum() == pytest.approx(2 * n)
     only = GOOD.weights.toarray() * (OTHER.weights.toarray() == 0)
     np.testing.assert_allclose(W.toarray()[only > 0], (only * n / GOOD.weights.sum())[only > 0])

@@ -213,7 +213,9 @@ def _read_sharded_problem(
     ranks = world()
     if labels is not None and is_shards(path):
         return read_shard_labels(str(labels), read_shards(str(path)))
-    whole = ranks.agreed(lambda: _read_problem(path, labels, label, features, id, neighbors) if ranks.first else None)
+    whole = ranks.all_or_error(
+        lambda: _read_problem(path, labels, label, features, id, neighbors) if ranks.first else None
+    )
     graph = sharded(whole.graph if whole is not None else None)
     return ShardedProblem.dealt(graph, whole.truth if whole is not None else None)
 

@@ -68,7 +68,7 @@ def distribute_rows(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> Shard
         nodes, names = nodes[order], None if names is None else names[order]
     local.sort_indices()
     halo = _halo(ranks, n, nodes, others)
-    edges = int(ranks.total(np.array([local.nnz]))[0]) // 2
+    edges = int(ranks.sum(np.array([local.nnz]))[0]) // 2
     named = None if names is None else tuple(names.tolist())
     give_back()
     return ShardedGraph(ranks, n, edges, nodes, local, others, halo, named, notes)

@@ -15,7 +15,7 @@ MAX_LEVELS, MAX_STARTS = 2_000, 50  # of a breadth-first walk; nodes not reached
 
 def partition(ranks: Ranks, rows: csr_array) -> IntArray:
     """Return the rank of each row of this block: by PETSc's partitioner, else by equal pieces of a breadth-first order."""
-    n, start = rows.shape[1], ranks.before(rows.shape[0])
+    n, start = rows.shape[1], ranks.exscan(rows.shape[0])
     if ranks.size == 1 or n < PARTITION_FROM_NODES * ranks.size:
         return np.full(rows.shape[0], ranks.rank)
     from petsc4py import PETSc
@@ -48,9 +48,9 @@ def _breadth_first_order(ranks: Ranks, rows: csr_array, start: int) -> IntArray:
     frontier = np.empty(0, dtype=np.int64)
     first = ranks.block_starts(rows.shape[1])
     while step < MAX_LEVELS:
-        if not ranks.total(np.array([frontier.size]))[0]:
+        if not ranks.sum(np.array([frontier.size]))[0]:
             frontier, starts = _next_start(ranks, rows, level, start), starts + 1
-            if starts > MAX_STARTS or not ranks.total(np.array([frontier.size]))[0]:
+            if starts > MAX_STARTS or not ranks.sum(np.array([frontier.size]))[0]:
                 break
         level[frontier] = step
         ends = np.unique(rows[frontier].indices).astype(np.int64)
@@ -63,7 +63,7 @@ def _breadth_first_order(ranks: Ranks, rows: csr_array, start: int) -> IntArray:
 def _next_start(ranks: Ranks, rows: csr_array, level: IntArray, start: int) -> IntArray:
     """Return the first node not yet reached that has an edge, as a row of this rank; empty on the other ranks."""
     waiting = np.flatnonzero((level > MAX_LEVELS) & (np.diff(rows.indptr) > 0))[:1]
-    lowest = -int(ranks.highest(-np.array([start + waiting[0] if waiting.size else rows.shape[1]]))[0])
+    lowest = -int(ranks.max(-np.array([start + waiting[0] if waiting.size else rows.shape[1]]))[0])
     return waiting[start + waiting == lowest]
 
 

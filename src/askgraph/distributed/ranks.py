@@ -37,19 +37,19 @@ class Ranks:
         """Whether this is the process that prints and writes files."""
         return self.rank == 0
 
-    def total(self, x: AnyArray) -> AnyArray:
+    def sum(self, x: AnyArray) -> AnyArray:
         """Return the sum of an array over all ranks (allreduce)."""
         return self._allreduce(x, "SUM")
 
-    def highest(self, x: AnyArray) -> AnyArray:
+    def max(self, x: AnyArray) -> AnyArray:
         """Return the maximum of an array over all ranks (allreduce)."""
         return self._allreduce(x, "MAX")
 
-    def before(self, count: int) -> int:
+    def exscan(self, count: int) -> int:
         """Return the sum of a number over the ranks before this one (exclusive scan)."""
         return int(sum(self.comm.allgather(count)[: self.rank]))
 
-    def joined(self, x: AnyArray) -> AnyArray:
+    def allgather(self, x: AnyArray) -> AnyArray:
         """Return the arrays of all ranks, one after another (allgather)."""
         return np.concatenate(self.comm.allgather(x))
 
@@ -83,7 +83,7 @@ class Ranks:
         near.Free()
         return float(total)
 
-    def agreed(self, make: Callable[[], Made]) -> Made:
+    def all_or_error(self, make: Callable[[], Made]) -> Made:
         """Return what each rank makes alone; if one rank fails, raise its error on all, so that none waits for it."""
         made: list[Made] = []
         error: AskgraphError | None = None

@@ -68,14 +68,14 @@ def read_shards(
         The rows of this process.
     """
     ranks = ranks or world()
-    paths = ranks.comm.bcast(ranks.agreed(lambda: list_shards(shards)))
-    listed = ranks.agreed(lambda: _join_shards([_read_shard(path) for path in own_share(paths, ranks)]))
+    paths = ranks.comm.bcast(ranks.all_or_error(lambda: list_shards(shards)))
+    listed = ranks.all_or_error(lambda: _join_shards([_read_shard(path) for path in own_share(paths, ranks)]))
     integers = ranks.comm.allgather(listed.a.dtype != object)
     if not all(integers):
         listed = listed._replace(a=_as_text(listed.a), b=_as_text(listed.b))
     number_nodes = _number_integers if all(integers) else _number_names
     i, j, names, notes = number_nodes(ranks, listed, nodes)
-    n = nodes or int(ranks.total(np.array([0 if names is None else names.size]))[0]) or _last_node(ranks, i, j) + 1
+    n = nodes or int(ranks.sum(np.array([0 if names is None else names.size]))[0]) or _last_node(ranks, i, j) + 1
     rows, more = _clean_block(ranks, i, j, listed.w, n, symmetrize)
     block = Block(rows, names if names is None else _send_home(ranks, names, n))
     file_notes = dict.fromkeys(note for part in ranks.comm.allgather(listed.notes) for note in part)
@@ -149,10 +149,10 @@ def _number_integers(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     def answer(asked: AnyArray) -> AnyArray:
         here, at = np.unique(asked, return_inverse=True)
         known.append(here)
-        return np.asarray(ranks.before(here.size) + at)
+        return np.asarray(ranks.exscan(here.size) + at)
 
     numbers = ranks.ask(home, ids, answer)
-    n = int(ranks.total(np.array([known[0].size]))[0])
+    n = int(ranks.sum(np.array([known[0].size]))[0])
     if low == 0 and high == n - 1:
         return edges.a, edges.b, None, ()
     note = f"ids run from {low} to {high} with gaps: they are names now; nodes= would add isolated nodes"
@@ -176,7 +176,7 @@ def _number_names(ranks: Ranks, edges: Edges, nodes: int | None) -> Numbered:
     for name, sender in zip(*ranks.send(home, names, rank), strict=True):
         first.setdefault(name, int(sender))
     mine = ranks.ask(home, names, lambda asked: np.array([first[x] for x in asked], dtype=np.int64)) == ranks.rank
-    start = ranks.before(int(mine.sum()))
+    start = ranks.exscan(int(mine.sum()))
     known = dict(zip(*ranks.send(home[mine], names[mine], start + np.arange(mine.sum())), strict=True))
     numbers = ranks.ask(home, names, lambda asked: np.array([known[x] for x in asked], dtype=np.int64))
     i, j = (numbers[[place[x] for x in side]] for side in (edges.a, edges.b))
@@ -193,7 +193,7 @@ def _clean_block(
     D, T = (_sum_at_home(ranks, *side, w, n) for side in ((i, j), (j, i)))
     rows, both, differ = merge_directions(D, T, how)
     dropped = np.count_nonzero(loop & ~zero), np.count_nonzero(zero & ~loop), w.size - D.nnz
-    loops, zeros, repeated, both, differ = ranks.total(np.array([*dropped, both, differ])).tolist()
+    loops, zeros, repeated, both, differ = ranks.sum(np.array([*dropped, both, differ])).tolist()
     return rows, (*repeat_notes(loops, zeros, repeated), *direction_notes(both // 2, differ // 2, how))
 
 
@@ -206,7 +206,7 @@ def _sum_at_home(ranks: Ranks, i: IntArray, j: IntArray, w: Array, n: int) -> cs
 
 def _send_home(ranks: Ranks, names: AnyArray, n: int) -> AnyArray:
     """Send names, which are in node order from rank to rank, to the home ranks of their nodes."""
-    start = ranks.before(names.size)
+    start = ranks.exscan(names.size)
     return ranks.send(home_of(ranks, n, start + np.arange(names.size)), names)[0]
 
 
@@ -216,7 +216,7 @@ def _id_range(ranks: Ranks, ids: IntArray) -> tuple[int, int]:
 
 
 def _last_node(ranks: Ranks, i: IntArray, j: IntArray) -> int:
-    return int(ranks.highest(np.array([max(i.max(initial=-1), j.max(initial=-1))]))[0])
+    return int(ranks.max(np.array([max(i.max(initial=-1), j.max(initial=-1))]))[0])
 
 
 def _as_text(ids: AnyArray) -> AnyArray:

@@ -59,7 +59,7 @@ class Parts:
     shared: IntArray  # the parts that may have rows on other ranks too
 
     @classmethod
-    def by(cls, ranks: Ranks, label: IntArray) -> Parts:
+    def group_by(cls, ranks: Ranks, label: IntArray) -> Parts:
         """Group the rows of all ranks by their labels."""
         found, place = np.unique(label, return_inverse=True)
         return cls(ranks, place, found, np.arange(found.size))
@@ -131,12 +131,12 @@ class ShardedGraph:
     @cached_property
     def start(self) -> int:
         """The number of rows in the processes before this one."""
-        return self.ranks.before(self.n_rows)
+        return self.ranks.exscan(self.n_rows)
 
     @cached_property
     def most_rows(self) -> int:
         """The number of rows in the process that has most."""
-        return int(self.ranks.highest(np.array([self.n_rows]))[0])
+        return int(self.ranks.max(np.array([self.n_rows]))[0])
 
     @cached_property
     def degrees(self) -> Array:
@@ -147,7 +147,7 @@ class ShardedGraph:
     def mean_degree(self) -> float:
         """The mean degree of the nodes that have an edge, over all processes; 1 if no node has one."""
         linked = self.degrees > 0
-        total, count = self.ranks.total(np.array([self.degrees.sum(), np.count_nonzero(linked)]))
+        total, count = self.ranks.sum(np.array([self.degrees.sum(), np.count_nonzero(linked)]))
         return float(total / count) if count else 1.0
 
     def neighbors(self, x: AnyArray) -> AnyArray:
@@ -170,7 +170,7 @@ class ShardedGraph:
         while True:
             lower = label.copy()
             np.minimum.at(lower, home, self.halo.fetched(label[part])[there])
-            if not self.ranks.total(np.array([np.count_nonzero(lower < label)]))[0]:
+            if not self.ranks.sum(np.array([np.count_nonzero(lower < label)]))[0]:
                 break
             label = lower
         found, place = np.unique(label, return_inverse=True)  # parts of this process may meet in another one
@@ -218,7 +218,7 @@ class ShardedGraph:
         ends = np.concatenate([self.nodes, self.beyond])
         every = self.ranks.comm.allgather((self.nodes, np.diff(self.local.indptr), ends[self.local.indices]))
         i = np.concatenate([np.repeat(nodes, counts) for nodes, counts, _ in every])
-        j, w = np.concatenate([ends for _, _, ends in every]), self.ranks.joined(self.local.data)
+        j, w = np.concatenate([ends for _, _, ends in every]), self.ranks.allgather(self.local.data)
         names = None
         if self.own_names is not None:
             named = dict(pair for part in self.ranks.comm.allgather(self._places) for pair in part.items())

@@ -23,7 +23,7 @@ def by_class(votes: Array) -> Array:
     return votes if votes.flags.f_contiguous else votes.copy(order="F")
 
 
-def summed(rows: Array) -> Array:
+def row_sums(rows: Array) -> Array:
     """Return the sum of each row as a column: for few columns a product is faster than ``sum``."""
     return rows @ np.ones_like(rows, shape=(rows.shape[1], 1), order="C")
 
@@ -36,14 +36,14 @@ def ratio(a: Array, b: Array, otherwise: Array | float = 0.0) -> Array:
 
 def means(votes: Array) -> Array:
     r"""Return the ±1 mean of each one-vs-rest field, :math:`\mu_c = 2 h_c - H`."""
-    return 2 * votes - summed(votes)
+    return 2 * votes - row_sums(votes)
 
 
 def chances(votes: Array) -> Array:
     r"""Return class probabilities :math:`p_c \propto (1 + \mu_c)/2 = h_c + (1 - H)/2` (6)."""
-    odds = votes + (1 - summed(votes)) / 2
+    odds = votes + (1 - row_sums(votes)) / 2
     np.maximum(odds, 0.0, out=odds)  # roundoff may leave -1e-17
-    odds /= summed(odds)
+    odds /= row_sums(odds)
     return odds
 
 

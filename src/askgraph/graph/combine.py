@@ -56,10 +56,10 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     for _ in range(hops):
         rows = average @ rows
         parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None))
-    return summed(parts)
+    return merge(parts)
 
 
-def summed(graphs: Sequence[Graph]) -> Graph:
+def merge(graphs: Sequence[Graph]) -> Graph:
     """Add up several graphs over the same nodes, the weights of each scaled to the same sum; keep the first one's names."""
     parts, n = [graph.weights for graph in graphs], graphs[0].n_nodes
     scaled = [part * (n / part.sum()) for part in parts if part.nnz]

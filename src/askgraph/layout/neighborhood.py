@@ -74,7 +74,7 @@ def _row(W: csr_array, i: int) -> tuple[IntArray, Array]:
     return W.indices[here], W.data[here]
 
 
-def drawn(W: csr_array, nodes: IntArray) -> tuple[IntArray, Array, Array]:
+def arrange(W: csr_array, nodes: IntArray) -> tuple[IntArray, Array, Array]:
     """Return the edges among some nodes, their strengths in (0, 1], and positions with the first node in the center."""
     part = W[nodes][:, nodes].tocoo()
     upper = part.row < part.col

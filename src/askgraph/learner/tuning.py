@@ -13,7 +13,7 @@ from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError, SettingError
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
-from askgraph.graph.combine import summed
+from askgraph.graph.combine import merge
 from askgraph.learner.events import Event, told_when
 from askgraph.learner.settings import Settings
 from askgraph.priors import prior as choose_prior
@@ -133,7 +133,7 @@ class Tuner:
 def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, tuple[Graph, float | None]]:
     """Return {name: (graph, ridge)}: several graphs and their sum, or ridges of the only graph."""
     if len(graphs) > 1:
-        every = {**graphs, " + ".join(graphs): summed(list(graphs.values()))}
+        every = {**graphs, " + ".join(graphs): merge(list(graphs.values()))}
         return {name: (graph, settings.delta) for name, graph in every.items()}
     ((name, graph),) = graphs.items()
     if not settings.tune:

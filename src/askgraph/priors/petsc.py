@@ -69,7 +69,7 @@ class Petsc(ProbedPrior):
         needed = ranks.on_this_machine(size)
         whole = f"{what} on {self.n_nodes:,} nodes and {self.graph.n_edges:,} edges, on one machine of the job,"
         advice = "take more machines, a sparser graph, or fewer probes: engine=Petsc(Precision.of(graph), probes=64)"
-        ranks.agreed(lambda: fits(needed, whole, f"{advice} from askgraph.priors"))
+        ranks.all_or_error(lambda: fits(needed, whole, f"{advice} from askgraph.priors"))
 
     @cached_property
     def _ksp(self) -> Ksp:
@@ -164,7 +164,7 @@ class Petsc(ProbedPrior):
             return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
         groups = Groups(self.space, min(MAX_GROUPS, self.n_nodes // NODES_PER_GROUP))
         self._fits(4.0 * self.space.n_rows * (groups.seeds.size + count), "probes of |g|_2, which msd and vm need,")
-        signs = MpiSignNoise(self.graph, free, parts=Parts.by(self.graph.ranks, groups.of))
+        signs = MpiSignNoise(self.graph, free, parts=Parts.group_by(self.graph.ranks, groups.of))
         grouped = MpiGroupNoise(self.space, groups, free, signs)
         values = np.hstack([self._probes(grouped.block, grouped.count), self._probes(signs.block, count)])
         weights = np.concatenate([np.ones(grouped.count), equal_weights(count)])

@@ -92,7 +92,7 @@ class Ksp:
     def _rounding(self) -> float:
         """Return the residual that rounding in Qx leaves."""
         terms = self._diagonal * self._x.getArray(readonly=True)
-        return NEAR * float(np.sqrt(self._graph.ranks.total(np.array(terms @ terms))))
+        return NEAR * float(np.sqrt(self._graph.ranks.sum(np.array(terms @ terms))))
 
     @cached_property
     def _matrix(self) -> Any:
@@ -144,7 +144,7 @@ class Ksp:
     def _even(self) -> bool:
         """Return whether no hub joins so many nodes that smoothed aggregates would all overlap."""
         count = np.diff(self._graph.local.indptr).astype(float)
-        nodes, ends, squares = self._graph.ranks.total(np.array([self._graph.n_rows, count.sum(), count @ count]))
+        nodes, ends, squares = self._graph.ranks.sum(np.array([self._graph.n_rows, count.sum(), count @ count]))
         return bool(squares * nodes <= EVEN * ends**2)
 
     def _made(self, kind: str, plain: bool = False) -> Any:

@@ -148,19 +148,19 @@ def _sharpness(space: Space, p: Array, heard: Array, unlabeled: BoolArray) -> fl
     low, high = np.log(SHARPNESS)
     for _ in range(20):
         middle = (low + high) / 2
-        unsure = (1 / coding.summed(np.exp(np.exp(middle) * logs))).mean() < aim
+        unsure = (1 / coding.row_sums(np.exp(np.exp(middle) * logs))).mean() < aim
         low, high = (middle, high) if unsure else (low, middle)
     return float(np.exp((low + high) / 2))
 
 
 def _sharpened(p: Array, power: float) -> Array:
     scores = (p / p.max(axis=1, keepdims=True)) ** power
-    return scores / coding.summed(scores)
+    return scores / coding.row_sums(scores)
 
 
 def _blended(votes: Array, scores: Array) -> Array:
     """Return H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
-    classes, reach, total = votes.shape[1], np.clip(coding.summed(votes), 0.0, 1.0), coding.summed(scores)
+    classes, reach, total = votes.shape[1], np.clip(coding.row_sums(votes), 0.0, 1.0), coding.row_sums(scores)
     return reach * coding.ratio(scores, total, 1 / classes) + (1 - reach) / classes
 
 

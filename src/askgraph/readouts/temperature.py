@@ -36,7 +36,7 @@ class Reading:
         for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
             logits[:, c] = self.tau * np.log(np.maximum(votes[:, c], 0.0) / mean + FAINT) + np.log(prior)
         scores = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return scores / coding.summed(scores)
+        return scores / coding.row_sums(scores)
 
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
@@ -67,8 +67,8 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
         return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
     left, scores = evidence.left, evidence.scores(*evidence.freely[:2])
     shares = np.zeros_like(left.votes)
-    shares[:, evidence.seen] = scores / coding.summed(scores)
-    reach = np.clip(coding.summed(left.votes), 0.0, 1.0)
+    shares[:, evidence.seen] = scores / coding.row_sums(scores)
+    reach = np.clip(coding.row_sums(left.votes), 0.0, 1.0)
     return left, reach * shares + (1 - reach) / evidence.classes
 
 
@@ -101,7 +101,7 @@ class _Votes:
     @cached_property
     def reached(self) -> BoolArray:
         """Unlabeled nodes that votes reach."""
-        return ~self.labeled & (coding.summed(self.votes)[:, 0] > NOTHING)
+        return ~self.labeled & (coding.row_sums(self.votes)[:, 0] > NOTHING)
 
     @property
     def tell(self) -> bool:
@@ -200,6 +200,6 @@ def _likely(space: Space, votes: Array, mean: Array, reached: int) -> float:
     if classes < 2:
         return 1.0
     logs = np.log(np.maximum(votes, NOTHING)) - space.asarray(np.log(mean))
-    logs -= coding.summed(logs) / classes
+    logs -= coding.row_sums(logs) / classes
     sigma = np.sqrt(float(space.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

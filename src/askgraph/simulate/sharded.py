@@ -70,7 +70,7 @@ class ShardedProblem:
         codes = np.array([zlib.crc32(repr(str(label)).encode()) for label in self.truth], dtype=np.uint64)
         parts = _mix(_mix(i) + j.astype(np.uint64)) ^ graph.local.data.view(np.uint64), _mix(graph.nodes) ^ codes
         sums = np.array([_mix(part).sum(dtype=np.uint64) for part in parts])
-        return f"{int(_mix(graph.ranks.total(sums))[0] ^ graph.ranks.total(sums)[1]):016x}"
+        return f"{int(_mix(graph.ranks.sum(sums))[0] ^ graph.ranks.sum(sums)[1]):016x}"
 
 
 def read_shard_labels(shards: str | Sequence[str], graph: ShardedGraph) -> ShardedProblem:
@@ -79,10 +79,10 @@ def read_shard_labels(shards: str | Sequence[str], graph: ShardedGraph) -> Shard
     ``shards`` is a list of files, one file, a folder, or a pattern.
     """
     ranks = graph.ranks
-    paths = ranks.comm.bcast(ranks.agreed(lambda: list_shards(shards, (*TEXT, *TABLES, ".npy"))))
+    paths = ranks.comm.bcast(ranks.all_or_error(lambda: list_shards(shards, (*TEXT, *TABLES, ".npy"))))
     if Path(paths[0]).suffix.casefold() == ".npy":
-        return ShardedProblem(graph, ranks.agreed(lambda: _read_own_rows(paths[0], graph)))
-    pairs = ranks.agreed(lambda: [pair for path in own_share(paths, ranks) for pair in _read_pairs(path)])
+        return ShardedProblem(graph, ranks.all_or_error(lambda: _read_own_rows(paths[0], graph)))
+    pairs = ranks.all_or_error(lambda: [pair for path in own_share(paths, ranks) for pair in _read_pairs(path)])
     labels = objects([pair.label for pair in pairs])
     if all(ranks.comm.allgather(all(isinstance(label, str) for label in labels))):
         whole = all(ranks.comm.allgather(parse_integers(labels.tolist()) != labels.tolist() or not labels.size))
@@ -139,7 +139,7 @@ def _send_labels(ranks: Ranks, nodes: list[str], labels: AnyArray, graph: Sharde
 
     truth = ranks.ask(_home_by_name(ranks, names), objects(names), answer).tolist()
     missing = [name for name, label in zip(names, truth, strict=True) if label is None]
-    ranks.agreed(lambda: _check_complete(twice, missing, sorted(known.keys() - set(asked))))
+    ranks.all_or_error(lambda: _check_complete(twice, missing, sorted(known.keys() - set(asked))))
     return truth
 
 

@@ -54,11 +54,11 @@ class MpiSpace(Space):
 
     def allgather(self, x: AnyArray) -> AnyArray:
         """Return the rows that each process passes, one process after another."""
-        return self.ranks.joined(x)
+        return self.ranks.allgather(x)
 
     def allreduce(self, x: AnyArray, how: Literal["sum", "max"] = "sum") -> Any:
         """Return the sum or the maximum over the processes of what each passes."""
-        return (self.ranks.total if how == "sum" else self.ranks.highest)(np.asarray(x))
+        return (self.ranks.sum if how == "sum" else self.ranks.max)(np.asarray(x))
 
     @property
     def writes(self) -> bool:
@@ -82,7 +82,7 @@ class MpiSpace(Space):
     def gather(self, x: AnyArray) -> AnyArray:
         """Return all rows in the order of nodes, in every process."""
         out = np.empty((self.graph.n_nodes, *x.shape[1:]), x.dtype)
-        out[self.ranks.joined(self.graph.nodes)] = self.ranks.joined(x)
+        out[self.ranks.allgather(self.graph.nodes)] = self.ranks.allgather(x)
         return out
 
     def scatter(self, x: AnyArray) -> AnyArray:
@@ -91,7 +91,7 @@ class MpiSpace(Space):
 
     def local_part(self, x: AnyArray, like: AnyArray) -> AnyArray:
         """Return the part of a gathered array that came from this process."""
-        start = self.ranks.before(len(like))
+        start = self.ranks.exscan(len(like))
         return x[start : start + len(like)]
 
     def pick(self, x: AnyArray, node: int | IntArray) -> AnyArray:
@@ -99,7 +99,7 @@ class MpiSpace(Space):
         rows = self.rows_of(np.atleast_1d(node))
         here, out = rows >= 0, np.zeros((rows.size, *x.shape[1:]), np.int8 if x.dtype == bool else x.dtype)
         out[here] = x[rows[here]]
-        return self.ranks.total(out).astype(x.dtype, copy=False).reshape((*np.shape(node), *x.shape[1:]))
+        return self.ranks.sum(out).astype(x.dtype, copy=False).reshape((*np.shape(node), *x.shape[1:]))
 
     def put(self, x: AnyArray, nodes: IntArray, values: Any) -> AnyArray:
         """Return a copy of x with other values at these nodes."""
@@ -110,7 +110,7 @@ class MpiSpace(Space):
 
     def linked(self, links: csr_array, x: AnyArray) -> AnyArray:
         """Return ``links @ x``, in every process."""
-        return self.ranks.total(np.asarray(links[:, self.graph.nodes] @ x))
+        return self.ranks.sum(np.asarray(links[:, self.graph.nodes] @ x))
 
     def sample(self, rows: IntArray, count: int) -> IntArray:
         """Return about ``count`` of these rows, evenly spaced over their nodes: the same nodes for any number of processes."""
@@ -129,6 +129,6 @@ class MpiSpace(Space):
         low, high = np.zeros(places.size, dtype=np.int64), np.full(places.size, self.graph.n_nodes - 1)
         while (low < high).any():
             middle = (low + high) // 2
-            up_to = self.ranks.total(np.searchsorted(nodes, middle, side="right"))
+            up_to = self.ranks.sum(np.searchsorted(nodes, middle, side="right"))
             low, high = np.where(up_to > places, low, middle + 1), np.where(up_to > places, middle, high)
         return low

@@ -50,7 +50,7 @@ def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     It reads the votes themselves, so p plays no part.
     """
     votes = coding.at_least_two(field.votes)[rows]
-    shares = votes + (1 - coding.summed(votes)) / votes.shape[1]
+    shares = votes + (1 - coding.row_sums(votes)) / votes.shape[1]
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
     return open_**2 * sigma_optimality(field, rows, p)
 
@@ -78,4 +78,4 @@ def surprise(field: Field, rows: IntArray, p: Array, power: int, form: Form) -> 
         return classes - np.einsum("ic,ic->i", p, p)
     mu = coding.means(coding.at_least_two(field.votes)[rows])
     gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
-    return coding.summed(gaps)[:, 0] / (2 if classes == 2 else 1)
+    return coding.row_sums(gaps)[:, 0] / (2 if classes == 2 else 1)

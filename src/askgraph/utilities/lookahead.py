@@ -33,7 +33,7 @@ BAR_FROM = 100_000_000  # and above which a question may take seconds
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
-class Asked(NamedTuple):
+class Candidates(NamedTuple):
     """The candidates of all processes, one row per candidate."""
 
     nodes: IntArray
@@ -42,22 +42,22 @@ class Asked(NamedTuple):
     scale: Array  # g_ii + γ²
 
     @classmethod
-    def of(cls, field: Field, rows: IntArray, p: Array) -> Asked:
+    def of(cls, field: Field, rows: IntArray, p: Array) -> Candidates:
         """Return the candidates of all processes."""
         every = field.space.allgather
         nodes, own = every(field.space.nodes_of(rows)), every(coding.at_least_two(field.votes)[rows])
         return cls(nodes, own, every(p), every(innovation(field, rows)))
 
-    def part(self, some: slice) -> Asked:
+    def part(self, some: slice) -> Candidates:
         """Return some of the candidates."""
-        return Asked(self.nodes[some], self.own[some], self.p[some], self.scale[some])
+        return Candidates(self.nodes[some], self.own[some], self.p[some], self.scale[some])
 
 
 class Pairs:
     """One chunk of candidates i (rows) against all nodes j that live here (columns)."""
 
-    def __init__(self, field: Field, asked: Asked, votes: Array) -> None:
-        self.nodes, self.own, self.p, self.scale = asked
+    def __init__(self, field: Field, candidates: Candidates, votes: Array) -> None:
+        self.nodes, self.own, self.p, self.scale = candidates
         self.rows = field.space.rows_of(self.nodes)
         self.votes = votes
         to_numpy = field.space.to_numpy
@@ -79,7 +79,7 @@ class Pairs:
         H = self.votes.sum(axis=1)
         return np.asarray(H + (1 - self.own.sum(axis=1))[:, None] * R)
 
-    def summed(self, contributions: Array) -> Array:
+    def sum_over_others(self, contributions: Array) -> Array:
         """Return the sum over unlabeled j ≠ i."""
         here = np.flatnonzero(self.rows >= 0)
         contributions[here, self.rows[here]] = 0.0
@@ -113,7 +113,7 @@ def two_step_marginals(field: Field, rows: IntArray, beta: float = 1.0) -> Array
     x = 2 * beta * mu / variance[:, None]
     logs = np.minimum(x, 0.0) - np.log1p(np.exp(-abs(x)))  # ln σ: every σ underflows where the variance is small
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return odds / coding.summed(odds)
+    return odds / coding.row_sums(odds)
 
 
 def _risk(pairs: Pairs) -> Array:
@@ -185,15 +185,15 @@ def _over_chunks(
     if isinstance(space, CudaSpace):
         return lookahead_cuda.scores(field, rows, p, votes, name, *settings)
     votes = np.ascontiguousarray(space.to_numpy(votes))
-    asked = Asked.of(field, rows, p)
-    count, n, workers = len(asked.nodes), space.most_rows, space.threads
+    candidates = Candidates.of(field, rows, p)
+    count, n, workers = len(candidates.nodes), space.most_rows, space.threads
     work = count * space.n_nodes * p.shape[1]
     heavy = work >= COMPILE_FROM
     size = max(1, min((CHUNK_BYTES if heavy else PLAIN_BYTES) // (8 * n), -(-count // workers)))
 
     def score(start: int) -> Array:
-        pairs = Pairs(field, asked.part(slice(start, start + size)), votes)
-        return _compiled(name, pairs, *settings) if heavy else pairs.summed(plain(pairs))
+        pairs = Pairs(field, candidates.part(slice(start, start + size)), votes)
+        return _compiled(name, pairs, *settings) if heavy else pairs.sum_over_others(plain(pairs))
 
     starts = range(0, count, size)
     threaded = heavy and workers > 1

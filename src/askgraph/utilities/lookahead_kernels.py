@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from askgraph.linalg import vector_math
-from askgraph.support.jit import jit as compiled
+from askgraph.support.jit import jit
 from askgraph.types import Array, IntArray
 
 TIE = 1e-9
 FLOOR = 1e-12
 
 
-@compiled()
+@jit()
 def risk(
     G: Array,
     scale: Array,
@@ -66,7 +66,7 @@ def risk(
     return out
 
 
-@compiled()
+@jit()
 def flips(
     G: Array,
     scale: Array,
@@ -106,7 +106,7 @@ def flips(
     return out
 
 
-@compiled()
+@jit()
 def divergence(
     G: Array,
     scale: Array,
@@ -152,7 +152,7 @@ def divergence(
     return out
 
 
-@compiled()
+@jit()
 def two_step_risk(
     G: Array,
     scale: Array,

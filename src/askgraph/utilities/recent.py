@@ -58,7 +58,7 @@ def dirichlet(field: Field, rows: IntArray, p: Array, prior: float = 1.0) -> Arr
         chunk = slice(start, start + width)
         alpha += _propagated(field.origin, known[chunk]) @ field.origin.space.asarray(lent[chunk])
     alpha = alpha[rows]
-    total = coding.summed(alpha)[:, 0]
+    total = coding.row_sums(alpha)[:, 0]
     return (1 - np.einsum("ic,ic->i", alpha, alpha) / total**2) / (1 + total)
 
 

@@ -41,7 +41,7 @@ def _nearest(graph: ShardedGraph, rows: IntArray) -> IntArray:
             graph.local.indptr, np.concatenate([near, graph.halo.fetched(near)])[graph.local.indices]
         )
         new = np.isneginf(near) & ~np.isneginf(around)
-        if not graph.ranks.total(np.array(np.count_nonzero(new))):
+        if not graph.ranks.sum(np.array(np.count_nonzero(new))):
             return np.where(np.isneginf(near), -1, -near).astype(np.int64)
         near = np.where(new, around, near)
 

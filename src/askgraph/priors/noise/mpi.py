@@ -33,7 +33,7 @@ class MpiSignNoise:
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
-        return self._graph.ranks.total(self.here(self._graph.rows_of(np.array([node])), count))
+        return self._graph.ranks.sum(self.here(self._graph.rows_of(np.array([node])), count))
 
     def here(self, row: IntArray, count: int) -> Array:
         """Return the same at a row of this process; zeros for a row of another."""
@@ -73,7 +73,7 @@ class MpiFieldNoise:
             here = self._graph.nodes[row]
             noise += self._extra[row[0]] * signs(here, here, slice(0, count), EXTRA)[0]
             noise += self._edges(slice(0, count), slice(row[0], row[0] + 1))[0]
-        return self._graph.ranks.total(noise)
+        return self._graph.ranks.sum(noise)
 
     def arrays(self) -> dict[str, AnyArray]:
         """Refuse: the noise lives in many processes."""
