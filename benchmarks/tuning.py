@@ -19,7 +19,7 @@ from measure import SMOKE, machine
 
 import askgraph as ag
 from askgraph.errors import FileError
-from askgraph.graph.combine import summed
+from askgraph.graph.combine import merge
 from askgraph.learner import tuning
 from askgraph.paper.datasets import load
 from askgraph.simulate import Problem
@@ -56,7 +56,7 @@ class Case(NamedTuple):
         alone = {name: (graph, False) for name, graph in self.graphs.items()}
         if len(alone) == 1:
             return {**alone, TUNED: (*self.graphs.values(), True)}
-        return {**alone, "their sum": (summed(list(self.graphs.values())), False), TUNED: (self.graphs, True)}
+        return {**alone, "their sum": (merge(list(self.graphs.values())), False), TUNED: (self.graphs, True)}
 
 
 def single(name):

@@ -78,9 +78,9 @@ class Reference:
         return odds / odds.sum(axis=1, keepdims=True)
 
     @kept
-    def predict(self):
-        """(7), a tie going to the class named first."""
-        return (self.mu >= self.mu.max(axis=1, keepdims=True) - 2 * TIE).argmax(axis=1)
+    def leads(self):
+        """(7): the class with the largest mean, or the classes that tie."""
+        return self.mu >= self.mu.max(axis=1, keepdims=True) - 2 * TIE
 
     @kept
     def two_step(self, beta=1.0):
@@ -92,8 +92,9 @@ class Reference:
         return p
 
 
-def soften(p, alpha):
-    return alpha / p.shape[1] + (1 - alpha) * p
+def soften(p, alpha, shares=None):
+    """(34): alpha pi(y) + (1 - alpha) p(y)."""
+    return alpha * (np.full(p.shape[1], 1 / p.shape[1]) if shares is None else np.array(shares)) + (1 - alpha) * p
 
 
 def expected(field, node, p, change):
@@ -128,10 +129,11 @@ def klg(field, node, p):
     return expected(field, node, p, divergence)
 
 
-def printed(name, field, node, p):
-    """(24), (27), (16) with the factor of (30) above two classes."""
+def printed(name, field, node, p, means=False):
+    """(24), (27), (16) with the factor of (30) above two classes, or with that of the means themselves."""
     g, mu = field.G[node], field.mu[node, 0]
-    u = 1 - mu**2 if field.classes == 2 else (1 - p[node] ** 2).sum()
+    several = field.mu[node] if means else p[node]
+    u = 1 - mu**2 if field.classes == 2 else (1 - several**2).sum()
     own = g[node]
     return {"tv": u * np.abs(g).sum() / own, "msd": u * (g**2).sum() / own**2, "klg": u / (2 * own)}[name]
 
@@ -158,8 +160,14 @@ def unc(field, node, p):
 
 
 def fl(field, node, p):
-    before, rest = field.predict(), others(field, node)
-    return expected(field, node, p, lambda new: (new.predict() != before)[rest].sum())
+    """(12); where classes tie, the share of the classes in the lead before or after that are not in the lead both times."""
+    before, rest = field.leads(), others(field, node)
+
+    def changed(new):
+        after = new.leads()
+        return sum(1 - (before[j] & after[j]).sum() / (before[j] | after[j]).sum() for j in rest)
+
+    return expected(field, node, p, changed)
 
 
 def kl(field, node, p):
@@ -182,6 +190,21 @@ def tsa(field, node, p, beta=1.0):
     return -expected(field, node, p, lambda new: (1 - new.two_step(beta)[rest].max(axis=1)).sum())
 
 
+def eer01(field, node, one=1):
+    """EER on the zero-mean field of {0, 1} labels, where class ``one`` is 1: f = Q_UU^-1 (-Q_UL y_L), the risk min(f, 1 - f)."""
+
+    def zero_one(now):
+        L, Q = sorted(now.labels), np.diag(now.W.sum(axis=1)) - now.W + now.delta * np.eye(len(now.W))
+        y = np.array([float(now.labels[k] == one) for k in L])
+        f = np.zeros(len(now.W))
+        f[L], f[now.U] = y, np.linalg.solve(Q[np.ix_(now.U, now.U)], -Q[np.ix_(now.U, L)] @ y)
+        return f
+
+    p, rest = zero_one(field)[node], others(field, node)
+    risk = [np.minimum(f, 1 - f)[rest].sum() for f in (zero_one(field.after(node, y)) for y in (1 - one, one))]
+    return -((1 - p) * risk[0] + p * risk[1])
+
+
 UTILITIES = {
     "tv": tv,
     "msd": msd,
@@ -197,15 +220,15 @@ UTILITIES = {
 }
 
 
-def score(name, field, node, alpha=0.0, form="derived", expect="mean", beta=1.0):
-    """The utility of one node under doubt, in either form, or the minimum over answers."""
+def score(name, field, node, alpha=0.0, form="derived", expect="mean", beta=1.0, shares=None):
+    """The utility of one node under doubt, in any form, or the minimum over answers."""
     p = field.two_step(beta) if name == "tsa" else field.chances()
     if expect == "min":
         certain = [np.tile(row, (len(p), 1)) for row in np.eye(field.classes)]
         return min(UTILITIES[name](field, node, q) for q in certain)
-    if form == "printed" and name in ("tv", "msd"):
+    if form != "derived" and name in ("tv", "msd") and shares is None:
         calm = {"tv": sigma, "msd": vm}[name](field, node, p)
-        return alpha / 2 * calm + (1 - alpha) * printed(name, field, node, p)  # (35)
-    if form == "printed" and name == "klg" and field.classes > 2:
-        return printed(name, field, node, soften(p, alpha))
-    return UTILITIES[name](field, node, soften(p, alpha))
+        return alpha / 2 * calm + (1 - alpha) * printed(name, field, node, p, form == "means")  # (35)
+    if form != "derived" and name == "klg" and field.classes > 2:
+        return printed(name, field, node, soften(p, alpha, shares))
+    return UTILITIES[name](field, node, soften(p, alpha, shares))

@@ -36,8 +36,8 @@ def sharp(field):
     return field.sharpen(np.arange(len(field.votes)))
 
 
-def scores(engine, name, field, alpha=0.0, form="derived", expect="mean"):
-    return CRITERIA[name].score(field, np.flatnonzero(~field.labeled), alpha, form, expect)
+def scores(engine, name, field, alpha=0.0, form="derived", expect="mean", shares=None):
+    return CRITERIA[name].score(field, np.flatnonzero(~field.labeled), alpha, form, expect, shares)
 
 
 @over_engines
@@ -86,6 +86,24 @@ def test_utility_is_the_papers(engine, name, form, problem):
         close(scores(engine, name, field, alpha, form), want, engine.tolerance)
     want = [score(name, plain, node, expect="min") for node in plain.U]
     close(scores(engine, name, field, expect="min"), want, engine.tolerance)
+
+
+@over_engines
+@few
+@given(problems(most=7))
+def test_class_shares_and_the_uncertainty_of_means(engine, problem):
+    # Doubt (34) with a prior π(y) of one's own, and Σ_c (1 − μ_c²) in (30)
+    W, delta, classes, labels = problem
+    field, plain = sharp(posterior(engine, W, delta, classes, labels)), Reference(W, delta, dict(labels), classes)
+    shares = tuple((np.arange(classes) + 1) / (classes * (classes + 1) / 2))
+    for form in ("printed", "means"):
+        for name in ("tv", "msd", "klg", "eer"):
+            want = [score(name, plain, node, 0.4, form, shares=shares) for node in plain.U]
+            close(scores(engine, name, field, 0.4, form, shares=shares), want, engine.tolerance)
+    for name in ("tv", "msd"):
+        for alpha in (0.0, 0.4):
+            want = [score(name, plain, node, alpha, "means") for node in plain.U]
+            close(scores(engine, name, field, alpha, "means"), want, engine.tolerance)
 
 
 @over_engines

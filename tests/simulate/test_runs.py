@@ -24,6 +24,15 @@ def test_processes_and_order_change_nothing():
     assert sorted(timeless(x) for x in simulate_all(problem, runs, workers=2)) == sorted(serial)
 
 
+def test_a_tie_counts_as_the_share_of_a_guess_and_names_change_nothing():
+    # No label reaches the nodes 3 to 6, so that all classes tie there
+    graph, truth = ag.Graph.from_edges([(0, 1), (1, 2), (3, 4), (5, 6)]), ["a", "a", "a", "b", "b", "c", "c"]
+    for order in (None, ["a", "b", "c"], ["c", "b", "a"]):
+        problem = Problem(graph, truth, order)
+        run = Run("sigma", 0, 1, readout="map", first="utility")
+        assert simulate(problem, run)["accuracy"] == [round((2 + 4 / 3) / 6, 6)]
+
+
 def test_labels_needed_reads_the_mean_curve():
     records = [{"accuracy": [0.5, 0.7, 0.9]}, {"accuracy": [0.7, 0.9, 0.95, 0.99]}]
     assert labels_needed(records, 0.8) == 2

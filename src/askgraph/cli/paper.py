@@ -14,7 +14,7 @@ from askgraph.cli.options import WorkersOption
 from askgraph.errors import FileError, SettingError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-MIN_RUNS = 10  # runs per curve: with fewer, the verdicts come with a warning
+MIN_RUNS = 10  # runs per curve: with fewer, nothing is judged
 
 
 @app.command()
@@ -27,7 +27,7 @@ def paper(
         typer.Option(envvar="ASKGRAPH_DATA", help="The folder with the datasets; without it they are downloaded."),
     ] = None,
     figure: Annotated[list[int] | None, typer.Option(help="Only this figure, 1 to 14; can be repeated.")] = None,
-    claim: Annotated[list[int] | None, typer.Option(help="Only this claim, 1 to 16; can be repeated.")] = None,
+    claim: Annotated[list[int] | None, typer.Option(help="Only this claim, 1 to 19; can be repeated.")] = None,
     table: Annotated[list[int] | None, typer.Option(help="Only this table, 1 or 2; can be repeated.")] = None,
     runs: Annotated[int, typer.Option(help="Runs per curve; 0 means 50, 20 or 10, depending on the graph.", min=0)] = 0,
     quick: Annotated[
@@ -35,7 +35,7 @@ def paper(
     ] = False,
     draw: Annotated[bool, typer.Option("--draw", help="Judge and draw the stored records; run nothing.")] = False,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Tune the similarity graphs again, as the paper describes.")
+        bool, typer.Option("--tune", help="Tune deltas and thresholds again, as the paper describes.")
     ] = False,
     centered: Annotated[
         bool, typer.Option("--centered", help="Use Pearson's centered correlation instead of the paper's formula.")
@@ -66,16 +66,17 @@ def paper(
         print(f"stopped; finished work is in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
     judged, pages = study.write(evidence)
-    _print_verdicts([(claim.number, claim.text, claim.verdict(checks)) for claim, checks in judged])
-    if quick or 0 < runs < MIN_RUNS:
-        print("These verdicts come from few runs: they show that all parts work, not which claims hold.")
+    few = quick or 0 < runs < MIN_RUNS
+    _print_verdicts([(x.claim.number, x.claim.text, "not judged" if few else x.words) for x in judged])
+    if few:
+        print("Too few runs to judge claims by: this shows that all parts work.")
     print(f"The report is in {' and '.join(map(str, pages))}")
 
 
 def _check_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "runs.jsonl").open("ab").close()
+        (folder / "curves.jsonl").open("ab").close()
     except OSError as error:
         raise FileError(f"{folder}: cannot be written ({error.strerror}); choose another folder with -o") from None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askgraph.types import Array, IntArray
+from askgraph.types import Array, BoolArray, IntArray
 
 TIE = 1e-9
 
@@ -47,9 +47,11 @@ def chances(votes: Array) -> Array:
     return odds
 
 
-def soften(p: Array, alpha: float) -> Array:
-    r"""Return the doubt blend :math:`\alpha/C + (1-\alpha)\,p` (34)."""
-    return p if alpha == 0 else alpha / p.shape[1] + (1 - alpha) * p
+def soften(p: Array, alpha: float, shares: Array | None = None) -> Array:
+    r"""Return the doubt blend :math:`\alpha\,\pi + (1-\alpha)\,p` (34); without class shares π, each class has 1/C."""
+    if alpha == 0:
+        return p
+    return (alpha / p.shape[1] if shares is None else alpha * shares) + (1 - alpha) * p
 
 
 def frequencies(counts: Array, classes: int) -> Array:
@@ -57,7 +59,12 @@ def frequencies(counts: Array, classes: int) -> Array:
     return np.asarray((counts + 1) / (counts.sum(axis=-1, keepdims=True) + classes))
 
 
+def leading(scores: Array) -> BoolArray:
+    """Return which classes have the highest score of their row, within 1e-9."""
+    found: BoolArray = scores >= scores.max(axis=1, keepdims=True) - TIE
+    return found
+
+
 def decide(scores: Array) -> IntArray:
     """Return the class with the highest score in each row; a tie (within 1e-9) goes to the class that was named first."""
-    near = scores >= scores.max(axis=1, keepdims=True) - TIE
-    return near.argmax(axis=1)
+    return leading(scores).argmax(axis=1)

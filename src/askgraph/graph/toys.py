@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,13 +48,16 @@ def grid(rows: int, columns: int) -> Graph:
     return graph_from_pairs(rows * columns, i, j)
 
 
-def two_squares(rng: Seed = None) -> tuple[Graph, IntArray]:
+def two_squares(rng: Seed = None, border: Literal["row", "ring"] = "row") -> tuple[Graph, IntArray]:
     """Return the paper's 10 × 10 grid: class 1 on two 3 × 3 squares with fuzzy borders, class 0 elsewhere.
 
     Parameters
     ----------
     rng : int or numpy.random.Generator, optional
         The seed of the border.
+    border : {"row", "ring"}
+        Where coins decide the class: at five nodes in one row beside each square, or at the sixteen nodes around it. The paper
+        says "along the dividing lines", which may mean either.
 
     Returns
     -------
@@ -70,8 +74,15 @@ def two_squares(rng: Seed = None) -> tuple[Graph, IntArray]:
     """
     labels = np.zeros((10, 10), dtype=np.int64)
     labels[1:4, 1:4] = labels[6:9, 6:9] = 1
-    coins = np.random.default_rng(rng).random(10) < 0.5
-    labels[4, :5], labels[5, 5:] = coins[:5], coins[5:]
+    fuzzy = np.zeros((10, 10), dtype=bool)
+    if border == "row":
+        fuzzy[4, :5] = fuzzy[5, 5:] = True
+    elif border == "ring":
+        fuzzy[:5, :5] = fuzzy[5:, 5:] = True
+    else:
+        raise SettingError(f"border={border!r}: choose 'row' or 'ring'")
+    fuzzy &= labels == 0
+    labels[fuzzy] = np.random.default_rng(rng).random(int(fuzzy.sum())) < 0.5
     return grid(10, 10), labels.ravel()
 
 

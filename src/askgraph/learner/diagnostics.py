@@ -94,10 +94,18 @@ def _untold(field: Field) -> str:
     home, rows = prior.components, np.arange(prior.space.n_rows)
     untold = ~np.isin(home, prior.space.asarray(np.unique(prior.space.pick(home, nodes))))
     first = home == prior.space.asarray(prior.space.nodes_of(rows))
-    alone, dark, parts = (int(prior.space.total(some)) for some in (untold, untold & first, first))
+    isolated = untold & (prior.component_sizes == 1)
+    alone, dark, parts, single = (int(prior.space.total(some)) for some in (untold, untold & first, first, isolated))
     if not alone:
         return ""
     return (
         f"{dark:,} of {parts:,} components, {alone:,} of {prior.n_nodes:,} items, have no label: no answer elsewhere "
-        "tells anything about them. Join them (more neighbours), label one of each, or leave them out."
+        f"tells anything about them.{_said_of_isolated(single)} Join them (more neighbours), label one of each, or leave them out."
     )
+
+
+def _said_of_isolated(count: int) -> str:
+    """Return what labels of items without a neighbor buy."""
+    if not count:
+        return ""
+    return f" {count:,} of them have no neighbour at all: to label one of these is to know that one item, and nothing more."

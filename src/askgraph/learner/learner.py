@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -49,7 +49,7 @@ class Learner(Told):
         "auto", an engine's name, or an engine.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
-    doubt, form, explore, first, noise, expect, ahead, batch
+    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
@@ -84,6 +84,8 @@ class Learner(Told):
         ahead: int = 64,
         batch: Literal["sequence", "local"] = "sequence",
         tune: bool = False,
+        class_shares: Sequence[float] | None = None,
+        small_components: Literal["wait", "ask"] = "wait",
     ) -> None:
         settings = Settings(
             utility=utility,
@@ -98,6 +100,8 @@ class Learner(Told):
             ahead=ahead,
             batch=batch,
             tune=tune,
+            class_shares=class_shares,
+            small_components=small_components,
         )
         self._begin(named_graphs(graph, tune), settings, engine, as_seed(rng), declared_classes(classes))
 

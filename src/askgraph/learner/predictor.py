@@ -69,7 +69,11 @@ class Predictor(ABC):
         return p if nodes is None else p[self._indices(nodes)]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
-        """Return the label of every node in the graph's order (or of the nodes given); None while no class is known."""
+        """Return the label of every node in the graph's order (or of the nodes given); None while no class is known.
+
+        A tie goes to the class that was named first, in the order of ``classes``. All classes tie at a node that no label
+        reaches, such as one without an edge: its label is a guess, and its probabilities are equal.
+        """
         p = self.probabilities(nodes)
         if not self._history.classes:
             return np.full(len(p), None, dtype=object)

@@ -8,6 +8,7 @@ import numpy as np
 
 from askgraph.field import Field
 from askgraph.learner.settings import Settings
+from askgraph.learner.waiting import ready
 from askgraph.types import IntArray
 from askgraph.utilities.shortlist import shortlist
 
@@ -48,8 +49,14 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
     rows, prior = candidates(field, aside), field.prior
     if _scored(field, settings):
         return _local_maxima(field, settings, rows, n)
+    rows = rows if settings.passive else _ready(field, settings, rows)
     drawn = np.random.default_rng(seed).permutation(np.sort(prior.space.allgather(prior.space.nodes_of(rows))))[:n]
     return [int(node) for node in drawn]
+
+
+def _ready(field: Field, settings: Settings, rows: IntArray) -> IntArray:
+    """Return the rows that need not wait."""
+    return rows if settings.small_components == "ask" else ready(field, rows)
 
 
 def _scored(field: Field, settings: Settings) -> bool:
@@ -58,8 +65,11 @@ def _scored(field: Field, settings: Settings) -> bool:
 
 
 def _one(field: Field, settings: Settings, rows: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
-    if rng.random() < settings.explores(field.held) or not _scored(field, settings):
+    if rng.random() < settings.explores(field.held) or settings.passive:
         return field.space.draw(rows, rng), field  # (32)
+    rows = _ready(field, settings, rows)
+    if not _scored(field, settings):
+        return field.space.draw(rows, rng), field
     if not field.prior.exact:
         field, rows = shortlist(field, rows, settings.score, settings.criterion, settings.ahead)
     return field.space.best(rows, settings.score(field, rows), rng, field.prior.tie), field
@@ -67,6 +77,7 @@ def _one(field: Field, settings: Settings, rows: IntArray, rng: np.random.Genera
 
 def _local_maxima(field: Field, settings: Settings, rows: IntArray, n: int) -> list[int]:
     """Return the best n of the nodes that no neighbor beats (LocalMax), then the best of the others."""
+    rows = _ready(field, settings, rows)
     scores = field.space.zeros() - np.inf
     scores[rows] = settings.score(field, rows)
     peak = (scores >= field.origin.highest_neighbor(scores))[rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from askgraph.utilities import Criterion, Utility, criterion
 from askgraph.utilities.closed import Form
 
 Schedule = float | str | Callable[[int], float] | None
+SHARES_SUM = 1e-6  # class shares may miss a sum of 1 by this much
 SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
 
 
@@ -27,8 +28,12 @@ class Settings:
     ----------
     doubt : float, str, callable or None
         How much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None.
-    form : {"printed", "derived"}
-        The paper's printed formulas, or the exact expectations.
+    class_shares : sequence of float, optional
+        The shares of the classes that ``doubt`` leans to, in the order of ``classes``; None for equal shares. With shares of
+        their own, tv and msd are the exact expectations under (34): the paper prints (35) for equal shares only.
+    form : {"printed", "derived", "means"}
+        The paper's printed formulas, the exact expectations, or, for tv and msd above two classes, the printed formulas with
+        Σ_c (1 − μ_c²) in place of Σ_c (1 − p_c²). Two classes are the same in all three.
     explore : float, str or callable
         The probability that a question is drawn at random, a number or a schedule as for ``doubt``.
     first : {"random", "utility"}
@@ -41,6 +46,10 @@ class Settings:
         The number of nodes that a look-ahead sampler scores where summaries are estimates: the best by tv.
     batch : {"sequence", "local"}
         Whether nodes asked for together are chosen one after another, or are maxima among their neighbors.
+    small_components : {"wait", "ask"}
+        Whether nodes of small components wait. A component with less than 1 % of the nodes is not asked for while it has fewer
+        nodes per label than the larger components have: its label would teach about few nodes. On a connected graph, and where
+        every component is small, nothing waits. Questions drawn at random never wait.
     utility, delta, readout, tune
         As of :class:`askgraph.Learner`.
     """
@@ -57,11 +66,16 @@ class Settings:
     ahead: int = 64
     batch: Literal["sequence", "local"] = "sequence"
     tune: bool = False
+    class_shares: Sequence[float] | None = None
+    small_components: Literal["wait", "ask"] = "wait"
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
         _schedule(self.explore, "explore")
-        _one_of(self.form, "form", ("printed", "derived"))
+        _one_of(self.form, "form", ("printed", "derived", "means"))
+        _one_of(self.small_components, "small_components", ("wait", "ask"))
+        if self.class_shares is not None:
+            object.__setattr__(self, "class_shares", _checked_shares(self.class_shares))
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
         _one_of(self.batch, "batch", ("sequence", "local"))
@@ -107,8 +121,13 @@ class Settings:
 
     def score(self, field: Field, rows: IntArray) -> Array:
         """Return the scores of these rows, the larger the better; raise where one is not a finite number."""
+        shares, classes = self.class_shares, max(2, field.n_classes)
+        if shares is not None and len(shares) != classes:
+            raise SettingError(
+                f"class_shares has {len(shares)} numbers for {classes} classes: give one per class and name all classes"
+            )
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
-            scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect)
+            scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect, shares)
         self._check_finite(field, rows, scores)
         return scores
 
@@ -128,7 +147,7 @@ class Settings:
         if isinstance(self.readout, tuple(map(type, READOUTS.values()))):
             plain["readout"] = {type(self.readout).__name__.lower(): vars(self.readout)}
         for name, value in plain.items():
-            if not isinstance(value, str | int | float | dict | None):
+            if not isinstance(value, str | int | float | dict | list | tuple | None):
                 raise SettingError(f"{name} is a {type(value).__name__} and cannot be saved: use one that has a name")
         return plain
 
@@ -148,6 +167,14 @@ def checked_noise(noise: float) -> float:
     if not (np.isfinite(noise) and noise >= 0):
         raise SettingError(f"noise={noise}: give the standard deviation of a label, 0 or more")
     return float(noise)
+
+
+def _checked_shares(shares: Sequence[float]) -> tuple[float, ...]:
+    """Return the shares of the classes as plain numbers, checked."""
+    values = np.asarray(shares, dtype=float)
+    if values.ndim != 1 or values.size < 2 or not (values >= 0).all() or abs(values.sum() - 1) > SHARES_SUM:
+        raise SettingError(f"class_shares={shares!r}: give one number per class, none below 0, that add up to 1")
+    return tuple(values.tolist())
 
 
 def _one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:

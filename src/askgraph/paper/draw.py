@@ -8,33 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.paper.plan import OTHERS, PROPOSED, READOUTS, TITLES, Figure
+from askgraph.paper.plan import MIXINGS, OTHERS, PROPOSED, READOUTS, TITLES, Figure
 from askgraph.paper.problems import Source
 from askgraph.paper.run import Results
 from askgraph.simulate.curves import STYLES, canvas, draw_curves, fit, name_ends, save
 from askgraph.types import Array, IntArray
 
 SIDES = {"proposed in the paper": (*PROPOSED, "random"), "the methods of others": OTHERS}
-Times = Mapping[tuple[str, str], float]  # seconds of a question and its update, by (graph, sampler)
+READOUT_TITLES = {"map": "the paper's readout", "mass": "class-mass readout"}
+Times = Mapping[tuple[str, str], Array]  # seconds of each question and its update, by (graph, sampler)
 
 
 def draw_figure(figure: Figure, results: Results, path: Path) -> None:
-    """Draw learning curves: rows are experiments, columns who proposed the samplers; dashed is the class-mass readout."""
-    whole, panels = canvas(len(figure.rows), len(SIDES), (9, 3.5 * len(figure.rows)))
+    """Draw learning curves: one row per experiment, the last the class-mass readout of the first; one column per proposer."""
+    rows = [(words, name, "map") for words, name in figure.rows.items()]
+    rows.append(("class-mass readout", figure.data, "mass"))
+    whole, panels = canvas(len(rows), len(SIDES), (9, 3.5 * len(rows)))
     drawn = []
-    for row, (words, name) in zip(panels, figure.rows.items(), strict=True):
+    for row, (words, name, readout) in zip(panels, rows, strict=True):
         for axes, (side, samplers) in zip(row, SIDES.items(), strict=True):
-            solid, dashed = (_curves(results, figure, name, samplers, readout) for readout in READOUTS)
-            draw_curves(axes, solid, dashed, _doubted(results, figure, name, samplers))
-            drawn.append((axes, solid, dashed))
+            solid = _curves(results, figure, name, samplers, readout)
+            dotted = _doubted(results, figure, name, samplers) if readout == "map" else {}
+            draw_curves(axes, solid, dotted)
+            drawn.append((axes, {**solid, **dotted}))
             axes.set_title(", ".join(filter(None, (side, words))), loc="left", fontsize=9)
+            axes.tick_params(labelbottom=True)
         row[0].set_ylabel("accuracy on the unlabeled", fontsize=9)
-    fit(panels, [groups for _, *both in drawn for groups in both])
-    for axes, solid, _ in drawn:
-        name_ends(axes, solid)
-    dotted = "; dotted: with doubt" if any(_doubted(results, figure, x, ("eer",)) for x in figure.rows.values()) else ""
+    fit(panels, [curves for _, curves in drawn])
+    for axes, curves in drawn:
+        name_ends(axes, curves)
     first = results.experiments[next(iter(figure.rows.values()))]
-    whole.suptitle(f"{figure.title} (means of {first.repeats} runs; dashed: class-mass readout{dotted})", fontsize=10)
+    whole.suptitle(f"{figure.title} (means of {first.repeats} runs)", fontsize=10)
     save(whole, path)
 
 
@@ -48,10 +52,29 @@ def _curves(
 
 
 def _doubted(results: Results, figure: Figure, experiment: str, samplers: Sequence[str]) -> dict[str, Array]:
-    """eer and tsa with the paper's doubt, where they are drawn without."""
+    """Return eer and tsa with the paper's doubt, where they are drawn without."""
     if results.experiments[experiment].doubt is None or experiment != figure.data or not figure.plain:
         return {}
-    return {sampler: results.curves(experiment, sampler) for sampler in samplers if sampler in ("eer", "tsa")}
+    return {f"{name}, doubt": results.curves(experiment, name) for name in samplers if name in ("eer", "tsa")}
+
+
+def draw_mixing(results: Results, path: Path) -> None:
+    """Draw the accuracy after 5 labels of the LFR graph against its mixing, for both readouts."""
+    figure, panels = canvas(1, len(READOUTS), (9, 3.5))
+    names = {f"lfr mixing {mixing:g}": mixing for mixing in MIXINGS}
+    for axes, (readout, words) in zip(panels[0], READOUT_TITLES.items(), strict=True):
+        for sampler in ("sigma", "vm", "tv", "msd", "random"):
+            runs = np.array([results.curves(name, sampler, readout)[:, 4] for name in names])
+            error = 2 * runs.std(axis=1, ddof=1) / np.sqrt(runs.shape[1]) if runs.shape[1] > 1 else None
+            axes.errorbar(names.values(), runs.mean(axis=1), error, label=sampler, capsize=2, **STYLES[sampler])
+        axes.axhline(0.9, color="#888888", linewidth=0.8, linestyle="--")
+        axes.annotate("90 %", (max(MIXINGS), 0.9), (0, 3), textcoords="offset points", fontsize=8, ha="right")
+        axes.set_xlabel("mixing: share of edges between the communities", fontsize=9)
+        axes.set_title(words, loc="left", fontsize=9)
+    panels[0][0].set_ylabel("accuracy after 5 labels", fontsize=9)
+    panels[0][1].legend(fontsize=8, frameon=False)
+    figure.suptitle(f"LFR graphs of other mixings (means of {runs.shape[1]} graphs, ± 2 standard errors)", fontsize=10)
+    save(figure, path)
 
 
 def draw_grid(path: Path) -> None:
@@ -64,7 +87,7 @@ def draw_grid(path: Path) -> None:
     axes.scatter(columns, rows, color="#D55E00", s=45, zorder=3)
     axes.invert_yaxis()
     axes.set_aspect("equal")
-    axes.set_axis_off()
+    axes.set(xlabel="column", ylabel="row", xticks=range(10), yticks=range(10))
     axes.set_title("Fig. 1. The grid of seed 0; dots are class 1", loc="left", fontsize=9)
     save(figure, path)
 
@@ -77,7 +100,7 @@ def draw_adjacency(path: Path) -> None:
     for edge in (250, 600):
         axes.axhline(edge, color="#888888", linewidth=0.6)
         axes.axvline(edge, color="#888888", linewidth=0.6)
-    axes.set(xlim=(0, 1000), ylim=(1000, 0), aspect="equal")
+    axes.set(xlim=(0, 1000), ylim=(1000, 0), aspect="equal", xlabel="node", ylabel="node")
     axes.set_title(f"Fig. 2. LFR graph: 1,000 nodes, {entries.nnz // 2:,} edges, 3 classes", loc="left", fontsize=9)
     save(figure, path)
 
@@ -98,17 +121,22 @@ def _bars(axes: Any, times: Times) -> None:
     samplers = [name for name in STYLES if any((graph, name) in times for graph in graphs)]
     width = 0.8 / len(samplers)
     for k, name in enumerate(samplers):
-        ratios = [times[graph, name] / times[graph, "tv"] for graph in graphs]
+        ratios = np.array([_quartiles(times[graph, name]) / np.median(times[graph, "tv"]) for graph in graphs])
         at = np.arange(len(graphs)) + (k - (len(samplers) - 1) / 2) * width
-        axes.bar(at, ratios, width * 0.9, color=STYLES[name]["color"], hatch=_HATCH.get(name))
-        for x, ratio in zip(at, ratios, strict=True):
-            axes.annotate(f"{name} {_short(ratio)}", (x, ratio), (0, 3), textcoords="offset points", **_UPRIGHT)
+        axes.bar(at, ratios[:, 1], width * 0.9, color=STYLES[name]["color"])
+        axes.vlines(at, ratios[:, 0], ratios[:, 2], color="#222222", linewidth=0.8)
+        for x, (_, ratio, top) in zip(at, ratios, strict=True):
+            axes.annotate(f"{name} {_short(ratio)}", (x, top), (0, 3), textcoords="offset points", **_UPRIGHT)
     axes.set_yscale("log")
-    axes.set_ylim(0.4, 8 * max(times.values()) / min(times.values()))
+    medians = [float(np.median(seconds)) for seconds in times.values()]
+    axes.set_ylim(0.4, 12 * max(medians) / min(medians))
     axes.set_xticks(range(len(graphs)), [TITLES[graph].split(",")[0] for graph in graphs])
 
 
-_HATCH = {"fl": "///", "kl": "///", "unc": "///"}  # these share their color with another sampler
+def _quartiles(seconds: Array) -> Array:
+    return np.asarray(np.quantile(seconds, (0.25, 0.5, 0.75)))
+
+
 _UPRIGHT: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
 
 

@@ -38,6 +38,23 @@ class Check:
     high: float
     says: Says
     counts: bool = True  # False: reported for information only
+    lead: float = 0.0  # how far the mean is on the side that speaks for the claim
+
+    @property
+    def range(self) -> str:
+        """The interval in words."""
+        return f"{rounded(self.low)} to {rounded(self.high)}" if np.isfinite(self.low) else "one run: none"
+
+    @property
+    def phrase(self) -> str:
+        """What was compared, with its mean and interval."""
+        return f"{self.what}: {rounded(self.estimate)} ({self.range})"
+
+
+def rounded(x: float) -> str:
+    """Return a number with three decimals, or with three digits where it is large."""
+    digits = 3 if abs(x) < 1.5 else max(0, 2 - int(np.floor(np.log10(abs(x)))))
+    return f"{round(x, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 def accuracy(
@@ -58,42 +75,44 @@ def interval(values: Array) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def above(what: str, values: Array, level: float, counts: bool = True) -> Check:
+    """Check whether the mean is more than a level."""
+    mean, low, high = interval(values)
+    return Check(what, mean, low, high, _says(low > level, high <= level), counts, mean - level)
+
+
 def better(what: str, a: Array, b: Array, counts: bool = True) -> Check:
     """Check whether a is above b, run by run."""
-    mean, low, high = interval(a - b)
-    return Check(what, mean, low, high, _says(low > 0, high <= 0), counts)
+    return above(what, a - b, 0.0, counts)
 
 
 def no_worse(what: str, a: Array, b: Array, counts: bool = True) -> Check:
     """Check whether a is not below b by more than the margin."""
-    mean, low, high = interval(a - b)
-    return Check(what, mean, low, high, _says(low > -MARGIN, high <= -MARGIN), counts)
+    return above(what, a - b, -MARGIN, counts)
+
+
+def ahead(what: str, a: Array, b: Array, counts: bool = True) -> Check:
+    """Check whether a is above b by more than the margin."""
+    return above(what, a - b, MARGIN, counts)
 
 
 def equal(what: str, a: Array, b: Array, counts: bool = True) -> Check:
     """Check whether a and b differ by less than the margin."""
     mean, low, high = interval(a - b)
-    return Check(what, mean, low, high, _says(_near(low, high), _apart(low, high)), counts)
-
-
-def unequal(what: str, a: Array, b: Array) -> Check:
-    """Check whether a and b differ by more than the margin, in either direction."""
-    mean, low, high = interval(a - b)
-    return Check(what, mean, low, high, _says(_apart(low, high), _near(low, high)))
-
-
-def _near(low: float, high: float) -> bool:
-    return max(-low, high) < MARGIN
-
-
-def _apart(low: float, high: float) -> bool:
-    return low >= MARGIN or high <= -MARGIN
+    near, apart = max(-low, high) < MARGIN, low >= MARGIN or high <= -MARGIN
+    return Check(what, mean, low, high, _says(near, apart), counts, MARGIN - abs(mean))
 
 
 def reaches(what: str, values: Array, level: float, counts: bool = True) -> Check:
     """Check whether the mean is at least a level."""
     mean, low, high = interval(values)
-    return Check(what, mean, low, high, _says(low >= level, high < level), counts)
+    return Check(what, mean, low, high, _says(low >= level, high < level), counts, mean - level)
+
+
+def stays_below(what: str, values: Array, level: float) -> Check:
+    """Check whether the mean is at most a level."""
+    mean, low, high = interval(values)
+    return Check(what, mean, low, high, _says(high <= level, low > level), True, level - mean)
 
 
 def best_of(groups: Mapping[str, Array]) -> tuple[str, Array]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from askgraph.paper.problems import ALL, CONNECTED, NETWORKS, TABLES, Source
+from askgraph.paper.problems import ALL, NETWORKS, TABLES, Source
 from askgraph.simulate import Problem, Run
 
 PROPOSED = ("tv", "msd", "klg", "fl", "kl")
@@ -15,6 +15,10 @@ OTHERS = ("sigma", "vm", "eer", "tsa", "unc", "random")
 SAMPLERS = (*PROPOSED, *OTHERS)
 WITHOUT_DOUBT = ("vm", "sigma", "unc", "random")  # samplers whose formula has no doubt in it
 DELTAS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.1)
+USUAL_DELTA = 0.005  # what the paper takes for the graphs that it does not tune
+MIXINGS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # of the LFR graph, which the paper does not give
+MIXING_GRAPHS = 10  # graphs drawn for each mixing
+CHEAP_RUNS = 200  # runs of uncertainty sampling, the cheapest sampler, whose runs differ most
 BUDGETS = {"grid": 50, "lfr": 30, "colon": 30, "leukemia": 30, "parkinsons": 60}
 BUDGETS |= {"ionosphere": 80, "australian": 80, "ecoli": 80} | dict.fromkeys(NETWORKS, 100)
 # The smaller tables take doubt t^(-1/2), the larger none; the paper does not say which are the smaller.
@@ -35,7 +39,7 @@ TITLES = {
     "ecoli": "Ecoli, cp against the rest",
     "cora": "Cora, largest component",
     "citeseer": "CiteSeer, largest component",
-    "polblogs": "Political blogs",
+    "polblogs": "Political blogs, largest component",
 }
 
 
@@ -72,6 +76,7 @@ def _figure(number: int, data: str) -> Figure:
 
 
 FIGURES = {number: _figure(number, data) for number, data in enumerate(ALL, 3)}
+FIGURE_OF = {figure.data: number for number, figure in FIGURES.items()}
 RUNTIMES = 14  # the number of the figure of runtimes
 
 
@@ -85,11 +90,12 @@ class Experiment:
     repeats: int
     samplers: tuple[str, ...] = SAMPLERS
     doubt: str | None = "sqrt"
-    delta: float = 0.005
+    delta: float = USUAL_DELTA
     form: str = "printed"
     explore: float | str = 0.0
     expect: str = "mean"
     first_seed: int = 0
+    redrawn: bool = False  # whether the graph is drawn again in every run
 
     @property
     def seeds(self) -> range:
@@ -97,8 +103,8 @@ class Experiment:
         return range(self.first_seed, self.first_seed + self.repeats)
 
     def source_of(self, seed: int) -> Source:
-        """Return the graph of one run; the fuzzy borders of the grid depend on the seed."""
-        return replace(self.source, coins=seed) if self.source.data == "grid" else self.source
+        """Return the graph of one run."""
+        return replace(self.source, seed=seed) if self.redrawn else self.source
 
     @property
     def sources(self) -> set[Source]:
@@ -119,7 +125,7 @@ class Experiment:
 
 
 def tuned(centered: bool = False) -> Tuned:
-    """Return the shipped thresholds and deltas of the six similarity graphs, as ``askgraph paper --tune`` found them."""
+    """Return the shipped thresholds and deltas, as ``askgraph paper --tune`` found them."""
     stored: dict[str, Tuned] = json.loads(files("askgraph.paper").joinpath("tuned.json").read_text())
     return stored["pearson" if centered else "cosine"]
 
@@ -128,46 +134,78 @@ def experiments(
     settings: Tuned, centered: bool = False, repeats: int = 0, quick: bool = False
 ) -> dict[str, Experiment]:
     """Return every experiment by name; ``repeats`` other than 0 replaces each number of runs."""
-    figures = [experiment for data in ALL for experiment in _figures_of(data, settings, centered)]
-    extras = [experiment for base in figures if base.name in ALL for experiment in _extras(base)]
-    every = [_scaled(x, repeats, quick) for x in (*figures, *extras)]
-    return {x.name: x for x in every}
+    main = [_main(data, settings[data], centered) for data in ALL if data not in NETWORKS]
+    main += [_main(data, {}, centered) for data in NETWORKS]
+    every = [x for base in main for x in (base, *_of_data(base, settings), *_extras(base))]
+    return {x.name: x for x in (_scaled(x, repeats, quick) for x in every)}
 
 
-def _figures_of(data: str, settings: Tuned, centered: bool) -> list[Experiment]:
+def _main(data: str, values: Mapping[str, float], centered: bool) -> Experiment:
+    """Return the experiment of a figure's first row."""
+    delta = values.get("delta", USUAL_DELTA)
     if data in TABLES:
-        return _table_figures(data, settings[data], centered)
-    repeats = 10 if data in NETWORKS else 50
-    first = Experiment(data, Source(data, largest=data in CONNECTED), BUDGETS[data], repeats)
-    if data == "grid":
-        return [first, replace(first, name="grid sure", doubt=None)]
-    if data == "polblogs":
-        within = replace(
-            first, name="polblogs largest", source=Source(data, largest=True), samplers=("msd", "sigma", "vm", "random")
-        )
-        return [first, within, replace(within, name="polblogs largest plain", samplers=("tsa",), doubt=None)]
-    return [first]
+        source, doubt = Source(data, values["threshold"], centered), "sqrt" if data in SMALL else None
+        return Experiment(data, source, BUDGETS[data], 20, doubt=doubt, delta=delta)
+    source = Source(data, largest=data in NETWORKS)
+    return Experiment(data, source, BUDGETS[data], 10 if data in NETWORKS else 50, delta=delta, redrawn=data == "grid")
 
 
-def _table_figures(data: str, values: dict[str, float], centered: bool) -> list[Experiment]:
-    source = Source(data, values["threshold"], centered)
-    doubt = "sqrt" if data in SMALL else None
-    first = Experiment(data, source, BUDGETS[data], 20, doubt=doubt, delta=values["delta"])
-    whole = replace(first, source=replace(source, threshold=0.0))
-    untuned = replace(whole, name=f"{data} untuned", delta=0.005)
-    dense = replace(whole, name=f"{data} whole", delta=values["delta_whole"], samplers=("tv", "random"))
-    return [first, untuned, dense]
+def _of_data(base: Experiment, settings: Tuned) -> list[Experiment]:
+    """Return the experiments that a dataset has besides those that all have: other graphs of it, other readings."""
+    if base.name == "grid":
+        return [replace(base, name="grid sure", doubt=None), *_grid_readings(base)]
+    if base.name == "lfr":
+        return _lfr_readings(base)
+    if base.name in TABLES:
+        return _table_graphs(base, settings[base.name])
+    if base.name == "polblogs":
+        every = replace(base, name="polblogs all", source=Source("polblogs"), samplers=("msd", "sigma", "vm", "random"))
+        return [every, _plain(every, ("tsa",))]
+    return [replace(base, name=f"{base.name} means", form="means", samplers=("tv",))]
+
+
+def _grid_readings(base: Experiment) -> list[Experiment]:
+    ring = replace(base.source, border="ring")
+    others = [
+        replace(base, name="grid usual delta", delta=USUAL_DELTA),
+        replace(base, name="grid ring", source=ring),
+        replace(base, name="grid ring usual delta", source=ring, delta=USUAL_DELTA),
+    ]
+    return [x for other in others for x in (other, _plain(other))]
+
+
+def _lfr_readings(base: Experiment) -> list[Experiment]:
+    few = replace(base, repeats=MIXING_GRAPHS, redrawn=True, samplers=("tv", "msd", "sigma", "vm", "unc", "random"))
+    found = []
+    for mixing in MIXINGS:
+        like = replace(few, name=f"lfr mixing {mixing:g}", source=replace(base.source, mixing=mixing))
+        usual = replace(like, name=f"{like.name} usual delta", delta=USUAL_DELTA)
+        found += [x for one in (like, usual) for x in (one, _plain(one, ("eer", "tsa")))]
+    return found
+
+
+def _table_graphs(base: Experiment, values: Mapping[str, float]) -> list[Experiment]:
+    whole = replace(base, source=replace(base.source, threshold=0.0))
+    untuned = replace(whole, name=f"{base.name} untuned", delta=USUAL_DELTA)
+    return [untuned, replace(whole, name=f"{base.name} whole", delta=values["delta_whole"], samplers=("tv", "random"))]
+
+
+def _plain(base: Experiment, samplers: tuple[str, ...] = ("eer", "tsa", "eer01")) -> Experiment:
+    """Return the same experiment with the samplers that others define, as they define them: without the paper's doubt."""
+    return replace(base, name=f"{base.name} plain", samplers=samplers, doubt=None)
 
 
 def _extras(base: Experiment) -> list[Experiment]:
     """Return the experiments that only claims need: eer and tsa without doubt, other deltas, mixing, max–min."""
-    plain = replace(base, name=f"{base.name} plain", samplers=("eer", "tsa"), doubt=None)
+    two_classes = base.name not in ("lfr", "cora", "citeseer")
+    plain = _plain(base) if two_classes else _plain(base, ("eer", "tsa"))
     few = replace(base, repeats=min(base.repeats, 20))
     ridges = [replace(few, name=f"{base.name} delta {d:g}", delta=d, samplers=("tv", "random")) for d in DELTAS]
-    mixed = replace(few, name=f"{base.name} mixed", samplers=("unc",), explore="sqrt")
+    many = replace(base, name=f"{base.name} unmixed", samplers=("unc",), repeats=CHEAP_RUNS)
+    mixed = replace(many, name=f"{base.name} mixed", explore="sqrt")
     expected = replace(few, name=f"{base.name} expected", samplers=("tv", "msd"), form="derived", doubt=None)
     least = replace(expected, name=f"{base.name} least", expect="min")
-    return [plain, *ridges, mixed, expected, least]
+    return [plain, *ridges, many, mixed, expected, least]
 
 
 def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
@@ -177,7 +215,7 @@ def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
 
 
 # CPU seconds of a look-ahead question at 2,500 nodes and 7 classes, from which the remaining time is estimated.
-_LOOK_AHEAD_SECONDS = {"fl": 0.2, "kl": 0.7, "eer": 0.1, "tsa": 1.0}
+_LOOK_AHEAD_SECONDS = {"fl": 0.2, "kl": 0.7, "eer": 0.1, "eer01": 0.4, "tsa": 1.0}
 
 
 def cost(sampler: str, budget: int, problem: Problem) -> float:

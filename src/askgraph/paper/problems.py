@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +22,8 @@ TABLES = ("colon", "ionosphere", "leukemia", "australian", "parkinsons", "ecoli"
 NETWORKS = ("cora", "citeseer", "polblogs")
 ALL = (*SYNTHETIC, *TABLES, *NETWORKS)
 BINARY = ("grid", *TABLES, "polblogs")
-CONNECTED = ("cora", "citeseer")  # of these the paper takes the largest component
+MIXING = 0.1  # share of edges between the communities of the LFR graph: an assumption, the paper does not give it
+SIZES = (250, 350, 400)  # nodes in each community of the LFR graph
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,26 @@ class Source:
     threshold: float = 0.0  # similarity graphs: smaller weights are cut
     centered: bool = False  # similarity graphs: Pearson's correlation; the paper's formula does not center
     largest: bool = False  # take the largest component only
-    coins: int = 0  # grid: the seed of its fuzzy borders
+    border: Literal["row", "ring"] = "row"  # grid: where coins decide the class
+    mixing: float = MIXING  # LFR
+    seed: int = 0  # grid and LFR: of what is drawn at random
 
     def __str__(self) -> str:
         """Return the name of this source in records."""
         if self.data in TABLES:
             return f"{self.data} {'pearson' if self.centered else 'cosine'} > {self.threshold:g}"
         if self.data == "grid":
-            return f"grid coins {self.coins}"
+            return f"grid {self.border} {self.seed}"
+        if self.data == "lfr":
+            return f"lfr mixing {self.mixing:g} seed {self.seed}"
         return f"{self.data}{' largest component' if self.largest else ''}"
 
     def problem(self, folder: str | os.PathLike[str] | None = None) -> Problem:
         """Return the graph and its labels; read datasets from a folder."""
-        if self.data in SYNTHETIC:
-            return _synthetic(self)
+        if self.data == "grid":
+            return _problem(*two_squares(self.seed, self.border))
+        if self.data == "lfr":
+            return _problem(*communities(SIZES, self.mixing, rng=self.seed))
         data = _load(self.data, None if folder is None else os.fspath(folder))
         return _similarity(data, self) if self.data in TABLES else _network(data, self)
 
@@ -55,26 +63,24 @@ def _load(name: str, folder: str | None) -> Dataset:
     return load(name, folder)
 
 
-def _synthetic(source: Source) -> Problem:
-    make: dict[str, Callable[[], tuple[Graph, object]]] = {
-        "grid": lambda: two_squares(rng=source.coins),
-        "lfr": lambda: communities((250, 350, 400), rng=0),
-    }
-    graph, labels = make[source.data]()
-    return Problem(graph, np.asarray(labels).tolist())
+def _problem(graph: Graph, labels: Any) -> Problem:
+    """Return a problem whose classes come in the order of their size, so that no figure depends on their names."""
+    truth: Sequence[Hashable] = np.asarray(labels).tolist() if isinstance(labels, np.ndarray) else list(labels)
+    count = Counter(truth)
+    return Problem(graph, truth, sorted(count, key=lambda label: (-count[label], str(label))))
 
 
 def _similarity(data: Dataset, source: Source) -> Problem:
     labels = ["cp" if x == "cp" else "other" for x in data.labels] if data.name == "ecoli" else list(data.labels)
-    return Problem(pearson(data.features, source.threshold, source.centered), labels)
+    return _problem(pearson(data.features, source.threshold, source.centered), labels)
 
 
 def _network(data: Dataset, source: Source) -> Problem:
     assert data.graph is not None
     if not source.largest:
-        return Problem(data.graph, list(data.labels))
+        return _problem(data.graph, list(data.labels))
     graph = data.graph.largest_component()
-    return Problem(graph, [data.labels[data.graph.index(name)] for name in graph.names or ()])
+    return _problem(graph, [data.labels[data.graph.index(name)] for name in graph.names or ()])
 
 
 def facts(source: Source, problem: Problem) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from askgraph.paper import texts
-from askgraph.paper.claims import Claim
-from askgraph.paper.document import Block, Heading, Paragraph, Picture, Table
-from askgraph.paper.evidence import Check, accuracy
+from askgraph.paper.claim import Claim, Judged
+from askgraph.paper.document import Block, Heading, Paragraph, Picture, Table, link
+from askgraph.paper.evidence import Check, accuracy, rounded
 from askgraph.paper.plan import FIGURES, SAMPLERS, TITLES, Experiment, Figure
 from askgraph.paper.problems import TABLES
 from askgraph.paper.run import Results
@@ -26,6 +24,7 @@ PAPERS_TABLE = {  # Table II as printed: number of rows, baseline accuracy
     "parkinsons": (191, 0.75),
     "ecoli": (326, 0.57),
 }
+PICTURES = {5: {"figures/mixing.svg": "Accuracy after 5 labels of the LFR graph against its mixing"}}  # beside a claim
 TUNING_SAMPLERS = ("tv", "msd", "random")  # the samplers that show the gain by tuning
 WHY_ROWS_DIFFER = {
     "leukemia": "the original has 38 + 34 = 72 samples; the share fits 72",
@@ -34,50 +33,85 @@ WHY_ROWS_DIFFER = {
 }
 
 
-def claims_part(judged: Sequence[tuple[Claim, Sequence[Check]]]) -> list[Block]:
-    """Return the verdicts in one table, then each claim with its checks."""
-    rows = [_verdict_row(claim, checks) for claim, checks in judged]
-    summary = Table(("", "claim", "verdict", "yes", "no", "cannot tell"), rows)
-    details = [block for claim, checks in judged for block in _claim_part(claim, checks)]
-    return [Heading(2, "The claims"), Paragraph(texts.OF_CLAIMS), summary, *details]
+def claims_part(judged: Sequence[Judged], figures: Sequence[int], verdicts: bool) -> list[Block]:
+    """Return the verdicts in one table, then each claim with its checks and links to the figures that are on the page."""
+    rows = [_verdict_row(one, verdicts) for one in judged]
+    summary = Table(("", "claim", "verdict", "before", "yes", "no", "cannot tell"), rows)
+    details = [block for one in judged for block in _claim_part(one, figures, verdicts)]
+    said = [Paragraph(texts.OF_CLAIMS), *([] if verdicts else [Paragraph(texts.QUICK_CLAIMS)])]
+    return [Heading(2, "The claims"), *said, summary, *details]
 
 
-def _verdict_row(claim: Claim, checks: Sequence[Check]) -> list[str]:
-    counted = [check.says for check in checks if check.counts]
-    tally = [str(counted.count(word)) for word in ("yes", "no", "cannot tell")]
-    return [str(claim.number), claim.text, f"**{claim.verdict(checks)}**", *tally]
+def claim_heading(claim: Claim) -> Heading:
+    """Return the heading of a claim, which links lead to."""
+    return Heading(3, f"Claim {claim.number}")
 
 
-def _claim_part(claim: Claim, checks: Sequence[Check]) -> list[Block]:
-    rows = [[_describe(check), _number(check.estimate), _range(check), check.says] for check in checks]
+def figure_heading(number: int) -> Heading:
+    """Return the heading of a figure, which links lead to."""
+    return Heading(3, f"Figure {number}")
+
+
+def _verdict_row(one: Judged, verdicts: bool) -> list[str]:
+    said = f"**{one.words}**" if verdicts else "not judged"
     return [
-        Heading(3, f"Claim {claim.number}: {claim.verdict(checks)}"),
-        Paragraph(f"{claim.text} **Test:** {claim.rule}"),
-        Table(("check", "mean", "95 % interval", "speaks for it"), rows),
+        link(claim_heading(one.claim), str(one.claim.number)),
+        one.claim.text,
+        said,
+        one.claim.before,
+        *_tally(one.checks),
     ]
+
+
+def _tally(checks: Sequence[Check]) -> list[str]:
+    says = [check.says for check in checks if check.counts]
+    return [str(says.count(word)) for word in ("yes", "no", "cannot tell")]
+
+
+def _claim_part(one: Judged, figures: Sequence[int], verdicts: bool) -> list[Block]:
+    claim = one.claim
+    rows = [[_describe(check), rounded(check.estimate), check.range, check.says] for check in one.checks]
+    blocks: list[Block] = [claim_heading(claim), Paragraph(f"**{claim.text}** {_links(claim, figures)}")]
+    if verdicts:
+        blocks.append(Paragraph(f"**Verdict:** {one.words}. {one.why}"))
+    blocks.append(Paragraph(f"**Test:** {claim.rule}"))
+    if claim.changed:
+        blocks.append(Paragraph(f"**Changed since the report before** (which said: {claim.before}): {claim.changed}"))
+    blocks.append(Table(("check", "mean", "95 % interval", "speaks for it"), rows))
+    if len(one.readings) > 1:
+        blocks += [Paragraph("Readings:"), _readings(one, verdicts)]
+    return [*blocks, *(Picture(path, words) for path, words in PICTURES.get(claim.number, {}).items())]
+
+
+def _links(claim: Claim, figures: Sequence[int]) -> str:
+    shown = [link(figure_heading(number)) for number in claim.figures if number in figures]
+    return f"See {', '.join(shown)}." if shown else ""
+
+
+def _readings(one: Judged, verdicts: bool) -> Table:
+    """Return one row per reading: the value of each setting, how many checks say what, and the verdict."""
+    names = tuple(one.readings[0][0].settings)
+    rows = [
+        [*reading.settings.values(), *_tally(checks), verdict if verdicts else "not judged"]
+        for (reading, checks), verdict in zip(one.readings, one.verdicts, strict=True)
+    ]
+    return Table((*names, "yes", "no", "cannot tell", "verdict"), rows)
 
 
 def _describe(check: Check) -> str:
     return check.what if check.counts else f"{check.what} (for information)"
 
 
-def _number(x: float) -> str:
-    digits = 0 if abs(x) >= 100 else 1 if abs(x) >= 10 else 4
-    return f"{round(x, digits) + 0.0:,.{digits}f}"
-
-
-def _range(check: Check) -> str:
-    if not np.isfinite(check.low):
-        return "one run: none"
-    return f"{_number(check.low)} to {_number(check.high)}"
-
-
-def figures_part(results: Results, numbers: Iterable[int], extra: Mapping[int, str]) -> list[Block]:
+def figures_part(
+    results: Results, numbers: Iterable[int], extra: Mapping[int, str], claims: Sequence[Claim]
+) -> list[Block]:
     """Return the figures, each under its settings; ``extra`` holds the texts of figures without curves."""
     blocks: list[Block] = [Heading(2, "The figures"), Paragraph(texts.OF_FIGURES)]
     for number in sorted({*numbers, *extra}):
         said = extra.get(number) or _settings(FIGURES[number], results)
-        blocks += [Heading(3, f"Figure {number}"), Paragraph(said), Picture(picture(number), f"Figure {number}")]
+        shown = [link(claim_heading(claim)) for claim in claims if number in claim.figures]
+        said += f" Shows {', '.join(shown)}." if shown else ""
+        blocks += [figure_heading(number), Paragraph(said), Picture(picture(number), f"Figure {number}")]
     return blocks
 
 

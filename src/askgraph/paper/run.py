@@ -22,6 +22,7 @@ from askgraph.support.progress import bar
 from askgraph.types import Array
 
 HOW_TO_COMPLETE = "leave out --draw to make the missing ones, or give --quick and --runs as when the records were made"
+RUNS = "curves"  # file of the records; "runs" held those that gave a tie to the class named first
 Facts = dict[str, dict[str, Any]]  # source -> figures on its graph, see problems.facts
 
 
@@ -48,9 +49,14 @@ class Results:
 
 
 def fill(
-    folder: Path, wanted: Sequence[Experiment], data: str | os.PathLike[str] | None, workers: int, name: str = "runs"
+    folder: Path,
+    wanted: Sequence[Experiment],
+    data: str | os.PathLike[str] | None,
+    workers: int,
+    name: str = RUNS,
+    words: str = "runs",
 ) -> Results:
-    """Run what a folder lacks of these experiments, then read all their records."""
+    """Run what a folder lacks of these experiments, then read all their records; ``words`` stand before the progress bar."""
     problems = {source: source.problem(data) for source in sorted(_sources(wanted), key=str)}
     known = {str(source): facts(source, problem) for source, problem in problems.items()}
     _save_facts(folder, known)
@@ -58,12 +64,12 @@ def fill(
     records = Records(folder / f"{name}.jsonl")
     missing = records.missing(_runs(wanted, known))
     costs = {run: cost(run.sampler, run.budget, named[run.data]) for run in missing}
-    with bar(sum(costs.values()), name) as tick:
+    with bar(sum(costs.values()), words) as tick:
         records.fill(named, _order_runs(costs), workers, lambda run: tick(costs[run]))
     return read(folder, wanted, name)
 
 
-def read(folder: Path, wanted: Sequence[Experiment], name: str = "runs") -> Results:
+def read(folder: Path, wanted: Sequence[Experiment], name: str = RUNS) -> Results:
     """Read the records of these experiments from a folder; run nothing."""
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder; {HOW_TO_COMPLETE}")

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from askgraph.errors import FileError, SettingError
 from askgraph.paper import texts, timing
-from askgraph.paper.claims import CLAIMS, Claim
-from askgraph.paper.document import Block, Heading, Paragraph, as_html, as_markdown
-from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, draw_runtimes
-from askgraph.paper.evidence import Check, Evidence
+from askgraph.paper.claim import Judged
+from askgraph.paper.claims import CLAIMS
+from askgraph.paper.document import Block, Bullets, Contents, Heading, Paragraph, as_html, as_markdown
+from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, draw_mixing, draw_runtimes
+from askgraph.paper.evidence import Evidence
 from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
-from askgraph.paper.problems import BINARY, CONNECTED, NETWORKS, TABLES, Source
-from askgraph.paper.report import TUNING_SAMPLERS, claims_part, figures_part, growth_part, picture, tables_part
+from askgraph.paper.problems import BINARY, NETWORKS, TABLES, Source
+from askgraph.paper.report import (
+    PICTURES,
+    TUNING_SAMPLERS,
+    claims_part,
+    figures_part,
+    growth_part,
+    picture,
+    tables_part,
+)
 from askgraph.paper.run import HOW_TO_COMPLETE, Results, fill, read
 from askgraph.paper.symmetry import key, symmetry
 from askgraph.paper.tune import tune
@@ -23,12 +35,14 @@ from askgraph.simulate.records import Lines
 from askgraph.simulate.runs import Record, machine
 from askgraph.support.progress import bar
 
+STAGES = 4  # of a study: runs, exchanged names, costs, drawing
+NAMES = "names"  # file of the records on exchanged names
 GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
 FIGURE_NUMBERS = (*GENERATED, *FIGURES, RUNTIMES)
 TABLE_NUMBERS = (1, 2)
 EXTRA = {
     1: "The grid of the first run. The labels along the borders are drawn at random again in every run.",
-    2: "One graph, drawn by the generator `communities` with mixing 0.1 and mean degree 10.",
+    2: "One graph, drawn by the generator `communities` with mixing 0.1 and mean degree 10: see the assumptions.",
     RUNTIMES: texts.OF_RUNTIMES,
 }
 
@@ -48,7 +62,7 @@ class Study:
     workers: int = 1
 
     def tuned(self, afresh: bool = False) -> Tuned:
-        """Return the settings of the similarity graphs: those tuned in this folder, or the shipped ones.
+        """Return the tuned settings of the graphs: those of this folder, or the shipped ones.
 
         With ``afresh``, tune them first.
         """
@@ -65,7 +79,7 @@ class Study:
     def measure(self, settings: Tuned) -> Evidence:
         """Measure what the folder lacks, then read all records."""
         wanted = self._wanted(settings)
-        results = fill(self.folder, wanted, self.data, self.workers)
+        results = fill(self.folder, wanted, self.data, self.workers, words=_stage(1, "runs"))
         self._measure_symmetry(results)
         self._measure_costs()
         return self._evidence(results)
@@ -78,11 +92,11 @@ class Study:
         runtimes, growth = (
             self._read_records("costs", [x.key for x in self._points(kind)]) for kind in ("runtime", "growth")
         )
-        return Evidence(results, runtimes, self._read_records("symmetry", list(self._codings(results))), growth)
+        return Evidence(results, runtimes, self._read_records(NAMES, list(self._codings(results))), growth)
 
-    def write(self, evidence: Evidence) -> tuple[list[tuple[Claim, list[Check]]], list[Path]]:
+    def write(self, evidence: Evidence) -> tuple[list[Judged], list[Path]]:
         """Judge the claims, draw the figures and write the report; return the claims with their checks, and the two pages."""
-        judged = [(CLAIMS[number], CLAIMS[number].checks(evidence)) for number in self.claims]
+        judged = [CLAIMS[number].judge(evidence) for number in self.claims]
         self._draw(evidence)
         blocks = self._blocks(evidence, judged)
         whole = self._parts == (FIGURE_NUMBERS, tuple(CLAIMS), TABLE_NUMBERS)
@@ -126,10 +140,10 @@ class Study:
         }
 
     def _measure_symmetry(self, results: Results) -> None:
-        lines = self._lines("symmetry")
+        lines = self._lines(NAMES)
         done = {x["key"] for x in lines.read()}
         todo = {name: at for name, at in self._codings(results).items() if name not in done}
-        with lines.appending() as append, bar(len(todo), "both codings") as tick:
+        with lines.appending() as append, bar(len(todo), _stage(2, "exchanged names")) as tick:
             for name, (experiment, seed) in todo.items():
                 append({"key": name, **symmetry(experiment, seed, experiment.source_of(seed).problem(self.data))})
                 tick()
@@ -140,15 +154,15 @@ class Study:
         done = {x["key"] for x in lines.read() if x["machine"] == machine()}
         todo = [x for kind in ("runtime", "growth") for x in self._points(kind) if x.key not in done]
         names = {x.data for x in todo} & set(NETWORKS)
-        problems = {name: Source(name, largest=name in CONNECTED).problem(self.data) for name in names}
-        with lines.appending() as append, bar(len(todo), "costs") as tick:
+        problems = {name: Source(name, largest=True).problem(self.data) for name in names}
+        with lines.appending() as append, bar(len(todo), _stage(3, "costs")) as tick:
             for point in todo:
                 append(timing.measure(point, problems.get(point.data)))
                 tick()
 
     def _points(self, kind: str) -> list[timing.Point]:
         if kind == "growth":
-            return timing.growth_points(self.quick) if 1 in self.tables else []
+            return timing.growth_points(self.quick) if 1 in self.tables or self._needs("growth") else []
         wanted = RUNTIMES in self.figures or self._needs("runtimes")
         return timing.runtime_points(NETWORKS, self.quick) if wanted else []
 
@@ -166,7 +180,9 @@ class Study:
         return Lines(self.folder / f"{name}.jsonl")
 
     def _draw(self, evidence: Evidence) -> None:
-        with bar(len(self.figures), "drawing") as tick:
+        if 5 in self.claims:
+            draw_mixing(evidence.results, self.folder / next(iter(PICTURES[5])))
+        with bar(len(self.figures), _stage(4, "drawing")) as tick:
             for number in self.figures:
                 path = self.folder / picture(number)
                 if number in FIGURES:
@@ -177,17 +193,21 @@ class Study:
                     GENERATED[number](path)
                 tick()
 
-    def _blocks(self, evidence: Evidence, judged: Sequence[tuple[Claim, list[Check]]]) -> list[Block]:
+    def _blocks(self, evidence: Evidence, judged: Sequence[Judged]) -> list[Block]:
         blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(texts.INTRO)]
         blocks += [Paragraph(texts.HURRIED)] if self.quick else []
-        blocks += [Paragraph(texts.GLOSSARY)]
-        blocks += claims_part(judged) if judged else []
+        blocks += [Contents(), Heading(2, "Words"), Paragraph(texts.GLOSSARY)]
+        blocks += claims_part(judged, self.figures, not self.quick) if judged else []
         numbers = [number for number in self.figures if number in FIGURES]
         extra = {number: EXTRA[number] for number in self.figures if number in EXTRA}
-        blocks += figures_part(evidence.results, numbers, extra) if self.figures else []
-        blocks += growth_part(evidence.growth) if evidence.growth else []
+        claims = [one.claim for one in judged]
+        blocks += figures_part(evidence.results, numbers, extra, claims) if self.figures else []
+        blocks += _warned(evidence)
+        blocks += growth_part(evidence.growth) if 1 in self.tables else []
         blocks += tables_part(evidence.results) if 2 in self.tables else []
         blocks += [Heading(2, "Settings"), *map(Paragraph, self._settings())]
+        blocks += [Heading(2, "Assumptions"), Paragraph(texts.OF_ASSUMPTIONS), Bullets(texts.ASSUMPTIONS)]
+        blocks += [Heading(2, "Slips of the paper"), Bullets(texts.SLIPS)]
         return [*blocks, Heading(2, "Made with"), Paragraph(_made_with(evidence))]
 
     def _settings(self) -> list[str]:
@@ -195,7 +215,7 @@ class Study:
         weights = texts.PEARSON if self.centered else texts.CORRELATION
         values = "tuned in this folder" if own else "those shipped with askgraph"
         graphs = f"Similarity graphs: features scaled to [−1, 1]; weights: {weights}; thresholds and deltas: {values}."
-        return [graphs, texts.TUNING, texts.DOUBT]
+        return [graphs, texts.TUNING]
 
 
 def choose_parts(
@@ -218,7 +238,19 @@ def _read_tuned(folder: Path) -> dict[str, Tuned]:
 
 
 def _times(records: Sequence[Record], how: str) -> Times:
-    return {(x["data"], x["sampler"]): x["ask_seconds"] + x["tell_seconds"] for x in records if x["how"] == how}
+    return {(x["data"], x["sampler"]): np.add(x["asks"], x["tells"]) for x in records if x["how"] == how}
+
+
+def _stage(number: int, words: str) -> str:
+    return f"stage {number} of {STAGES}: {words}"
+
+
+def _warned(evidence: Evidence) -> list[Block]:
+    """Return a warning where other processes ran beside measurements of time."""
+    records = [*evidence.runtimes, *evidence.growth]
+    load = max((x.get("load", 0.0) for x in records), default=0.0)
+    cores = os.cpu_count() or 1
+    return [Paragraph(texts.BUSY.format(load=load, cores=cores))] if load > timing.BUSY * cores else []
 
 
 def _made_with(evidence: Evidence) -> str:

@@ -1,4 +1,4 @@
-"""Remark 2: compare a ±1 field and a {0, 1} field of the same labels, with the names of the two classes exchanged or not."""
+"""Remark 2: how many predictions change when the two classes exchange their names, on a ±1 field and on a {0, 1} field."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from askgraph.learner import Learner
 from askgraph.paper.plan import Experiment
 from askgraph.simulate import Problem
 from askgraph.simulate.runs import Record
+from askgraph.types import IntArray
 
 KINDS = ("plus_minus", "zero_one")
 
@@ -18,24 +19,23 @@ def key(experiment: Experiment, seed: int, name: str) -> str:
 
 
 def symmetry(experiment: Experiment, seed: int, problem: Problem) -> Record:
-    """Return the accuracies of both models after each random label, with the names as they are and exchanged."""
+    """Return the share of the unlabeled nodes whose prediction changes with the names, after each random label, for both fields."""
     first, second = problem.classes
+    one, other = (_predictions(problem, order, experiment, seed) for order in ([first, second], [second, first]))
     record: Record = {"experiment": experiment.name, "seed": seed}
-    for words, classes in (("", [first, second]), ("_swapped", [second, first])):
-        curves = _curves(problem, classes, experiment, seed)
-        record |= {f"{kind}{words}": curve for kind, curve in zip(KINDS, curves, strict=True)}
+    for kind in KINDS:
+        # 1 is the class named second, -1 the first, 0 between the two: the same class has the other sign in the other order
+        changed = [float((a[kind] != -b[kind]).mean()) for a, b in zip(one, other, strict=True)]
+        record[kind] = [round(share, 6) for share in changed]
     return record
 
 
-def _curves(problem: Problem, classes: list[object], experiment: Experiment, seed: int) -> tuple[list[float], ...]:
-    learner = Learner(problem.graph, "random", delta=experiment.delta, rng=seed, classes=classes)
-    truth = np.array([classes.index(x) for x in problem.truth])
-    curves: tuple[list[float], ...] = ([], [])
+def _predictions(problem: Problem, order: list[object], experiment: Experiment, seed: int) -> list[dict[str, IntArray]]:
+    learner = Learner(problem.graph, "random", delta=experiment.delta, rng=seed, classes=order)
+    found = []
     for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], experiment.budget):
-        votes, rest = step.field.votes, ~step.field.labeled
-        lead = np.sign(np.round(votes[:, 1] - votes[:, 0], 9))  # ±1 field; 0 counts as half right
+        votes = step.field.votes[~step.field.labeled]
+        lead = np.sign(np.round(votes[:, 1] - votes[:, 0], 9)).astype(int)
         cut = np.where(votes[:, 1] > 0.5, 1, -1)  # a zero-mean field of {0, 1} labels, cut at 1/2 (Zhu et al.)
-        for curve, side in zip(curves, (lead, cut), strict=True):
-            right = (1 + side * (2 * truth - 1)) / 2
-            curve.append(round(float(right[rest].mean()), 6))
-    return curves
+        found.append(dict(zip(KINDS, (lead, cut), strict=True)))
+    return found

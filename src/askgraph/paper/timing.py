@@ -13,6 +13,7 @@ the direct engine's factor) allocate for themselves.
 from __future__ import annotations
 
 import json
+import os
 import time
 import tracemalloc
 from collections.abc import Iterable, Sequence
@@ -37,6 +38,7 @@ DELTA = 0.005
 WORK_UP_TO = 1e7
 ADAPTIVE = ("tv", "msd", "klg", "unc", "fl", "kl", "eer", "tsa")
 COMPARED = ("tv", "msd", "eer", "tsa")
+BUSY = 1.2  # processes per core that want to run, this one included: beyond, the machine is called busy
 COSTS = {"setup": "setup_seconds", "ask": "ask_seconds", "tell": "tell_seconds", "memory": "bytes"}
 
 
@@ -149,11 +151,13 @@ def measure(point: Point, problem: Problem | None = None) -> Record:
     n, edges, classes = problem.graph.n_nodes, problem.graph.n_edges, len(problem.classes)
     sizes = {"key": point.key, "n": n, "edges": edges, "classes": classes}
     code = (problem, point.sampler, point.how, point.labels)
+    load = os.getloadavg()[0]
     with one_blas_thread():
         _warm(*code)
         memory = {"bytes": _peak(*code)} if point.kind == "growth" else {}
         seconds = _seconds(*code, point.repeats)
-    return {**asdict(point), **sizes, **memory, **seconds, "versions": _versions(), "machine": machine()}
+    made = {"versions": _versions(), "machine": machine(), "load": load}
+    return {**asdict(point), **sizes, **memory, **seconds, **made}
 
 
 _versions = cache(versions)

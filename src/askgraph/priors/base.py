@@ -110,13 +110,18 @@ class Prior(ABC):
         diagonal = self.diagonal
         return (diagonal if x.ndim == 1 else diagonal[:, None]) * x - self.neighbors(x)
 
-    @property
+    @cached_property
+    def connected(self) -> bool:
+        """Whether there is a path between any two nodes."""
+        return bool(self.space.highest(self.component_sizes) == self.n_nodes)
+
+    @cached_property
     def components(self) -> IntArray:
         """The smallest node of the component that each node is in."""
         part = self.precision.graph.components()
         return self.space.asarray(np.unique(part, return_index=True)[1][part])
 
-    @property
+    @cached_property
     def component_sizes(self) -> IntArray:
         """The number of nodes of the component that each node is in."""
         part = self.precision.graph.components()

@@ -75,12 +75,12 @@ class Petsc(ProbedPrior):
     def _ksp(self) -> Ksp:
         return Ksp(self.graph, self.diagonal, self.precision.pinned)
 
-    @property
+    @cached_property
     def components(self) -> IntArray:
         """The smallest node of the component that each node is in."""
         return self.graph.parts.label[self.graph.parts.of]
 
-    @property
+    @cached_property
     def component_sizes(self) -> IntArray:
         """The number of nodes of the component that each node is in."""
         return self.graph.parts.size[self.graph.parts.of]

@@ -14,24 +14,24 @@ from askgraph.simulate.records import by_sampler
 from askgraph.simulate.runs import Record
 from askgraph.types import Array
 
-# One style per sampler, on every figure: colors that color-blind readers can tell apart (Okabe & Ito), and markers.
+# One style per sampler, on every figure: no two share a color, and colors that are close to color-blind readers differ in marker.
 STYLES: dict[str, dict[str, Any]] = {
-    "influence": {"color": "#D55E00", "marker": "h"},
+    "influence": {"color": "#A50026", "marker": "h"},
     "tv": {"color": "#0072B2", "marker": "o"},
     "msd": {"color": "#D55E00", "marker": "s"},
-    "klg": {"color": "#000000", "marker": "^"},
+    "klg": {"color": "#6A3D9A", "marker": "^"},
     "fl": {"color": "#009E73", "marker": "v"},
     "kl": {"color": "#CC79A7", "marker": "D"},
-    "sigma": {"color": "#009E73", "marker": "P"},
-    "vm": {"color": "#CC79A7", "marker": "X"},
+    "sigma": {"color": "#117733", "marker": "P"},
+    "vm": {"color": "#882255", "marker": "X"},
     "eer": {"color": "#E69F00", "marker": "<"},
     "tsa": {"color": "#56B4E9", "marker": ">"},
     "unc": {"color": "#000000", "marker": "*"},
     "random": {"color": "#888888", "marker": "|"},
-    "mc": {"color": "#56B4E9", "marker": "d"},
-    "mcvopt": {"color": "#0072B2", "marker": "p"},
-    "dial": {"color": "#009E73", "marker": "8"},
-    "pwll": {"color": "#E69F00", "marker": "H"},
+    "mc": {"color": "#44AA99", "marker": "d"},
+    "mcvopt": {"color": "#332288", "marker": "p"},
+    "dial": {"color": "#999933", "marker": "8"},
+    "pwll": {"color": "#AA4499", "marker": "H"},
 }
 Size = tuple[float, float]  # width and height in inches
 
@@ -73,11 +73,10 @@ def canvas(rows: int, columns: int, size: Size) -> tuple[Any, Any]:
     return figure, axes
 
 
-def draw_curves(axes: Any, groups: Mapping[str, Array], *also: Mapping[str, Array]) -> None:
-    """Draw one line and one band per sampler; ``also`` are further curves of the same samplers, dashed, then dotted."""
-    for others, dashes in zip(also, ((0, (4, 2)), (0, (1, 1.5))), strict=False):
-        for sampler, runs in others.items():
-            axes.plot(_labels(runs), runs.mean(axis=0), color=_color(sampler), linewidth=0.9, linestyle=dashes)
+def draw_curves(axes: Any, groups: Mapping[str, Array], also: Mapping[str, Array] | None = None) -> None:
+    """Draw one line and one band per sampler; ``also`` are further curves, dotted, named after a sampler and more words."""
+    for words, runs in (also or {}).items():
+        axes.plot(_labels(runs), runs.mean(axis=0), color=_color(words), linewidth=0.9, linestyle=(0, (1, 1.5)))
     for at, (sampler, runs) in enumerate(groups.items()):
         _draw_line(axes, sampler, runs, at)
     axes.set_xlabel("labels given")
@@ -134,8 +133,9 @@ def _labels(runs: Array) -> Any:
     return np.arange(1, runs.shape[1] + 1)
 
 
-def _color(sampler: str) -> str:
-    return str(STYLES.get(sampler, {}).get("color", "black"))
+def _color(words: str) -> str:
+    """Return the color of the sampler that is the first of these words."""
+    return str(STYLES.get(words.split()[0].rstrip(","), {}).get("color", "black"))
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:

@@ -20,13 +20,15 @@ import numpy as np
 from askgraph import __version__
 from askgraph.errors import LabelError
 from askgraph.field import Field
+from askgraph.field.coding import leading
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
 from askgraph.pools import Pool
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
-from askgraph.readouts import Readout, decide
+from askgraph.readouts import Readout
+from askgraph.simulate.compared import COMPARED
 from askgraph.simulate.sharded import ShardedProblem
 from askgraph.spaces.base import Space
 from askgraph.support.threads import one_thread_from_now_on
@@ -80,7 +82,7 @@ class Run:
     def settings(self) -> Settings:
         """The settings of the learner, checked."""
         names = ("doubt", "form", "delta", "readout", "explore", "first", "expect")
-        return Settings(self.sampler, **{name: getattr(self, name) for name in names})
+        return Settings(COMPARED.get(self.sampler, self.sampler), **{name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Problem:
         The graph.
     truth : sequence
         One label per node, in node order.
+    order : sequence, optional
+        The classes in the order in which the learner is told them; None for the order of their first node.
 
     Examples
     --------
@@ -103,6 +107,7 @@ class Problem:
 
     graph: Graph
     truth: Sequence[Hashable]
+    order: Sequence[Hashable] | None = None
 
     def __post_init__(self) -> None:
         if len(self.truth) != self.graph.n_nodes:
@@ -112,8 +117,8 @@ class Problem:
 
     @property
     def classes(self) -> list[Hashable]:
-        """The classes, in the order of their first node."""
-        return list(dict.fromkeys(self.truth))
+        """The classes, in the order in which the learner is told them."""
+        return list(dict.fromkeys(self.truth) if self.order is None else self.order)
 
     def label(self, node: int) -> Hashable:
         """Return the label of one node."""
@@ -149,8 +154,8 @@ def simulate(problem: Problem | ShardedProblem, run: Run, prior: Prior | None = 
     Returns
     -------
     dict
-        The settings of the run, and one value per label: "nodes", "accuracy" (on the unlabeled nodes), "ask_seconds",
-        "tell_seconds".
+        The settings of the run, and one value per label: "nodes", "accuracy" (on the unlabeled nodes; where k classes tie, as
+        at a node that no label reaches, the node counts as 1/k right), "ask_seconds", "tell_seconds".
 
     Examples
     --------
@@ -170,7 +175,12 @@ def simulate_together(
     names = ("doubt", "form", "delta", "explore", "first", "expect")
     how = {name: getattr(run, name) for name in names}
     learner = Learner(
-        problem.graph, run.sampler, **how, rng=run.seed, engine=prior or run.engine, classes=problem.classes
+        problem.graph,
+        COMPARED.get(run.sampler, run.sampler),
+        **how,
+        rng=run.seed,
+        engine=prior or run.engine,
+        classes=problem.classes,
     )
     codes = problem.codes(learner.field.space, learner.classes)
     readouts = [run.settings.decide for run in runs]
@@ -189,8 +199,9 @@ def simulate_together(
 def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     rest = ~field.labeled
     count = int(field.space.total(rest))
-    right = (decide(field, readout) == codes) & rest
-    return round(float(field.space.total(right)) / count, 6) if count else 1.0
+    leads = leading(readout(field))
+    right = np.take_along_axis(leads, codes[:, None], axis=1)[:, 0] / leads.sum(axis=1)
+    return round(float(field.space.total(right * rest)) / count, 6) if count else 1.0
 
 
 def versions() -> dict[str, str]:

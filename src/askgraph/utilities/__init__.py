@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -38,24 +38,37 @@ class Criterion:
     columns: bool = False  # looks ahead through columns of G
     summaries: bool = True  # reads g_ii or a norm of g_i at all
     sliced: bool = False  # takes a slice for rows too, which spares copies when nearly all are scored
+    means: Utility | None = None  # with Σ_c (1 − μ_c²) where the printed form has Σ_c (1 − p_c²)
 
-    def score(self, field: Field, rows: IntArray, alpha: float, form: closed.Form, expect: str) -> Array:
-        """Return the scores of these rows at doubt α."""
+    def score(
+        self,
+        field: Field,
+        rows: IntArray,
+        alpha: float,
+        form: closed.Form,
+        expect: str,
+        shares: Sequence[float] | None = None,
+    ) -> Array:
+        """Return the scores of these rows at doubt α, which leans to these class shares."""
         if self.sliced and rows.size > SCORE_ALL_FROM * len(field.votes):
             with np.errstate(all="ignore"):  # at labeled nodes anything may come out; they are not looked at
-                return self._score(field, slice(None), alpha, form, expect)[rows]
-        return self._score(field, rows, alpha, form, expect)
+                return self._score(field, slice(None), alpha, form, expect, shares)[rows]
+        return self._score(field, rows, alpha, form, expect, shares)
 
-    def _score(self, field: Field, rows: Any, alpha: float, form: closed.Form, expect: str) -> Array:
+    def _score(
+        self, field: Field, rows: Any, alpha: float, form: closed.Form, expect: str, shares: Sequence[float] | None
+    ) -> Array:
         p = self.marginals(field, rows)
         linear = self.exact or self.utility
         if expect == "min":
             return reduce(np.minimum, (linear(field, rows, q) for q in _certain(p)))  # (33)
-        if form == "derived":
-            return linear(field, rows, coding.soften(p, alpha))  # (34)
+        softened = coding.soften(p, alpha, None if shares is None else field.space.asarray(np.array(shares)))
+        if form == "derived" or (shares is not None and self.calm):  # (35) is printed for equal shares only
+            return linear(field, rows, softened)  # (34)
+        utility = (self.means if form == "means" else None) or self.utility
         if self.calm is None:
-            return self.utility(field, rows, coding.soften(p, alpha))
-        return alpha / 2 * self.calm(field, rows, p) + (1 - alpha) * self.utility(field, rows, p)  # (35)
+            return utility(field, rows, softened)
+        return alpha / 2 * self.calm(field, rows, p) + (1 - alpha) * utility(field, rows, p)  # (35)
 
 
 SCORE_ALL_FROM = (
@@ -80,22 +93,15 @@ def two_step_approximation(beta: float = 1.0) -> Criterion:
     )
 
 
-def _derived(utility: Callable[..., Array]) -> Utility:
-    return partial(utility, form="derived")
+def _in_all_forms(utility: Callable[..., Array], calm: Utility, squares: bool = False) -> Criterion:
+    derived, means = partial(utility, form="derived"), partial(utility, form="means")
+    return Criterion(utility, derived, calm, squares=squares, sliced=True, means=means)
 
 
 CRITERIA: dict[str, Criterion] = {
-    "tv": Criterion(
-        closed.total_variation, _derived(closed.total_variation), calm=closed.sigma_optimality, sliced=True
-    ),
-    "msd": Criterion(
-        closed.mean_square_deviation,
-        _derived(closed.mean_square_deviation),
-        calm=closed.variance_minimization,
-        squares=True,
-        sliced=True,
-    ),
-    "klg": Criterion(closed.field_kl, _derived(closed.field_kl), sliced=True),
+    "tv": _in_all_forms(closed.total_variation, closed.sigma_optimality),
+    "msd": _in_all_forms(closed.mean_square_deviation, closed.variance_minimization, squares=True),
+    "klg": Criterion(closed.field_kl, partial(closed.field_kl, form="derived"), sliced=True),
     "vm": Criterion(closed.variance_minimization, squares=True, sliced=True),
     "sigma": Criterion(closed.sigma_optimality, sliced=True),
     "influence": Criterion(closed.uncertain_influence, sliced=True),

@@ -14,7 +14,7 @@ import numpy as np
 from askgraph.field import Field, coding
 from askgraph.types import Array, IntArray
 
-Form = Literal["printed", "derived"]
+Form = Literal["printed", "derived", "means"]
 
 
 def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
@@ -71,11 +71,14 @@ def surprise(field: Field, rows: IntArray, p: Array, power: int, form: Form) -> 
     r"""Return the uncertainty factor u.
 
     Derived: :math:`\sum_c p_c (1 - \mu_c)^k + (1 - p_c)(1 + \mu_c)^k`, the exact expectation. Two classes are two mirrored
-    fields, so half of it is the binary :math:`1 - \mu^2`, in both forms. Printed, above two: :math:`\sum_c (1 - p_c^2)`.
+    fields, so half of it is the binary :math:`1 - \mu^2`, in all forms. Above two classes, printed is
+    :math:`\sum_c (1 - p_c^2)`, and means is the same of the fields themselves, :math:`\sum_c (1 - \mu_c^2)`.
     """
     classes = p.shape[1]
     if form == "printed" and classes > 2:
         return classes - np.einsum("ic,ic->i", p, p)
     mu = coding.means(coding.at_least_two(field.votes)[rows])
+    if form == "means" and classes > 2:
+        return classes - np.einsum("ic,ic->i", mu, mu)
     gaps = p * (1 - mu) ** power + (1 - p) * (1 + mu) ** power
     return coding.row_sums(gaps)[:, 0] / (2 if classes == 2 else 1)

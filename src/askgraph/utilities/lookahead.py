@@ -92,7 +92,11 @@ def expected_error_reduction(field: Field, rows: IntArray, p: Array) -> Array:
 
 
 def flips(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Return the expected number of changed predictions, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12)."""
+    r"""Return the expected number of changed predictions, :math:`\sum_y p_i(y)\, \#\{j \ne i: \hat y_j \text{ changes}\}` (12).
+
+    Where classes tie, a prediction is the set of classes in the lead, and the share of the classes in either set that are not in
+    both counts as changed: what a guess among them would change, whatever the order of the classes.
+    """
     return _over_chunks(field, rows, p, _flips, "flips")
 
 
@@ -129,14 +133,13 @@ def _flips(pairs: Pairs) -> Array:
     R = pairs.R
     classes = pairs.votes.shape[1]
     base = np.stack([pairs.base(R, c) for c in range(classes)], axis=2)
-    best = base.max(axis=2)
-    rival = (base >= best[:, :, None] - coding.TIE).argmax(axis=2)
-    before = coding.decide(pairs.votes)
+    best = base.max(axis=2, keepdims=True)
+    without, before = base >= best - coding.TIE, coding.leading(pairs.votes)
     out = np.zeros_like(R)
-    for y in range(classes):
-        lead = base[:, :, y] + R - best
-        after = np.where(lead > coding.TIE, y, np.where(lead >= -coding.TIE, np.minimum(rival, y), rival))
-        out += pairs.p[:, y, None] * (after != before)
+    for y, answer in enumerate(np.eye(classes, dtype=bool)):
+        lead = (base[:, :, y] + R)[:, :, None] - best
+        after = np.where(lead > coding.TIE, answer, without | (answer & (lead >= -coding.TIE)))
+        out += pairs.p[:, y, None] * (1 - (after & before).sum(axis=2) / (after | before).sum(axis=2))
     return out
 
 
@@ -222,7 +225,7 @@ def _compiled(name: str, pairs: Pairs, *settings: float) -> Array:
     from askgraph.utilities import lookahead_kernels
 
     now = np.maximum(coding.chances(pairs.votes), FLOOR)
-    fixed = (pairs.votes, now, coding.decide(pairs.votes), pairs.variance, pairs.counted)
+    fixed = (pairs.votes, now, pairs.votes.max(axis=1), pairs.variance, pairs.counted)
     kernel: Callable[..., Array] = getattr(lookahead_kernels, name)
     mine = np.ascontiguousarray(pairs.own), np.ascontiguousarray(pairs.p)
     return kernel(pairs.G, pairs.scale, pairs.rows, *mine, *fixed, *settings)

@@ -6,7 +6,7 @@ struct Node {  // j
   double h[C];
   double more[C];  // ln p for the divergence
   double reach, variance;
-  int before;
+  double top;  // the highest vote
 };
 
 __device__ __forceinline__ double logistic(double x) { return fmin(x, 0.0) - log1p(exp(-fabs(x))); }
@@ -25,14 +25,20 @@ __device__ __forceinline__ double flips(const Node& j, const double* own, const 
   double base[C], best = -1e300, sum = 0.0;
   #pragma unroll
   for (int c = 0; c < C; ++c) { base[c] = j.h[c] - own[c] * R; best = fmax(best, base[c]); }
-  int rival = C;
+  int before = 0, without = 0, common = 0;  // classes in the lead now, when the answer is of none of them, and in both
   #pragma unroll
-  for (int c = C - 1; c >= 0; --c) if (base[c] >= best - TIE) rival = c;
+  for (int c = 0; c < C; ++c) {
+    const bool now = j.h[c] >= j.top - TIE, rival = base[c] >= best - TIE;
+    before += now;
+    without += rival;
+    common += now && rival;
+  }
   #pragma unroll
   for (int y = 0; y < C; ++y) {
     const double lead = base[y] + R - best;
-    const int after = lead > TIE || (lead >= -TIE && y < rival) ? y : rival;
-    if (after != j.before) sum += p[y];
+    const bool now = j.h[y] >= j.top - TIE, joins = lead >= -TIE && base[y] < best - TIE;
+    const int both = lead > TIE ? now : common + (joins && now), after = lead > TIE ? 1 : without + joins;
+    if (both < before || both < after) sum += p[y] * (1.0 - both / (double)(before + after - both));
   }
   return sum;
 }
@@ -76,7 +82,7 @@ __device__ __forceinline__ double two_step_risk(
 
 extern "C" __global__ void __launch_bounds__(THREADS) ahead(
     const int n, const int m, const double* G, const double* scale, const long long* rows, const double* mine,
-    const double* chances, const double* votes, const double* logs, const long long* before, const double* variance,
+    const double* chances, const double* votes, const double* logs, const double* top, const double* variance,
     const bool* labeled, double* out) {
   __shared__ Node tile[TILE];
   __shared__ bool counted[TILE];
@@ -104,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) ahead(
       }
       tile[t].reach = reach;
       tile[t].variance = variance[j];
-      tile[t].before = (int)before[j];
+      tile[t].top = top[j];
       counted[t] = !labeled[j];
     }
     __syncthreads();

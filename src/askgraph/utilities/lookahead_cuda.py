@@ -25,7 +25,7 @@ SPLITS = 64  # parts of the nodes that are summed apart
 def scores(field: Field, rows: IntArray, p: Array, votes: Array, name: str, *settings: float) -> Array:
     """Return the scores of these rows by columns of G, some candidates at a time."""
     logs = np.log(np.maximum(coding.chances(votes), FLOOR))
-    fixed = votes, logs, coding.decide(votes), field.spread.variance, field.labeled
+    fixed = votes, logs, votes.max(axis=1), field.spread.variance, field.labeled
     scale, every = innovation(field, rows), []
     size = max(1, int(min(CHUNK_BYTES, free_bytes() / 4) // (8 * field.space.n_rows)))
     for at in range(0, rows.size, size):

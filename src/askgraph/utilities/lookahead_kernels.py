@@ -26,7 +26,7 @@ def risk(
     p: Array,
     votes: Array,
     now: Array,
-    before: IntArray,
+    top: Array,
     variance: Array,
     counted: Array,
 ) -> Array:
@@ -75,14 +75,14 @@ def flips(
     p: Array,
     votes: Array,
     now: Array,
-    before: IntArray,
+    top: Array,
     variance: Array,
     counted: Array,
 ) -> Array:
-    """Return the expected number of predictions that change."""
+    """Return the expected number of predictions that change; ``top`` are the highest votes of each node before the answer."""
     n, C = votes.shape
     out = np.zeros(len(rows))
-    base = np.empty(C)
+    base, leads = np.empty(C), np.empty(C, dtype=np.bool_)
     for i in range(len(rows)):
         own = mine[i]
         for j in range(n):
@@ -93,16 +93,26 @@ def flips(
             for c in range(C):
                 base[c] = votes[j, c] - own[c] * R
                 best = max(best, base[c])
-            rival = 0
-            while base[rival] < best - TIE:
-                rival += 1
+            before, without, common = (
+                0,
+                0,
+                0,
+            )  # classes in the lead now, when the answer is of none of them, and in both
+            for c in range(C):
+                leads[c] = votes[j, c] >= top[j] - TIE
+                rival = base[c] >= best - TIE
+                before += leads[c]
+                without += rival
+                common += leads[c] and rival
             for y in range(C):
                 lead = base[y] + R - best
-                after = rival
-                if lead > TIE or (lead >= -TIE and y < rival):
-                    after = y
-                if after != before[j]:
-                    out[i] += p[i, y]
+                both, after = common, without
+                if lead > TIE:
+                    both, after = int(leads[y]), 1
+                elif lead >= -TIE and base[y] < best - TIE:
+                    both, after = common + leads[y], without + 1
+                if both < before or both < after:
+                    out[i] += p[i, y] * (1 - both / (before + after - both))
     return out
 
 
@@ -115,7 +125,7 @@ def divergence(
     p: Array,
     votes: Array,
     now: Array,
-    before: IntArray,
+    top: Array,
     variance: Array,
     counted: Array,
 ) -> Array:
@@ -161,7 +171,7 @@ def two_step_risk(
     p: Array,
     votes: Array,
     now: Array,
-    before: IntArray,
+    top: Array,
     variance: Array,
     counted: Array,
     beta: float,
