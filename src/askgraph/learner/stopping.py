@@ -1,8 +1,8 @@
 """How often predictions are wrong, as far as labels can tell, and when to stop asking.
 
-Labels that were asked for are no random sample, and their neighbourhoods no average ones: the mean of 1 − max p is too hopeful,
-leave-one-out too gloomy. The estimate is their mean, never below the share of nodes that change their mind when they hear their
-neighbours. Only labels drawn at random, kept apart for judging, can make it sure.
+Labels that were asked for are not a random sample, and their neighborhoods are not average ones: the mean of 1 − max p is too
+low, leave-one-out too high. The estimate is about the mean of the two, never below the share of nodes whose prediction changes
+in the consensus with their neighbors. Only an audit, labels drawn at random and kept apart, can make the estimate sure.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ class Mass:
 class Tempered:
     r"""Class-mass normalization with a temperature: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau` over the classes seen.
 
-    q are the label frequencies, h̄ the mean votes over the unlabeled nodes. Where the graph mixes fast, what labels tell is a few percent of a constant: τ must be large there, and is 1 where votes
-    fall off by themselves.
+    q are the label frequencies, h̄ the mean votes over the unlabeled nodes that votes reach. Where the graph mixes fast, what
+    labels tell is a few percent of a constant: τ must be large there, and is 1 where votes fall off by themselves.
 
     Parameters
     ----------
