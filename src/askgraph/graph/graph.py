@@ -336,6 +336,14 @@ class Graph:
         ----------
         path : str or path
             The file; an existing one is replaced.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Graph.from_edges([("ann", "bob")]).save(f"{folder}/friends.npz")
+        ...     Graph.load(f"{folder}/friends.npz").names
+        ('ann', 'bob')
         """
         save_arrays(path, **self.arrays())
 

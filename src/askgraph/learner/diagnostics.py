@@ -37,7 +37,7 @@ class Suspect(NamedTuple):
     --------
     >>> import askgraph as ag
     >>> learner = ag.Learner(ag.chain(9), rng=0)
-    >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 8: "b"})
+    >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
     >>> worst = learner.suspects()[0]
     >>> worst.node, worst.label, worst.instead, worst.chance < 0.5
     (2, 'b', 'a', True)

@@ -22,7 +22,20 @@ Rows are indices into the arrays of this process, on every engine; ``field.space
 
 
 def field_chances(field: Field, rows: IntArray) -> Array:
-    """Return the field's own class probabilities (6) of some rows, at least two columns."""
+    """Return the field's own class probabilities (6) of some rows.
+
+    Parameters
+    ----------
+    field : Field
+        The field.
+    rows : array of int
+        The rows in the arrays of this process.
+
+    Returns
+    -------
+    array
+        One row per row asked for, one column per class, at least two columns.
+    """
     return coding.chances(coding.at_least_two(field.votes)[rows])
 
 
@@ -140,10 +153,10 @@ def two_step_approximation(beta: float = 1.0) -> Criterion:
     Examples
     --------
     >>> import askgraph as ag
-    >>> learner = ag.Learner(ag.chain(5), ag.two_step_approximation(beta=0.5), rng=0)
-    >>> learner.tell_all({0: "left", 4: "right"})
-    >>> learner.ask()
-    2
+    >>> learner = ag.Learner(ag.star(6), ag.two_step_approximation(beta=0.5), rng=0)
+    >>> learner.tell_all({1: "left", 2: "right"})
+    >>> learner.ask()  # the hub
+    0
     """
     return Criterion(
         partial(lookahead.two_step, beta=beta),
