@@ -93,7 +93,7 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
 
 
 def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
-    """Return {node: (label, label noise)} as it was when the number of labels was last one of ``counts``; else an empty dict."""
+    """Return {node: (label, label noise)} as it was when the number of labels was last one of ``counts``, or {}."""
     told: dict[int, tuple[Hashable, float | None]] = {}
     then: dict[int, tuple[Hashable, float | None]] = {}
     for event in log:

@@ -56,7 +56,7 @@ class Error(NamedTuple):
 
 
 def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[IntArray, IntArray]) -> Error:
-    """Return the expected error of predictions with these probabilities; ``audit`` has audited nodes and their class indices."""
+    """Return the expected error of predictions with these probabilities; ``audit`` is audited nodes and their classes."""
     rest, labels = int(unlabeled.sum()), field.held
     if not rest:
         return Error(0.0, 0.0, 0.0, 0)

@@ -23,7 +23,7 @@ class Told(Predictor):
 
     @property
     def choice(self) -> Choice | None:
-        """The graph or ridge that ``tune=True`` chose; ``str(choice)`` says why. None before eight labels, or without ``tune``."""
+        """The graph or ridge that ``tune=True`` chose; ``str(choice)`` says why. None before eight labels or without tuning."""
         return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
 
     def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:

@@ -153,7 +153,7 @@ class Tempered:
             raise SettingError(f"tau={self.tau}: a temperature is a positive number, or None to have it chosen")
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return H p + (1 − H)/C: a node that no label reaches stays at 1/C, and a class without labels keeps its part of 1 − H."""
+        """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""
         return _read(field, tempered(field, self.tau), votes)
 
 
@@ -174,7 +174,7 @@ class Consensus:
     """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that are tied to nodes by these weights."""
+        """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that links tie to nodes."""
         if votes is None or links is None:
             return self.of_nodes(field).copy()
         reading, origin, space = tempered_or_plain(field), field.origin, field.space

@@ -138,7 +138,7 @@ class Space(ABC):
         return int(nodes[rng.integers(nodes.size)])
 
     def best(self, rows: IntArray, scores: Array, rng: np.random.Generator, tie: float) -> int:
-        """Return the node with the highest score; scores within the share ``tie`` of the largest magnitude are ties, drawn from."""
+        """Return the node with the highest score; of scores within the share ``tie`` of the largest magnitude, one at random."""
         least = self.highest(scores) - tie * self.highest(abs(scores))
         return self.draw(rows[scores >= least], rng)
 

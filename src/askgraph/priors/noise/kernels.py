@@ -21,7 +21,7 @@ def mixed(x: Any, part: Any) -> Any:
 
 @jit()
 def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
-    """Add ±√w_ij to out_ic for all neighbors j of i; the sign is bit c of the edge's hash, reversed at the edge's second end."""
+    """Add ±√w_ij to out_ic for all neighbors j of i; the sign is bit c of the edge's hash, reversed at its second end."""
     one = np.uint64(1)
     for i in range(len(out)):
         row = out[i]
