@@ -22,20 +22,54 @@ from askgraph.learner import Learner
 from askgraph.learner.labels import label_array, plain_label
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-UNLABELED = -1
+UNLABELED = -1  # in y: the label of this row is not known
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Semi-supervised classification on a nearest-neighbour graph of the rows, or on a graph that is given.
+    """Semi-supervised classification on a nearest-neighbor graph of the rows, or on a graph that is given.
 
     ``fit(X, y)`` takes all rows, −1 (or None) in y where the label is not known. ``query(n)`` says which rows to label next,
     ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the training data
-    gets its node's answer, another one is joined to its nearest rows and reads the field there.
+    gets the answer of its node, another row is joined to its nearest training rows and reads the field there.
 
     With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and one row of weights to its nodes per sample
     in ``predict``. The matrix given to ``fit``, equal entry by entry, gets each node's answer; of any other matrix, a row gets
     a node's answer only if it equals the weights of that node and of no other. A row of zeros is joined to nothing.
 
+    Parameters
+    ----------
+    graph : {"neighbors", "precomputed"}
+        Whether to join each row to its nearest rows, or to take X as the weight matrix.
+    k : int
+        The number of neighbors of each row.
+    metric : {"euclidean", "cosine"}
+        The distance between rows.
+    bandwidth : float, "self-tuning" or None
+        The weight of an edge, as in :func:`nearest_neighbors`.
+    scale : bool
+        Whether to scale every column of the training rows to [−1, 1] first.
+    delta : float, optional
+        The ridge of the field; None for a thousandth of the mean degree.
+    utility : str, Criterion or callable
+        How :meth:`query` chooses rows, as in :class:`Learner`.
+    doubt, form, readout, engine
+        As in :class:`Learner`.
+    random_state : int, RandomState or None
+        The seed.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes in sorted order, which is that of the columns of :meth:`predict_proba`.
+    learner_ : Learner
+        The learner; its nodes are the training rows.
+    X_ : array or sparse matrix
+        The training rows, or the weight matrix.
+    n_features_in_ : int
+        The number of columns of X.
+
+    Examples
+    --------
     >>> model = GraphClassifier(k=2).fit([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], [0, -1, -1, -1, -1, 1])
     >>> model.predict([[0.15], [4.0]]).tolist()
     [0, 1]
@@ -70,13 +104,50 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows and the labels that are known."""
+        """Build the graph and learn from the labels that are known.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            One row per sample, labeled or not; with ``graph="precomputed"`` the symmetric weight matrix.
+        y : array
+            One label per row; −1 (or None) where the label is not known.
+
+        Returns
+        -------
+        GraphClassifier
+            This classifier.
+        """
         X = self._validated(X)
         labels, known = _split(y, X.shape[0])
         return self._fit(X, labels, known, ())
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Add labels to rows that are there, or rows that are not: the graph is then built anew."""
+        """Add labels to training rows, or new rows; with new rows, the graph is built anew.
+
+        Where no row is new, a label goes to all training rows that equal the row. Without an earlier ``fit``, this method
+        fits.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            Training rows or new rows, as in :meth:`fit`; with ``graph="precomputed"`` the same matrix as in :meth:`fit`.
+        y : array
+            One label per row; −1 (or None) where nothing is told. A label of a labeled row replaces the old one.
+        classes : array, optional
+            All classes; read by the first call only.
+
+        Returns
+        -------
+        GraphClassifier
+            This classifier.
+
+        Examples
+        --------
+        >>> model = GraphClassifier(k=2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, -1, -1, -1, -1])
+        >>> model.partial_fit([[4.0]], [1]).predict([[1.0], [3.0]]).tolist()
+        [0, 1]
+        """
         fresh = not hasattr(self, "learner_")
         X = self._validated(X, fresh)
         labels, known = _split(y, X.shape[0])
@@ -91,12 +162,40 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the label of each row."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            Any rows; with ``graph="precomputed"`` one row of weights to the nodes per sample.
+
+        Returns
+        -------
+        array
+            One label per row.
+        """
         p = self.predict_proba(X)
         return np.asarray(self.classes_[coding.decide(p)])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class: one row per sample, one column per class of ``classes_``."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            Any rows; with ``graph="precomputed"`` one row of weights to the nodes per sample.
+
+        Returns
+        -------
+        array
+            One row per sample, one column per class of ``classes_``.
+
+        Examples
+        --------
+        >>> model = GraphClassifier(k=2, readout="map").fit([[0.0], [1.0], [2.0]], ["a", None, "b"])
+        >>> model.predict_proba([[1.0]]).round(2).tolist()
+        [[0.5, 0.5]]
+        """
         check_is_fitted(self)
         if not len(self.classes_):
             raise LabelError("no label is known yet: fit with at least one, or ask for rows to label with query()")
@@ -106,7 +205,24 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return p[:, order]
 
     def query(self, n: int = 1) -> IntArray:
-        """Return the indices, among the rows given to ``fit``, of the n rows to label next."""
+        """Choose the rows to label next.
+
+        Parameters
+        ----------
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        array of int
+            The indices of up to n training rows.
+
+        Examples
+        --------
+        >>> model = GraphClassifier(k=2, random_state=0).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, -1, -1, -1, -1])
+        >>> model.query().tolist()
+        [4]
+        """
         check_is_fitted(self)
         return np.array(self.learner_.ask(n), dtype=np.int64)
 

@@ -25,7 +25,7 @@ class Why(NamedTuple):
     voters: IntArray  # labeled nodes, the weightiest first
     weights: Array  # what each counts in the mean of the node
     changes: float  # how many predictions of other nodes are expected to change with its answer
-    nodes: IntArray  # the neighbourhood, the node first
+    nodes: IntArray  # the neighborhood, the node first
     edges: IntArray  # its edges, a row of two nodes each
     strengths: Array  # their weights, the largest 1
     positions: Array  # of the nodes, in the unit square, the node in its middle

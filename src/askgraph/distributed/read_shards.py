@@ -66,6 +66,14 @@ def read_shards(
     -------
     ShardedGraph
         The rows of this process.
+
+    Examples
+    --------
+    Lines of a file ``label.py``, which ``mpiexec -n 4 python label.py`` runs in four processes::
+
+        graph = ag.read_shards("edges/*.csv")
+        learner = ag.Learner(graph, engine="petsc", rng=0)
+        node = learner.ask()  # the same in every process
     """
     ranks = ranks or world()
     paths = ranks.comm.bcast(ranks.all_or_error(lambda: list_shards(shards)))

@@ -111,6 +111,14 @@ class ShardedGraph:
         The names of the rows of this process; None where nodes have no names.
     notes : tuple of str
         What cleaning changed.
+
+    Examples
+    --------
+    Lines of a file ``label.py``, which ``mpiexec -n 4 python label.py`` runs in four processes::
+
+        graph = ag.read_shards("edges/*.csv")
+        learner = ag.Learner(graph, engine="petsc", rng=0)
+        node = learner.ask()  # the same in every process
     """
 
     ranks: Ranks
@@ -151,7 +159,18 @@ class ShardedGraph:
         return float(total / count) if count else 1.0
 
     def neighbors(self, x: AnyArray) -> AnyArray:
-        """Return W x; x and the result have one row per row of this process."""
+        """Return W x.
+
+        Parameters
+        ----------
+        x : array
+            The values of the nodes of this process, one row per node.
+
+        Returns
+        -------
+        array
+            The weighted sums over the neighbors of each of these nodes, wherever the neighbors are.
+        """
         return np.asarray(self.local @ np.concatenate([x, self.halo.fetched(x)]))
 
     @cached_property
@@ -182,13 +201,35 @@ class ShardedGraph:
         return self.nodes[order], order
 
     def rows_of(self, nodes: IntArray) -> IntArray:
-        """Return the rows of some nodes in this process; -1 for a node of another process."""
+        """Return the rows of some nodes in this process.
+
+        Parameters
+        ----------
+        nodes : array of int
+            The nodes.
+
+        Returns
+        -------
+        array of int
+            One row per node asked for; -1 for a node of another process.
+        """
         known, order = self._sorted
         at = np.minimum(np.searchsorted(known, nodes), max(known.size - 1, 0))
         return np.where(known[at] == nodes, order[at], -1) if known.size else np.full(np.shape(nodes), -1)
 
     def index(self, name: Hashable) -> int:
-        """Return the index of a node by its name, or by its index where the graph has no names."""
+        """Return the index of a node.
+
+        Parameters
+        ----------
+        name : hashable
+            The name of the node, or its index where the graph has no names.
+
+        Returns
+        -------
+        int
+            The index, from 0; the same in every process.
+        """
         if self.own_names is None:
             if (index := as_index(name, self.n_nodes)) is not None:
                 return index
@@ -204,7 +245,18 @@ class ShardedGraph:
         return dict(zip(self.own_names or (), self.nodes.tolist(), strict=False))
 
     def name(self, index: int) -> Hashable:
-        """Return the name of a node, or its index where the graph has no names."""
+        """Return the name of a node, or its index where the graph has no names.
+
+        Parameters
+        ----------
+        index : int
+            The index of the node, from 0.
+
+        Returns
+        -------
+        hashable
+            The name; the same in every process.
+        """
         if not 0 <= index < self.n_nodes:
             raise LabelError(f"no node with index {index}: indices run from 0 to {self.n_nodes - 1}")
         if self.own_names is None:
@@ -214,7 +266,13 @@ class ShardedGraph:
         return next(name[0] for name in names if name is not None)
 
     def gathered(self) -> Graph:
-        """Return the whole graph as an ordinary :class:`Graph`, in every process."""
+        """Return the whole graph as an ordinary graph, in every process.
+
+        Returns
+        -------
+        Graph
+            The graph with its names and notes; it must fit into one process.
+        """
         ends = np.concatenate([self.nodes, self.beyond])
         every = self.ranks.comm.allgather((self.nodes, np.diff(self.local.indptr), ends[self.local.indices]))
         i = np.concatenate([np.repeat(nodes, counts) for nodes, counts, _ in every])
@@ -226,16 +284,22 @@ class ShardedGraph:
         return Graph(csr_array((w, (i, j)), shape=(self.n_nodes, self.n_nodes)), names).noted(*self.notes)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the arrays that :meth:`Graph.save` writes of the whole graph, in every process."""
+        """Return the arrays that :meth:`Graph.save` writes of the whole graph, in every process.
+
+        Returns
+        -------
+        dict
+            {name: array}.
+        """
         return self.gathered().arrays()
 
     @property
     def weights(self) -> csr_array:
-        """Not available: raises an error, since no process has all weights. ``local`` are those of this process."""
+        """Not available: raises an error, since no process has all weights. ``local`` has those of this process."""
         raise self._not_in_one_process()
 
     def components(self) -> IntArray:
-        """Raise an error, since no process has all components; ``parts`` are those of this process."""
+        """Raise an error, since no process has all components; ``parts`` has those of this process."""
         raise self._not_in_one_process()
 
     def _not_in_one_process(self) -> EngineError:

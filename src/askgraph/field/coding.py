@@ -9,11 +9,11 @@ import numpy as np
 
 from askgraph.types import Array, BoolArray, IntArray
 
-TIE = 1e-9
+TIE = 1e-9  # scores that differ by less count as equal
 
 
 def at_least_two(votes: Array) -> Array:
-    """Return votes with empty columns added up to two classes: with one class seen, the rest is 'something else'."""
+    """Return votes with at least two columns: empty ones are added, and stand for classes that are not known yet."""
     missing = 2 - votes.shape[1]
     return np.pad(votes, ((0, 0), (0, missing))) if missing > 0 else votes
 

@@ -19,13 +19,25 @@ from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
 OPEN = -1  # the label of a node whose answer is pending
-WORN = 1e-4  # a variance that fell by more than this has lost digits to cancellation
-MAX_FACTOR_BYTES = 1_000_000_000
-MAX_FACTOR_COLUMNS = 512
+WORN = 1e-4  # of the variance at the last rebase: a variance below this share has lost digits, and a rebase is due
+MAX_FACTOR_BYTES = 1_000_000_000  # of V in one process; a rebase is due when V is as large, but not before 16 columns
+MAX_FACTOR_COLUMNS = 512  # of V; a rebase is due when V has as many
 
 
 class Label(NamedTuple):
-    """One observed label: class index, noise γ, and √(g_kk + γ²) when it came, if it came alone."""
+    """One label of a field.
+
+    Attributes
+    ----------
+    node : int
+        The index of the node.
+    label : int
+        The index of the class; ``OPEN`` (−1) while the answer is pending.
+    noise : float
+        The label noise γ; 0 for a label that is exact.
+    scale : float
+        √(g_kk + γ²) when the label came; 0 for a label that was folded in together with others.
+    """
 
     node: int
     label: int
@@ -37,22 +49,68 @@ class Label(NamedTuple):
 class Field:
     r"""ψ given labels: one mean per class, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
 
-    Node indices never change. A labeled node has its label as mean and variance 0.
+    A field is a value: a method that adds, changes or removes a label returns a new field and leaves this one as it is.
+    Make a field with :meth:`start` or :meth:`given`. Nodes and classes are indices here; :class:`Learner` knows them by name.
+    A node with an exact label (label noise 0) has that label as its mean, and variance 0.
+
+    Attributes
+    ----------
+    origin : Prior
+        The engine before any label.
+    prior : Prior
+        The engine in use: ``origin`` with the folded labels inside its precision.
+    base : array
+        The votes of the folded labels alone, one row per node, one column per class.
+    votes : array
+        The votes h of all labels, one row per node, one column per class: the mean in 0/1 coding.
+    spread : Spread
+        The summaries of the covariance: ``spread.variance``, ``spread.influence_l1`` and ``spread.influence_l2`` have one
+        number per node, g_ii, ‖g_i‖₁ and ‖g_i‖₂.
+    squares : bool
+        Whether ‖g_i‖₂ is kept up to date as labels come.
+    noise : float
+        The label noise γ of labels to come; 0 is the paper.
+    ample : array
+        The variance of each node when V was last empty.
+    stack : ColumnStack
+        The columns of V.
+    labeled : array of bool
+        True where a label is known or its answer is pending.
+    free : array
+        0.0 where an exact label pins the field, 1.0 elsewhere.
+    folded : tuple of Label
+        The labels inside the precision of ``prior``, oldest first.
+    recent : tuple of Label
+        The labels in V, one column per label, oldest first.
+
+    Examples
+    --------
+    A chain of five nodes with a different class at either end: the votes between them fall off in a straight line.
+
+    >>> import askgraph as ag
+    >>> start = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), classes=2)
+    >>> field = start.observe(0, 0).observe(4, 1)
+    >>> field.votes[1:4].round(2).tolist()
+    [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+    >>> field.spread.variance[1:4].round(2).tolist()
+    [0.75, 1.0, 0.75]
+    >>> start.held, field.held
+    (0, 2)
     """
 
-    origin: Prior  # before any label
-    prior: Prior  # after the folded labels
-    base: Array  # votes of the folded labels alone
-    votes: Array  # (n, C), 0/1 coding, each class contiguous
+    origin: Prior
+    prior: Prior
+    base: Array
+    votes: Array  # each class contiguous in memory
     spread: Spread
-    squares: bool  # whether |g|_2 is followed
-    noise: float  # γ of the labels to come; 0 is the paper
-    ample: Array  # the variance when V was last empty
-    stack: ColumnStack  # V
-    labeled: BoolArray  # a label was observed, or is pending
-    free: Array  # 1.0 where no exact label pins the field
-    folded: tuple[Label, ...]  # labels inside the prior
-    recent: tuple[Label, ...]  # labels in V, one column per label
+    squares: bool
+    noise: float
+    ample: Array
+    stack: ColumnStack
+    labeled: BoolArray
+    free: Array
+    folded: tuple[Label, ...]
+    recent: tuple[Label, ...]
     _results: dict[str, Any] = attribute(
         default_factory=dict, init=False, repr=False
     )  # of `once`; a new field starts empty
@@ -62,14 +120,64 @@ class Field:
 
     @classmethod
     def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
-        """Return the field before any label; ``squares`` says whether ‖g‖₂ is followed (msd and vm read it)."""
+        """Return the field before any label.
+
+        Parameters
+        ----------
+        prior : Prior
+            An engine, as :func:`askgraph.prior` returns it.
+        classes : int
+            The number of classes known beforehand; a label may add classes.
+        noise : float
+            The label noise γ, a standard deviation; 0 pins a labeled node.
+        squares : bool
+            Whether to keep ‖g_i‖₂ up to date, which the samplers msd, vm, mc and mcvopt read.
+
+        Returns
+        -------
+        Field
+            The field, with mean 0.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> ag.Field.start(ag.prior(ag.chain(5)), classes=2).votes.shape
+        (5, 2)
+        """
         return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares)
 
     @classmethod
     def given(
         cls, prior: Prior, labels: Sequence[Label], classes: int, noise: float = 0.0, squares: bool = True
     ) -> Field:
-        r"""Return the field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), folded into the precision."""
+        r"""Return the field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), folded into the precision.
+
+        Parameters
+        ----------
+        prior : Prior
+            An engine without labels.
+        labels : sequence of Label
+            The labels, one per node at most.
+        classes : int
+            The number of classes.
+        noise : float
+            The label noise γ of labels to come.
+        squares : bool
+            Whether to keep ‖g_i‖₂ up to date.
+
+        Returns
+        -------
+        Field
+            The field of these labels; V is empty.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> from askgraph.field import Label
+        >>> field = ag.Field.given(ag.prior(ag.chain(5), delta=1e-6), [Label(0, 0), Label(4, 1)], classes=2)
+        >>> field.votes[1:4].round(2).tolist()
+        [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+        """
         nodes = np.array([x.node for x in labels], dtype=np.int64)
         gamma = np.array([x.noise for x in labels])
         Y = _one_hot([x.label for x in labels], classes)
@@ -107,7 +215,22 @@ class Field:
         return self.prior.space
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return what this name was computed as before, or compute it now and keep it: a field is a value, so it stays true."""
+        """Return the result that is kept under this name; the first time, compute it and keep it.
+
+        A field never changes, so a result that was computed from this field stays true.
+
+        Parameters
+        ----------
+        name : str
+            The name of the result.
+        compute : callable
+            A function without arguments that returns the result.
+
+        Returns
+        -------
+        object
+            The result.
+        """
         if name not in self._results:
             self._results[name] = compute()
         return self._results[name]
@@ -119,17 +242,17 @@ class Field:
 
     @property
     def held(self) -> int:
-        """How many labels are known; one that is awaited does not count."""
+        """The number of labels that are known; a pending answer does not count."""
         return sum(x.label != OPEN for x in self.labels)
 
     @property
     def factor(self) -> Array:
-        """V (n × t), a column a label since the last rebase."""
+        """V (n × t), one column per label since the last rebase."""
         return self.stack.array
 
     @property
     def n_classes(self) -> int:
-        """C: the classes declared plus those seen."""
+        """The number of classes C: those given at the start and those that labels added."""
         return int(self.votes.shape[1])
 
     @property
@@ -138,9 +261,29 @@ class Field:
         return coding.means(self.votes)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """Return G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ; an engine that iterates may stop at the residual ``rough``."""
+        """Return columns of the covariance, G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ.
+
+        Parameters
+        ----------
+        nodes : array of int
+            The nodes.
+        rough : float
+            The relative residual at which an engine that iterates may stop; 0 for the accuracy of the engine.
+
+        Returns
+        -------
+        array
+            One row per node of the graph, one column per node asked for.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2).observe(0, 0).observe(4, 1)
+        >>> field.columns(np.array([2]))[:, 0].round(2).tolist()
+        [0.0, 0.5, 1.0, 0.5, 0.0]
+        """
         V = self.factor
-        G = self.prior.columns(nodes, rough).T  # a fresh array, a row a node: V's columns are contiguous too
+        G = self.prior.columns(nodes, rough).T  # a fresh array, one row per node, contiguous like V's columns
         if len(self.recent):
             G -= self.space.asarray(self.space.pick(V, nodes)) @ V.T
         np.maximum(G, 0.0, out=G)
@@ -148,25 +291,104 @@ class Field:
         return G.T
 
     def variances(self, nodes: IntArray, rough: float = 0.0) -> Array:
-        """Return G_t[i, i] at these nodes, without keeping their columns."""
+        """Return the variances G_t[i, i] of some nodes, without keeping their columns.
+
+        Parameters
+        ----------
+        nodes : array of int
+            The nodes.
+        rough : float
+            The relative residual at which an engine that iterates may stop; 0 for the accuracy of the engine.
+
+        Returns
+        -------
+        array
+            One variance per node asked for.
+        """
         told = self.space.pick(self.factor, nodes)
         return np.asarray(np.maximum(self.prior.variances(nodes, rough) - np.einsum("ij,ij->i", told, told), 0.0))
 
     def apply(self, x: Array) -> Array:
-        """Return G_t x."""
+        """Return G_t x.
+
+        Parameters
+        ----------
+        x : array
+            One row per node.
+
+        Returns
+        -------
+        array
+            The product, of the shape of x.
+        """
         V = self.factor
         return self.prior.solve(x) - V @ self.space.asarray(self.space.inner(V, x))
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
-        """Return the field after the label of one node; a class index beyond the known ones adds classes."""
+        """Return the field after the label of one node.
+
+        Parameters
+        ----------
+        node : int
+            The node, which must not be labeled.
+        label : int
+            The index of the class; an index beyond the known classes adds classes.
+        noise : float, optional
+            The label noise γ of this label; by default that of the field.
+
+        Returns
+        -------
+        Field
+            The field with this label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2)
+        >>> field.observe(4, 1).counts.tolist(), field.observe(4, 2).n_classes
+        ([0.0, 1.0], 3)
+        """
         return self.awaiting(node, noise).answered(label)
 
     def await_answer(self, node: int) -> Field:
-        """Return the field as if this node's answer will be what is expected: G shrinks, the mean stays (for batches)."""
+        """Return the field as if the answer at a node will be what is expected: the covariance shrinks, the mean stays.
+
+        A batch of questions is chosen this way. Unlike :meth:`awaiting`, this method also rebases where that is due.
+
+        Parameters
+        ----------
+        node : int
+            The node, which must not be labeled.
+
+        Returns
+        -------
+        Field
+            The field with a pending answer at the node.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).await_answer(4)
+        >>> bool(field.labeled[4]), field.held
+        (True, 0)
+        """
         return self.awaiting(node)._fresh_if_worn()
 
     def awaiting(self, node: int, noise: float | None = None) -> Field:
-        """Return the field between the question and its answer: G is already that of after (10), the mean is not."""
+        """Return the field between a question and its answer: the covariance is that after the answer (10), the mean is not.
+
+        Parameters
+        ----------
+        node : int
+            The node, which must not be labeled.
+        noise : float, optional
+            The label noise γ of the answer; by default that of the field.
+
+        Returns
+        -------
+        Field
+            The field with a pending answer at the node; :meth:`answered` gives the answer.
+        """
         if self.space.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
         noise = self.noise if noise is None else noise
@@ -188,7 +410,25 @@ class Field:
         )
 
     def answered(self, label: int) -> Field:
-        """Return the field after the answer that was pending last."""
+        """Return the field after the answer at the node that was last passed to :meth:`awaiting`.
+
+        Parameters
+        ----------
+        label : int
+            The index of the class; an index beyond the known classes adds classes.
+
+        Returns
+        -------
+        Field
+            The field with this label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> asked = ag.Field.start(ag.prior(ag.chain(5)), classes=2).awaiting(4)
+        >>> [asked.answered(label).counts.tolist() for label in (0, 1)]
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
         gap = _one_hot([label], wide.n_classes)[0] - self.space.pick(wide.votes, node)
@@ -200,12 +440,47 @@ class Field:
         return self.rebase() if self.worn else self
 
     def extended(self, labels: Sequence[Label], classes: int = 0) -> Field:
-        """Return the field after many labels at once, all folded into the precision."""
+        """Return the field after many more labels at once; all labels, old and new, are folded into the precision.
+
+        Parameters
+        ----------
+        labels : sequence of Label
+            The new labels, at nodes that are not labeled.
+        classes : int
+            The number of classes to have at least.
+
+        Returns
+        -------
+        Field
+            The field with these labels; V is empty.
+        """
         classes = max([self.n_classes, classes, *(x.label + 1 for x in labels)])
         return self._again((*self.labels, *labels), classes)
 
     def relabel(self, node: int, label: int) -> Field:
-        """Return the field with another answer at a labeled node; G does not depend on answers, so no solve is needed."""
+        """Return the field with another answer at a labeled node.
+
+        The covariance does not depend on answers, so a label in V is changed without a solve.
+
+        Parameters
+        ----------
+        node : int
+            The labeled node.
+        label : int
+            The index of the class; an index beyond the known classes adds classes.
+
+        Returns
+        -------
+        Field
+            The field with the other answer.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).observe(0, 0).observe(4, 1)
+        >>> field.relabel(4, 0).counts.tolist()
+        [2.0, 0.0]
+        """
         at = self._position(node)
         if at < len(self.folded):
             labels = _replaced(self.labels, at, label)
@@ -215,7 +490,25 @@ class Field:
         return replace(wide, recent=recent, votes=wide._harmonic(recent))
 
     def forget(self, node: int) -> Field:
-        """Return the field without the label of one node: the Cholesky factor loses a row, V a direction."""
+        """Return the field without the label of one node: the Cholesky factor of the labels loses a row, V a column.
+
+        Parameters
+        ----------
+        node : int
+            The labeled node.
+
+        Returns
+        -------
+        Field
+            The field without the label; the number of classes stays.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).observe(0, 0).observe(4, 1)
+        >>> field.forget(4).counts.tolist()
+        [1.0, 0.0]
+        """
         at = self._position(node)
         if at < len(self.folded):
             return self._again(_without(self.labels, at), self.n_classes)
@@ -235,7 +528,18 @@ class Field:
         return replace(shrunk, votes=shrunk._harmonic(shrunk.recent))
 
     def arranged(self, classes: Sequence[int]) -> Field:
-        """Return the field with some of its classes, in this order; a class that is left out must have no label."""
+        """Return the field with some of its classes, in a given order.
+
+        Parameters
+        ----------
+        classes : sequence of int
+            The indices of the classes to keep, in the new order; a class that is left out must have no label.
+
+        Returns
+        -------
+        Field
+            The field, its classes renumbered from 0 in this order.
+        """
         wide = self._with_classes(max(classes, default=-1) + 1)
         place = {label: at for at, label in enumerate(classes)}
         labels = tuple(x._replace(label=place[x.label]) for x in self.labels)
@@ -244,11 +548,28 @@ class Field:
         return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=folded, recent=recent)
 
     def sharpen(self, nodes: IntArray) -> Field:
-        """Return the same field with summaries that are exact at these nodes."""
+        """Return the same field with summaries that are exact at some nodes.
+
+        Parameters
+        ----------
+        nodes : array of int
+            The nodes; an engine that estimates summaries solves for those that are not exact yet.
+
+        Returns
+        -------
+        Field
+            The field; on an engine whose summaries are exact everywhere, nothing changes.
+        """
         return replace(self, spread=self.spread.sharpened(self, nodes))
 
     def rebase(self) -> Field:
-        """Return the same field with its labels folded into the precision: V is empty again, and rounding errors are gone."""
+        """Return the same field with all labels folded into the precision: V is empty, and its rounding errors are gone.
+
+        Returns
+        -------
+        Field
+            The same field, computed anew.
+        """
         field = self._again(self.labels, self.n_classes)
         if any(x.label == OPEN for x in self.labels):
             return replace(field, votes=self.votes, base=self.votes)  # an answer that is awaited moves no mean
@@ -256,13 +577,13 @@ class Field:
 
     @property
     def worn(self) -> bool:
-        """Whether V is long, or cancellation has cost digits, so that a rebase is due."""
+        """Whether a rebase is due, because V is long or a variance has lost digits to cancellation."""
         limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * self.space.most_rows)))
         return len(self.recent) >= limit or self._cancelled()
 
     @property
     def counts(self) -> Array:
-        """How many labels each class has."""
+        """The number of known labels of each class."""
         known = [x.label for x in self.labels if x.label != OPEN]
         return np.bincount(known, minlength=self.n_classes).astype(float)
 
@@ -272,7 +593,20 @@ class Field:
         return np.asarray(self.space.total(self.votes * ~self.labeled[:, None]))
 
     def probabilities(self) -> Array:
-        """Return the field's own class probabilities (6), (n × C); readouts return others."""
+        """Return the field's own class probabilities (6); a readout returns other ones.
+
+        Returns
+        -------
+        array
+            One row per node, one column per class.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2).observe(0, 0).observe(4, 1)
+        >>> field.probabilities()[1:4].round(2).tolist()
+        [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+        """
         return coding.chances(self.votes) if self.n_classes else self.votes
 
     def _with_classes(self, classes: int) -> Field:
@@ -318,10 +652,10 @@ def _root(field: Field, recent: tuple[Label, ...]) -> Array:
 
 
 def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:
-    """Return V and R without one label, and the rotation of V's columns that removes it.
+    """Return V and R without one label, and the rotation of V's columns that removes the label.
 
-    Deleting a row of R leaves a Hessenberg matrix; the turn that makes it triangular again moves what this label alone told
-    into V's last column, which is still there.
+    Deleting a row of R leaves a Hessenberg matrix; the rotation that makes R triangular again moves what this label alone
+    told into the last column of the V returned, which the caller drops.
     """
     V, R = field.factor, _root(field, field.recent)
     turn, triangle = np.linalg.qr(R[at + 1 :, at:].T, mode="complete")

@@ -28,12 +28,12 @@ class LeftOut(NamedTuple):
     nodes: IntArray
     labels: IntArray
     votes: Array  # h of the other labels at the node, one column per class
-    lost: Array  # by how much its leaving lowers the sum of h over the unlabeled nodes
-    variance: Array  # of the label given the others, noise included
+    lost: Array  # by how much the sum of h over the unlabeled nodes falls without the label, one column per class
+    variance: Array  # of the label given the other labels, label noise included
 
 
 def left_out(field: Field, every: bool = False) -> LeftOut:
-    """Return leave-one-out of some of the folded labels, or of ``every`` one, then of all labels in V."""
+    """Return leave-one-out of some of the folded labels (of all with ``every``), then of all labels in V."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
         folded = _folded(
             field, field.prior.leave_one_out_terms(field.prior.folded) if every else field.prior.leave_one_out_sample
@@ -48,7 +48,7 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
 
 
 def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
-    """Return the votes of these labels, and each label left out, by K, in a prior without labels."""
+    """Return the votes that these labels give in a prior without labels, and leave-one-out of the labels, both by K."""
     nodes, codes = _columns(labels)
     G = np.hstack([prior.space.pick(prior.columns(part), nodes) for part in _parts(nodes)])
     inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))

@@ -12,7 +12,7 @@ from askgraph.priors.summaries import Arrays, checked_array
 
 
 def to_arrays(field: Field) -> Arrays:
-    """Return everything but the graph and the settings."""
+    """Return the arrays of a field, to save them: everything but the graph and the settings."""
     if not isinstance(field.votes, np.ndarray) or field.space.n_rows < field.space.n_nodes:
         raise EngineError(
             f"the state of the {field.prior.name} engine stays on its device or in its processes: save without state, "
@@ -32,7 +32,7 @@ def to_arrays(field: Field) -> Arrays:
 
 
 def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> Field:
-    """Return the field that ``to_arrays`` was given; raise where an array is not as it should be."""
+    """Return the field that ``to_arrays`` was given; raise an error where arrays are damaged."""
     n = origin.n_nodes
     labels = [Label(int(a), int(b), float(c), float(d)) for a, b, c, d in checked_array(stored["labels"], (None, 4))]
     cut = int(stored["folded"])

@@ -336,11 +336,25 @@ class Graph:
         ----------
         path : str or path
             The file; an existing one is replaced.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Graph.from_edges([("ann", "bob")]).save(f"{folder}/friends.npz")
+        ...     Graph.load(f"{folder}/friends.npz").names
+        ('ann', 'bob')
         """
         save_arrays(path, **self.arrays())
 
     def arrays(self) -> dict[str, Any]:
-        """Return the arrays that :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON."""
+        """Return the arrays that :meth:`save` writes: the layout of ``scipy.sparse.save_npz``, names and notes as JSON.
+
+        Returns
+        -------
+        dict
+            {name: array}.
+        """
         W = self.weights
         extra = {"names": as_json(self.names, "names"), "notes": as_json(self.notes, "notes")}
         return {
@@ -380,7 +394,22 @@ class Graph:
     def stored(
         cls, path: str | os.PathLike[str], stored: dict[str, AnyArray], symmetrize: Symmetrize | None = None
     ) -> Graph:
-        """Return the graph among the arrays of an npz file."""
+        """Return the graph among the arrays of an npz file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which errors name.
+        stored : dict
+            {name: array}, as :meth:`arrays` returns them, or as :meth:`load` takes them.
+        symmetrize : {"mean", "max", "sum"}, optional
+            How to make an asymmetric matrix symmetric, as in :class:`Graph`.
+
+        Returns
+        -------
+        Graph
+            The graph with its names and notes.
+        """
         try:
             names, notes = (from_json(str(stored[key])) if key in stored else None for key in ("names", "notes"))
             return cls(stored_entries(stored), names, symmetrize).noted(*map(str, notes or ()))

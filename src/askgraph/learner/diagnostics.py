@@ -13,14 +13,35 @@ from askgraph.field.field import known_root
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
-ENOUGH, SAYING = 10, 20  # labels from which anything is said of the graph, and of whether it fits at all
-DEALS, CHANCE = 200, 0.2  # how often labels are dealt out at random, and how often these may fit as well
+ENOUGH, SAYING = 10, 20  # labels (or audited labels) from which advice is given, and labels in V for the test by chance
+DEALS, CHANCE = 200, 0.2  # random deals of the labels; advice is given if more than this share of them fit as well
 REMEDY = "What helps: other features, another scale, fewer neighbours, or doing without the graph."
-RARE = 0.3  # the share of labels that are alone in their class: about the share of items whose class is not seen yet
+RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 
 
 class Suspect(NamedTuple):
-    """A label that all others contradict: they give its class this ``chance``, and think of ``instead``."""
+    """A label that all other labels contradict.
+
+    Attributes
+    ----------
+    node : hashable
+        The labeled node.
+    label : hashable
+        Its label.
+    instead : hashable
+        The class that is likeliest by all other labels.
+    chance : float
+        The probability of ``label`` by all other labels.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(9), rng=0)
+    >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
+    >>> worst = learner.suspects()[0]
+    >>> worst.node, worst.label, worst.instead, worst.chance < 0.5
+    (2, 'b', 'a', True)
+    """
 
     node: Hashable
     label: Hashable
@@ -29,7 +50,10 @@ class Suspect(NamedTuple):
 
 
 def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
-    """Return nodes whose label another class beats, by all other labels: node, label, better class, chance; worst first."""
+    """Return four arrays on labels that another class beats by all other labels, worst first.
+
+    They are the node, the index of the class of the label, the index of the better class, and the probability of the label.
+    """
     left, p = from_others(field, every=True)
     if not left.nodes.size:
         return left.nodes, left.labels, left.labels, left.variance
@@ -40,7 +64,10 @@ def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
 
 
 def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
-    """Return sentences that a person should know about this graph; ``predicted`` and ``told`` are classes of audited nodes."""
+    """Return sentences that a person should know about this graph.
+
+    ``predicted`` and ``told`` are class indices of the audited nodes: as predicted, and as told.
+    """
     counts = field.counts[field.counts > 0]
     fit = _judged(predicted, told) if told.size >= ENOUGH else _by_chance(field)
     found = [fit, _rarity(counts), _untold(field)] if counts.sum() >= ENOUGH else [fit]

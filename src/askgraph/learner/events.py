@@ -10,7 +10,31 @@ from askgraph.field import Field
 
 
 class Event(NamedTuple):
-    """One thing the learner was told: a label, another one, one to judge by, that a node is set aside, or that all this is void."""
+    """One thing that a learner was told.
+
+    Attributes
+    ----------
+    kind : {"tell", "relabel", "audit", "skip", "retract"}
+        What was told: a label, another label for a labeled node, a label to judge predictions by, that a node is set aside,
+        or that what was told of a node is taken back.
+    node : int
+        The index of the node.
+    label : hashable
+        The label; None for "skip" and "retract".
+    before : hashable
+        The label that a "relabel" replaced or a "retract" took back; else None.
+    noise : float or None
+        The label noise given with this label, or for "retract" that of the label taken back; None for the learner's own.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(5), rng=0)
+    >>> learner.tell(0, "left")
+    >>> learner.skip(4)
+    >>> [(event.kind, event.node, event.label) for event in learner.log]
+    [('tell', 0, 'left'), ('skip', 4, None)]
+    """
 
     kind: Literal["tell", "relabel", "audit", "skip", "retract"]
     node: int
@@ -21,7 +45,29 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One question and its answer, and the field after it."""
+    """One question of :meth:`Learner.run`, its answer, and the field after the answer.
+
+    Attributes
+    ----------
+    node : hashable
+        The node that was asked for.
+    label : hashable
+        Its label.
+    field : Field
+        The field after the label.
+    ask_seconds : float
+        How long choosing the node took.
+    tell_seconds : float
+        How long telling the label took.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(5), rng=0, first="utility")
+    >>> (step,) = learner.run(lambda node: "middle", budget=1)
+    >>> step.node, step.label, step.field.held
+    (2, 'middle', 1)
+    """
 
     node: Hashable
     label: Hashable
@@ -31,12 +77,12 @@ class Step:
 
     @property
     def seconds(self) -> float:
-        """What the step cost apart from the expert's time."""
+        """The seconds that the step took, without the time of the oracle."""
         return self.ask_seconds + self.tell_seconds
 
 
 def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int, Hashable]:
-    """Return the nodes of this kind of event that were not told since, and their labels."""
+    """Return {node: label} of this kind of event, without nodes that were labeled or retracted since."""
     apart: dict[int, Hashable] = {}
     for event in log:
         if event.kind == kind:
@@ -47,7 +93,7 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
 
 
 def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
-    """Return {node: (label, its own noise)} as it was when the number of labels was last one of ``counts``, or nothing."""
+    """Return {node: (label, label noise)} as it was when the number of labels was last one of ``counts``, or {}."""
     told: dict[int, tuple[Hashable, float | None]] = {}
     then: dict[int, tuple[Hashable, float | None]] = {}
     for event in log:

@@ -17,6 +17,15 @@ class History:
     ----------
     declared : sequence of hashable
         The classes known before any label; they stay, whether a label uses them or not.
+
+    Attributes
+    ----------
+    declared : list of hashable
+        The classes known before any label.
+    classes : list of hashable
+        The classes now.
+    log : list of Event
+        The events, oldest first.
     """
 
     def __init__(self, declared: Sequence[Hashable]) -> None:
@@ -27,26 +36,64 @@ class History:
 
     @property
     def orders(self) -> tuple[tuple[Hashable, ...], ...]:
-        """The classes before each event, and those of now."""
+        """The classes before each event, and the classes now."""
         return tuple(map(tuple, (*self._orders, self.classes)))
 
     def restore(self, log: Iterable[Event], orders: Iterable[Iterable[Hashable]]) -> None:
-        """Take a log and its class orders, as they were saved."""
+        """Take over a log and its class orders, as they were saved.
+
+        Parameters
+        ----------
+        log : iterable of Event
+            The events, oldest first.
+        orders : iterable
+            The classes before each event, and the classes now.
+        """
         self.log = list(log)
         *self._orders, self.classes = map(list, orders)
 
     def append(self, event: Event, classes: list[Hashable]) -> None:
-        """Add an event, after which these are the classes."""
+        """Add an event.
+
+        Parameters
+        ----------
+        event : Event
+            The event.
+        classes : list of hashable
+            The classes after the event.
+        """
         self.log.append(event)
         self._orders.append(self.classes)
         self.classes = classes
 
     def pop(self) -> tuple[Event, list[Hashable]]:
-        """Remove the last event; return it and the classes before it."""
+        """Remove the last event.
+
+        Returns
+        -------
+        tuple of Event and list
+            The event, and the classes before the event.
+        """
         return self.log.pop(), self._orders.pop()
 
     def classes_with(self, *labels: Hashable) -> list[Hashable]:
-        """Return the classes and, behind them, those of these labels that are new."""
+        """Return the classes and, after them, the labels that are not among the classes.
+
+        Parameters
+        ----------
+        *labels : hashable
+            Labels, new or not.
+
+        Returns
+        -------
+        list of hashable
+            The classes; the history does not change.
+
+        Examples
+        --------
+        >>> History(["spam"]).classes_with("ham", "spam")
+        ['spam', 'ham']
+        """
         return list(dict.fromkeys([*self.classes, *labels]))
 
     @property
@@ -56,7 +103,7 @@ class History:
 
     @property
     def audits(self) -> tuple[IntArray, IntArray]:
-        """The nodes kept apart for an audit, and the places of their classes; -1 for a class that no label has."""
+        """The audited nodes, and the index of each node's class in ``classes``; -1 for a class that is not there."""
         apart = kept_apart(self.log, "audit")
         places = [self.classes.index(label) if label in self.classes else -1 for label in apart.values()]
         return np.array(list(apart), dtype=np.int64), np.array(places, dtype=np.int64)

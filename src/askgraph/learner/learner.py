@@ -33,6 +33,9 @@ from askgraph.utilities.closed import Form
 class Learner(Told):
     """Which node should I label next, and what are all the others?
 
+    A node is called by its name, or by its index where the graph has no names. A label is any hashable value except None
+    and NaN.
+
     Parameters
     ----------
     graph : Graph, ShardedGraph or {name: Graph}
@@ -55,11 +58,22 @@ class Learner(Told):
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
         labels; ``choice`` says which and why.
 
+    Attributes
+    ----------
+    graph : Graph or ShardedGraph
+        The graph; of several graphs, the first.
+    settings : Settings
+        The options that were given.
+    seed : int
+        The seed that questions are drawn with.
+
     Examples
     --------
     >>> import askgraph as ag
     >>> learner = ag.Learner(ag.chain(5), rng=0)
     >>> learner.tell(0, "left")
+    >>> learner.ask()
+    4
     >>> learner.tell(4, "right")
     >>> [str(label) for label in learner.predict()]
     ['left', 'left', 'left', 'right', 'right']
@@ -141,9 +155,30 @@ class Learner(Told):
     @overload
     def ask(self, n: int) -> list[Hashable]: ...
     def ask(self, n: int | None = None) -> Hashable | list[Hashable] | None:
-        """Return the next node to label, or None when ``finished``; with n, up to n nodes to label together.
+        """Choose the next node to label, or several nodes to label together.
 
-        A batch is not the top n: each node is chosen as if the ones before it were labeled and their answers pending.
+        The same question comes again until something is told. Nodes of a batch are chosen one after another, each as if the
+        nodes before it were labeled and their answers pending, so a batch is not the n nodes with the highest scores;
+        ``batch="local"`` of the learner chooses them otherwise.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of nodes to label together.
+
+        Returns
+        -------
+        hashable, None or list
+            The node, or None when every node is labeled or set aside; with n, a list of up to n nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0, first="utility")
+        >>> learner.ask()
+        4
+        >>> sorted(learner.ask(3))
+        [1, 4, 7]
         """
         if n is not None and (not isinstance(n, int | np.integer) or n < 1):
             raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
@@ -154,15 +189,47 @@ class Learner(Told):
         return names if n is not None else (names[0] if names else None)
 
     def alternatives(self, n: int) -> list[Hashable]:
-        """Return up to n nodes for several people at once, by one pass: cheaper than a batch of ``ask``, and a little worse."""
+        """Choose nodes for several people who label at the same time, by their scores as they are now.
+
+        One pass over the scores is enough, so this takes less time than ``ask(n)``; the nodes are a little less informative
+        together.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes.
+
+        Returns
+        -------
+        list of hashable
+            Up to n nodes; first the nodes whose score no neighbor exceeds, the highest scores first, then others. Where
+            questions are drawn at random, nodes drawn at random.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "left", 8: "right"})
+        >>> len(learner.alternatives(2))
+        2
+        """
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
 
     def prefetch(self) -> None:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
 
-        The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without.
-        Where processes work together, nothing is prefetched.
+        The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without
+        this call. On the engine "petsc" nothing is prefetched.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0, first="utility")
+        >>> learner.prefetch()
+        >>> learner.tell(learner.ask(), "middle")  # uses what was computed meanwhile
+        >>> learner.labels
+        {2: 'middle'}
         """
         if not self._field.space.alone:
             return
@@ -177,7 +244,7 @@ class Learner(Told):
 
     @property
     def next_questions(self) -> dict[Hashable, Hashable | None]:
-        """The question after each answer to the next question, as far as :meth:`prefetch` has come."""
+        """The question that follows each answer to the next question, {label: node}, as far as :meth:`prefetch` has come."""
         classes = self._history.classes
         found = self._prefetch.found if self._prefetch and classes else {}
         return {classes[c]: self.graph.name(nodes[0]) if nodes else None for c, (_, nodes) in found.items()}
@@ -208,7 +275,29 @@ class Learner(Told):
         self._prefetch, self._questions = None, []
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
-        """Ask and tell ``budget`` times; ``oracle(node)`` gives the label, or None to skip. Yield one step per label."""
+        """Ask for labels and tell them until a budget is spent, or until there is nothing left to ask.
+
+        Parameters
+        ----------
+        oracle : callable
+            A function that takes a node and returns its label, or None to set the node aside, which spends no budget.
+        budget : int
+            The number of labels.
+
+        Yields
+        ------
+        Step
+            One step per label, after the label was told.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), rng=0)
+        >>> for step in learner.run(lambda node: "left" if node < 3 else "right", budget=4):
+        ...     pass
+        >>> len(learner.labels), step.label == learner.labels[step.node]
+        (4, True)
+        """
         while budget > 0:
             start = time.perf_counter()
             node = self.ask()
@@ -227,8 +316,26 @@ class Learner(Told):
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
 
-        ``state`` adds what was computed (the factor or the probes, and one column per label: a gigabyte or two at a million
-        nodes), which :meth:`load` then uses where it lies in the file instead of computing it again.
+        Parameters
+        ----------
+        path : str or path
+            The file; an existing one is replaced.
+        state : bool
+            Whether to add what was computed (the factor or the probes, and one column per label: a gigabyte or two at a
+            million nodes). :meth:`load` then reads the result from the file instead of computing it again. An engine on a
+            GPU or in several processes cannot save its state.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> from tempfile import TemporaryDirectory
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "left")
+        >>> with TemporaryDirectory() as folder:
+        ...     learner.save(f"{folder}/work.npz")
+        ...     again = ag.Learner.load(f"{folder}/work.npz")
+        >>> again.labels, again.ask() == learner.ask()
+        ({0: 'left'}, True)
         """
         engine = self._field.prior.name if self._tuner is None else self._tuner.engine
         log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
@@ -239,7 +346,18 @@ class Learner(Told):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:
-        """Read what :meth:`save` wrote, ready to go on: the next question is the same. Without state, the log is replayed."""
+        """Read a learner that :meth:`save` wrote; its next question is the same as before.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. Large arrays stay in the file and are read as they are used, so do not change the file meanwhile.
+
+        Returns
+        -------
+        Learner
+            The learner. Where the file has no state, everything that was told is told again.
+        """
         saved = saving.read(path)
         learner = cls.__new__(cls)
         learner._begin(saved.graphs, saved.settings, saved.engine, saved.seed, list(saved.declared), saved.field)
@@ -258,5 +376,5 @@ class Learner(Told):
 
     @property
     def _answered(self) -> int:
-        """The number of nodes that are labeled or set aside: which question this is."""
+        """The number of nodes that are labeled or set aside, which is the number of the next question, from 0."""
         return self._field.held + len(self._history.set_aside)

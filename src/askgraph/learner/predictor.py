@@ -23,7 +23,17 @@ AUDIT = 1  # seed that tells the draw of an audit from that of a question
 
 
 class Predictor(ABC):
-    """A field, the history that led to it, and a readout; `Learner` adds the loop that changes them."""
+    """A field, the history that led to it, and a readout; `Learner` adds the loop that changes them.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph.
+    settings : Settings
+        The options of the learner.
+    seed : int
+        The seed that questions and audits are drawn with.
+    """
 
     graph: Graph
     settings: Settings
@@ -50,12 +60,12 @@ class Predictor(ABC):
 
     @property
     def log(self) -> list[Event]:
-        """Everything told so far that was not undone, oldest first, by node index."""
+        """Everything told so far that was not undone, oldest first; events call nodes by their indices."""
         return list(self._history.log)
 
     @property
     def engine(self) -> str:
-        """The engine in use and why."""
+        """The engine in use, and why it was chosen."""
         return self._field.prior.reason
 
     @property
@@ -64,15 +74,52 @@ class Predictor(ABC):
         return finished(self._field, self._history.set_aside)
 
     def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
-        """Return class probabilities: one row per node in the graph's order (or per node given), one column per class."""
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+
+        Returns
+        -------
+        array
+            One row per node, one column per class in the order of ``classes``.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), readout="map", rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.probabilities([1, 2]).round(2).tolist()
+        [[0.75, 0.25], [0.5, 0.5]]
+        """
         p = self._field.space.gather(self._readout(self._field) if self._history.classes else self._field.votes)
         return p if nodes is None else p[self._indices(nodes)]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
-        """Return the label of every node in the graph's order (or of the nodes given); None while no class is known.
+        """Predict labels.
 
         A tie goes to the class that was named first, in the order of ``classes``. All classes tie at a node that no label
         reaches, such as one without an edge: its label is a guess, and its probabilities are equal.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+
+        Returns
+        -------
+        array
+            One label per node; None for every node while no class is known.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), rng=0)
+        >>> learner.tell_all({0: "left", 5: "right"})
+        >>> learner.predict([1, 4]).tolist()
+        ['left', 'right']
         """
         p = self.probabilities(nodes)
         if not self._history.classes:
@@ -80,33 +127,141 @@ class Predictor(ABC):
         return label_array(self._history.classes)[coding.decide(p)]
 
     def audit(self, n: int = 10) -> list[Hashable]:
-        """Draw up to n unlabeled nodes uniformly, to judge predictions by: give their labels to :meth:`tell_audit`."""
+        """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`tell_audit`.
+
+        The same nodes are drawn again until something is told.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes.
+
+        Returns
+        -------
+        list of hashable
+            Up to n nodes that are not labeled and not set aside, each as likely as any other.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> nodes = learner.audit(5)
+        >>> len(nodes), nodes == learner.audit(5)
+        (5, True)
+        """
         space, rows = self._field.space, candidates(self._field, self._history.set_aside)
         nodes, rng = np.sort(space.allgather(space.nodes_of(rows))), [self.seed, len(self._history.log), AUDIT]
         drawn = np.random.default_rng(rng).choice(nodes, min(n, nodes.size), replace=False)
         return [self.graph.name(int(node)) for node in drawn]
 
     def expected_error(self) -> Error:
-        """Return the expected share of wrong predictions among unlabeled nodes, with a range; audits make it sure."""
+        """Return the expected share of wrong predictions among the unlabeled nodes.
+
+        Labels that were asked for are not a random sample, so without an audit the estimate is rough.
+
+        Returns
+        -------
+        Error
+            The estimate, a 90 % range, and the number of audited labels that were counted; prints as one line.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
+        >>> error = learner.expected_error()
+        >>> error.low <= error.value <= error.high, error.audited
+        (True, 0)
+        """
         rest = self._field.space.gather(~self._field.labeled)
         return expected_error(self._field, self.probabilities(), rest, self._history.audits)
 
     def labels_needed(self, target: float) -> tuple[int, int]:
-        """Return about how many more labels bring the expected error down to this target, from and to; a rule of thumb."""
+        """Return about how many more labels bring the expected error down to a target; a rule of thumb.
+
+        Parameters
+        ----------
+        target : float
+            The share of wrong predictions to reach, above 0 and at most 1.
+
+        Returns
+        -------
+        tuple of int
+            The number of labels if the error falls as 1/t, t the number of labels, and if it falls as 1/√t.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
+        >>> few, many = learner.labels_needed(target=0.05)
+        >>> 0 < few < many
+        True
+        """
         return more_labels(self.expected_error(), self._field.held, checked_share(target, "target"))
 
     def enough(self, target: float = 0.05) -> str | None:
-        """Return why it is time to stop, or None: the expected error is below the target, or nothing is left to ask."""
+        """Return why it is time to stop: the expected error has reached a target, or nothing is left to ask.
+
+        Parameters
+        ----------
+        target : float
+            The share of wrong predictions to reach, from 0 to 1.
+
+        Returns
+        -------
+        str or None
+            A sentence; None while it is not time to stop.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(2), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.tell(1, "right")
+        >>> learner.enough()
+        'finished: every node is labeled'
+        """
         return self.finished or enough(self.expected_error(), checked_share(target, "target"))
 
     def suspects(self) -> list[Suspect]:
-        """Return labels that all others contradict, the least likely first: look at these again."""
+        """Return the labels that all other labels contradict; look at these again.
+
+        Returns
+        -------
+        list of Suspect
+            The labels that another class beats by what all other labels say, the least likely first.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
+        >>> learner.suspects()[0][:3]
+        (2, 'b', 'a')
+        """
         found = zip(*(part.tolist() for part in doubtful(self._field)), strict=True)
         name, classes = self.graph.name, self._history.classes
         return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
 
     def advice(self) -> list[str]:
-        """Return sentences on this graph: neighbors that disagree, rare classes, components without labels."""
+        """Return what a person should know about this graph, by the labels so far.
+
+        Returns
+        -------
+        list of str
+            Sentences: that neighbors rarely share labels, that many classes have a single label, that components have no
+            label. Nothing is said before there are ten labels or ten audited labels.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> graph = ag.Graph.from_edges([*zip(range(10), range(1, 11)), (11, 12)])  # a chain of 11 nodes, and a pair
+        >>> learner = ag.Learner(graph, rng=0)
+        >>> learner.tell_all({node: "left" if node < 6 else "right" for node in range(11)})
+        >>> learner.advice()[0].partition(":")[0]
+        '1 of 2 components, 2 of 13 items, have no label'
+        """
         nodes, told = self._history.audits
         predicted = coding.decide(self.probabilities()[nodes]) if nodes.size and self._history.classes else nodes
         return advice(self._field, predicted, told)

@@ -28,7 +28,7 @@ class Prefetch(Generic[State, Next]):
 
     @property
     def found(self) -> dict[int, Next]:
-        """What follows each answer, as far as it is computed."""
+        """What follows each answer, {answer: result}, as far as results are computed."""
         ready = {answer: _result(future) for answer, future in self._found.items()}
         return {answer: what for answer, what in ready.items() if what is not None}
 
@@ -42,12 +42,12 @@ class Prefetch(Generic[State, Next]):
         self._thread.join()
 
     def stop(self) -> None:
-        """Compute nothing more; returns when the thread is out of the way."""
+        """Compute nothing more, and wait until the thread has ended."""
         self._enough.set()
         self._thread.join()
 
     def take(self, answer: int) -> tuple[State | None, Next | None]:
-        """Return what all answers share and what follows this answer, as far as they are computed; stop the thread."""
+        """Return what all answers share and what follows this answer, None for what is not computed; stop the thread."""
         if answer not in self._found or not self._found[answer].done():
             self.stop()
         self._enough.set()

@@ -19,7 +19,7 @@ def candidates(field: Field, aside: Collection[int]) -> IntArray:
 
 
 def finished(field: Field, aside: Collection[int]) -> str | None:
-    """Return why there is nothing to ask, or None."""
+    """Return a sentence that says why there is nothing to ask; None while there is."""
     if field.space.count(candidates(field, aside)):
         return None
     return f"finished: all unlabeled nodes ({len(aside)}) are set aside" if aside else "finished: every node is labeled"
@@ -28,9 +28,9 @@ def finished(field: Field, aside: Collection[int]) -> str | None:
 def questions(
     field: Field, settings: Settings, aside: Collection[int], n: int, seed: tuple[int, int]
 ) -> tuple[Field, list[int]]:
-    """Return up to n nodes to ask for together (8), and the field with what was solved for the first.
+    """Return up to n nodes to ask for together (8), and the field with what was solved for the first of them.
 
-    The seed is that of the learner, and how much was told: a question does not depend on how often it was asked.
+    The seed is the learner's seed and the number of nodes labeled or set aside: asking twice gives the same question.
     """
     known, chosen = field, list[int]()
     while len(chosen) < n and field.space.count(rows := candidates(field, aside)):

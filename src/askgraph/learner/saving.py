@@ -27,16 +27,16 @@ class Saved(NamedTuple):
     graphs: dict[str, Graph]
     settings: Settings
     seed: int
-    engine: str  # the one asked for, where candidates are chosen from; else the one in use
+    engine: str  # the name of the engine in use; with ``tune``, the name that was asked for
     declared: tuple[Hashable, ...]
     log: tuple[Any, ...]  # (kind, node, label, before, noise) per event
-    orders: tuple[Any, ...] = ()  # the classes before each event and after the last, where the field is there
-    field: Field | None = None
+    orders: tuple[Any, ...] = ()  # the classes before each event and after the last; empty where the state is not saved
+    field: Field | None = None  # None where the state is not saved
     choice: Choice | None = None
 
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
-    """Write the whole file or none; a process that does not write takes part in gathering."""
+    """Write the whole file or none of it; without ``writes``, only take part in gathering what other processes write."""
     as_json(tuple(event[2] for event in saved.log), "labels")
     words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}

@@ -52,6 +52,12 @@ class Settings:
         every component is small, nothing waits. Questions drawn at random never wait.
     utility, delta, readout, tune
         As of :class:`askgraph.Learner`.
+
+    Examples
+    --------
+    >>> settings = Settings(doubt="sqrt")
+    >>> settings.doubts(held=1), settings.doubts(held=4)
+    (1.0, 0.5)
     """
 
     utility: str | Criterion | Utility = "influence"
@@ -98,12 +104,12 @@ class Settings:
 
     @property
     def criterion(self) -> Criterion:
-        """The utility to ask by and what it needs; a passive learner needs nothing."""
+        """The utility to ask by, and what it needs; for ``utility="random"``, one that needs no summaries."""
         return criterion("unc" if self.utility == "random" else self.utility)
 
     @property
     def squares(self) -> bool:
-        """Whether the field must follow ‖g‖₂."""
+        """Whether the field must keep ‖g‖₂ up to date."""
         return self.criterion.squares and not self.passive
 
     @property
@@ -142,7 +148,7 @@ class Settings:
         raise SettingError(f"{name}: {odd} scores are NaN or infinite; return a finite number for every row")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain values; a function of the user's own has none."""
+        """Return the settings as plain values; raise an error for a function of the user's own, which cannot be saved."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if isinstance(self.readout, tuple(map(type, READOUTS.values()))):
             plain["readout"] = {type(self.readout).__name__.lower(): vars(self.readout)}

@@ -1,8 +1,8 @@
 """How often predictions are wrong, as far as labels can tell, and when to stop asking.
 
-Labels that were asked for are no random sample, and their neighbourhoods no average ones: the mean of 1 − max p is too hopeful,
-leave-one-out too gloomy. The estimate is their mean, never below the share of nodes that change their mind when they hear their
-neighbours. Only labels drawn at random, kept apart for judging, can make it sure.
+Labels that were asked for are not a random sample, and their neighborhoods are not average ones: the mean of 1 − max p is too
+low, leave-one-out too high. The estimate is about the mean of the two, never below the share of nodes whose prediction changes
+in the consensus with their neighbors. Only an audit, labels drawn at random and kept apart, can make the estimate sure.
 """
 
 from __future__ import annotations
@@ -18,23 +18,36 @@ from askgraph.readouts import Consensus
 from askgraph.readouts.temperature import from_others, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray
 
-WORTH = 0.5  # of a random label: what one that was asked for tells about the error
-PRIOR = 8.0  # random labels that the estimate is worth beside an audit
-JEFFREYS = 0.25
-AUDITED, ASKED = (
-    2,
-    3,
-)  # times the target that the range may reach up to when it is time to stop, with and without an audit
-TAILS = (0.05, 0.95)
+WORTH = 0.5  # random labels that one label that was asked for counts as, in the range of the error
+PRIOR = 8.0  # audited labels that the estimate from the other labels counts as, beside an audit
+JEFFREYS = 0.25  # added to both parameters of the beta distribution, so that a range is never empty
+AUDITED, ASKED = 2, 3  # times the target: too early to stop if the range ends above that, with and without an audit
+TAILS = (0.05, 0.95)  # the quantiles at which the range ends
 
 
 class Error(NamedTuple):
-    """The expected share of wrong predictions among the unlabeled nodes, and a range that should hold it in 90 % of cases."""
+    """The expected share of wrong predictions among the unlabeled nodes; ``str`` of it is a line with percentages.
+
+    Attributes
+    ----------
+    value : float
+        The expected share, from 0 to 1.
+    low, high : float
+        A range that should hold the true share in 90 % of cases.
+    audited : int
+        The number of audited labels that were counted.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> print(ag.Error(0.059, 0.005, 0.203, 20))
+    5.9% (0.5% to 20.3%, 20 audited)
+    """
 
     value: float
     low: float
     high: float
-    audited: int  # labels kept apart for judging that it rests on
+    audited: int
 
     def __str__(self) -> str:
         """Return the figure and its range in percent."""
@@ -43,7 +56,7 @@ class Error(NamedTuple):
 
 
 def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[IntArray, IntArray]) -> Error:
-    """Return the expected error of predictions with these probabilities; ``audit`` is nodes kept apart and their labels."""
+    """Return the expected error of predictions with these probabilities; ``audit`` is audited nodes and their classes."""
     rest, labels = int(unlabeled.sum()), field.held
     if not rest:
         return Error(0.0, 0.0, 0.0, 0)
@@ -63,7 +76,7 @@ def expected_error(field: Field, p: Array, unlabeled: BoolArray, audit: tuple[In
 
 
 def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
-    """Return how many more labels bring the error down to a target, from and to: it falls as 1/t at best, as 1/√t at worst.
+    """Return how many more labels bring the error down to a target: if it falls as 1/t, and if it falls as 1/√t.
 
     A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
     """
@@ -87,7 +100,7 @@ def _left_out_error(field: Field) -> float:
 
 
 def _swayed(field: Field) -> float:
-    """Return the share of unlabeled nodes whose prediction changes once neighbors are heard."""
+    """Return the share of unlabeled nodes whose prediction the consensus with their neighbors changes."""
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0

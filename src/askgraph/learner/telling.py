@@ -23,11 +23,30 @@ class Told(Predictor):
 
     @property
     def choice(self) -> Choice | None:
-        """What ``tune`` chose, and why (``str`` of it is a sentence); None before eight labels, and without ``tune``."""
+        """The graph or ridge that ``tune=True`` chose; ``str(choice)`` says why. None before eight labels or without tuning."""
         return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
 
     def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:
-        """Tell the label of a node, asked for or not; a new label is a new class. ``noise`` is this label's own."""
+        """Tell the label of a node, whether it was asked for or not.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled; :meth:`relabel` changes a label.
+        label : hashable
+            The label; a new label is a new class.
+        noise : float, optional
+            The label noise of this label, a standard deviation; by default that of the learner.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.tell(4, "right", noise=0.3)
+        >>> learner.labels
+        {0: 'left', 4: 'right'}
+        """
         at, label = self.graph.index(node), plain_label(label)
         if self._is_labeled(at):
             raise LabelError(
@@ -40,7 +59,21 @@ class Told(Predictor):
         self._questions = known
 
     def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
-        """Tell many labels, {node: label}, folded into the field at once: one factorization instead of one solve per label."""
+        """Tell many labels at once, which takes one factorization instead of one solve per label.
+
+        Parameters
+        ----------
+        labels : mapping
+            {node: label}, for nodes that are not labeled.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.classes
+        ['left', 'right']
+        """
         told = {self.graph.index(node): plain_label(label) for node, label in labels.items()}
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
@@ -54,7 +87,24 @@ class Told(Predictor):
             self._done(event, self._history.classes_with(event.label))
 
     def relabel(self, node: Hashable, label: Hashable) -> None:
-        """Give a labeled node another label."""
+        """Give a labeled node another label.
+
+        Parameters
+        ----------
+        node : hashable
+            The labeled node.
+        label : hashable
+            The new label; a class that then has no label is dropped, unless it was declared.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "lfet")
+        >>> learner.relabel(0, "left")
+        >>> learner.labels, learner.classes
+        ({0: 'left'}, ['left'])
+        """
         at, label = self.graph.index(node), plain_label(label)
         before = self.labels.get(node)
         if before is None:
@@ -65,14 +115,43 @@ class Told(Predictor):
         self._keep_used(classes)
 
     def skip(self, node: Hashable) -> None:
-        """Set a node aside: it is not asked for again, and is predicted like any other."""
+        """Set a node aside: it is not asked for again, and is predicted like any other node.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(2), rng=0)
+        >>> learner.skip(0)
+        >>> learner.ask()
+        1
+        """
         at = self.graph.index(node)
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
         self._done(Event("skip", at), self._history.classes)
 
     def retract(self, node: Hashable) -> None:
-        """Take back what was told of a node, however long ago: its label, or that it was set aside."""
+        """Take back what was told of a node, however long ago: its label, or that it was set aside.
+
+        Parameters
+        ----------
+        node : hashable
+            A node that is labeled or set aside.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.retract(0)
+        >>> learner.labels
+        {4: 'right'}
+        """
         at, classes = self.graph.index(node), self._history.classes
         if self._is_labeled(at):
             told = next(x for x in self._field.labels if x.node == at)
@@ -85,7 +164,21 @@ class Told(Predictor):
             raise LabelError(f"node {node!r} has no label and is not set aside: there is nothing to take back")
 
     def undo(self) -> Event | None:
-        """Take back the last thing told; return it, or None when there is nothing."""
+        """Take back the last thing told.
+
+        Returns
+        -------
+        Event or None
+            What was taken back; None where nothing was told.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.undo().label, learner.labels
+        ('left', {})
+        """
         if not self._history.log:
             return None
         self._forget_questions()
@@ -104,7 +197,25 @@ class Told(Predictor):
         return event
 
     def tell_audit(self, node: Hashable, label: Hashable) -> None:
-        """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and :meth:`expected_error` counts it."""
+        """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and :meth:`expected_error` counts it.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled.
+        label : hashable
+            Its label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), rng=0)
+        >>> learner.tell_all({0: "left", 5: "right"})
+        >>> for node in learner.audit(2):
+        ...     learner.tell_audit(node, "left" if node < 3 else "right")
+        >>> learner.expected_error().audited, len(learner.labels)
+        (2, 2)
+        """
         at, label = self.graph.index(node), plain_label(label)
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
@@ -132,6 +243,6 @@ class Told(Predictor):
         self._arrange([name for name in classes if name in used])
 
     def _arrange(self, classes: list[Hashable]) -> None:
-        """Put the classes in this order; those left out have no label any more."""
+        """Put the classes in this order; a class that is left out must have no label."""
         self._field = self._field.arranged([self._history.classes.index(name) for name in classes])
         self._history.classes = list(classes)

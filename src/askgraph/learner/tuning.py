@@ -21,27 +21,40 @@ from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
 from askgraph.readouts.temperature import surprise
 
-POINTS = (
-    8,
-    16,
-    32,
-    64,
-    128,
-    256,
-)  # label counts at which candidates are compared; beyond, solves cost more than they tell
-MARGIN = 1.0  # nats by which a candidate must beat the first one
-RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual, tried where there is one graph only
-ALONE = "the graph"
+# numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
+POINTS = (8, 16, 32, 64, 128, 256)
+MARGIN = 1.0  # nats, summed over the labels; a candidate that beats the first one by less is not chosen
+RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual; the candidates where there is one graph only
+ALONE = "the graph"  # the name of a graph that was given without one
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen after so many labels, and the leave-one-out loss of every candidate, the first the one before any label."""
+    """The graph or ridge that ``Learner(..., tune=True)`` chose, and the losses that it was chosen by.
+
+    Attributes
+    ----------
+    name : str
+        The name of the candidate that was chosen.
+    labels : int
+        The number of labels at the comparison.
+    counted : int
+        The number of these labels that are not alone in their class: only they can be predicted from other labels.
+    losses : mapping
+        {name: loss} of all candidates, the one to begin with first: the leave-one-out loss in nats, summed over the labels
+        counted.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> print(ag.Choice("links", 8, 8, {"links": 2.0, "features": 4.0}))
+    links: leave-one-out loss 0.250 a label, over 8 of 8 labels; next features, 0.500
+    """
 
     name: str
-    labels: int  # told by then
-    counted: int  # of these, labels that are not alone in their class: only they can be predicted from others
-    losses: Mapping[str, float]  # in nats, summed over the labels counted
+    labels: int
+    counted: int
+    losses: Mapping[str, float]
 
     def __str__(self) -> str:
         """Return a sentence that says what was chosen, and why."""
@@ -58,12 +71,13 @@ class Choice:
 
 @dataclass(eq=False)
 class Tuner:
-    """The candidates, the first the one to begin with, and what was computed for them: each is factorised once, when first priced.
+    """The candidates, the one to begin with first, and what was computed for them.
 
-    A price takes a solve for every label and candidate; so much is solved at 8, 16, … 256 labels, and no more after that.
+    An engine is made for a candidate once, when the candidate is first compared. A comparison takes one solve per label and
+    candidate, at 8, 16, … 256 labels and never after that.
     """
 
-    candidates: Mapping[str, tuple[Graph, float | None]]  # and its ridge
+    candidates: Mapping[str, tuple[Graph, float | None]]  # {name: (graph, ridge)}
     settings: Settings
     engine: str
     priors: dict[str, Prior] = field(default_factory=dict)
@@ -83,7 +97,7 @@ class Tuner:
         return len(self.candidates) > 1 and labels in POINTS
 
     def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
-        """Return the choice by the labels at the last comparison, as they were then; None before any."""
+        """Return the choice by the labels at the last comparison, as they were then; None before the first comparison."""
         if len(self.candidates) == 1 or not (told := told_when(log, POINTS)):
             return None
         key = tuple(told.items()), tuple(declared)
@@ -92,13 +106,13 @@ class Tuner:
         return self.choices[key]
 
     def restore(self, log: Sequence[Event], declared: Sequence[Hashable], choice: Choice | None, prior: Prior) -> None:
-        """Take the choice that this log led to, and its prior, as they were saved."""
+        """Take over the choice that this log led to, and its prior, as they were saved."""
         self.priors[choice.name if choice else next(iter(self.candidates))] = prior
         if choice:
             self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
 
     def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
-        """Return the field of the candidate that this log speaks for, with the present labels, one by one or at once."""
+        """Return the field of the candidate that this log speaks for, with the labels of ``now``, one by one or at once."""
         prior = self.prior(self.choice(log, declared))
         if now.origin is prior:
             return now

@@ -22,18 +22,42 @@ from askgraph.support.wording import counted
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
-MAX_NORM_PROBES = MAX_GROUPS + 64  # probes of ‖g‖₂
-WORK_UP_TO = 1e9  # n times (entries of the factor a node) squared: about five seconds of factorising
+MAX_NORM_PROBES = MAX_GROUPS + 64  # probes of ‖g‖₂, at most
+WORK_UP_TO = 1e9  # n times (entries of the factor per node) squared: five seconds of factorizing; beyond, iterative
 
 
 def prior(
     graph: Graph | ShardedGraph, delta: float | None = None, engine: str = "auto", columns: bool = False
 ) -> Prior:
-    """Return an engine for this graph; ``prior.reason`` says which and why. δ is a thousandth of the mean degree by default.
+    """Return an engine for a graph: the Gaussian field before any label, and a way to solve with its precision L + δI.
 
+    Where ``engine`` is "auto" and the engine chosen first fails, another one takes its place, and its reason says so.
+
+    Parameters
+    ----------
+    graph : Graph or ShardedGraph
+        The graph.
+    delta : float, optional
+        The ridge δ, a positive number; by default a thousandth of the mean degree of the nodes that have an edge.
+    engine : str
+        "auto" to choose by the size of the graph, or an engine's name: "dense", "direct", "iterative", "petsc", "gpu",
+        "gpu-dense" or "gpu-sparse".
+    columns : bool
+        Whether every question will read all columns of the covariance, as the samplers fl, kl, eer and tsa do; "auto" and
+        "gpu" then prefer the inverse on larger graphs than they do otherwise.
+
+    Returns
+    -------
+    Prior
+        The engine; its attribute ``name`` is the engine's name, and ``reason`` is a sentence that says why it was chosen.
+
+    Examples
+    --------
     >>> import askgraph as ag
     >>> ag.prior(ag.chain(5)).reason
     'dense: 5 nodes are few enough to hold the inverse'
+    >>> ag.prior(ag.chain(5), delta=0.5, engine="direct").name
+    'direct'
     """
     precision = Precision.of(graph, delta)
     made, reason = choice(precision, engine, columns)
@@ -51,7 +75,7 @@ def prior(
 
 
 def named(engine: str) -> type[Prior]:
-    """Return an engine by its name; those on a GPU load CuPy."""
+    """Return an engine by its name; an engine on a GPU loads CuPy."""
     if engine.startswith("gpu-"):
         found = {made.name: made for made in (_gpu().GpuDense, _gpu().GpuSparse)}.get(engine)
     else:
@@ -70,11 +94,11 @@ def _gpu() -> Any:
 
 
 def choice(precision: Precision, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
-    """Return the engine that the rule picks, and why.
+    """Return the engine that the rule picks, and a sentence that says why.
 
-    Dense where the inverse is small, direct where the factor is, iterative elsewhere; petsc for a graph in shards.
+    Dense where the inverse is small, direct where the factor is small, iterative elsewhere; petsc for a graph in shards.
 
-    A utility that reads all ``columns`` of the covariance at every question is served by the inverse as long as it fits.
+    For a utility that reads all ``columns`` of the covariance at every question, dense as long as the inverse fits in memory.
     """
     graph: Any = precision.graph
     if engine == "gpu" and isinstance(graph, Graph):

@@ -44,7 +44,7 @@ class Prior(ABC):
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
     tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal
-    reason: str = ""
+    reason: str = ""  # the engine's name, and why it was chosen
 
     def __init__(self, precision: Precision, space: Space | None = None) -> None:
         self.precision = precision
@@ -135,7 +135,7 @@ class Prior(ABC):
         return {}
 
     def restore(self, stored: Arrays) -> None:  # noqa: B027 -- most engines have nothing to restore
-        """Take what ``arrays`` gave instead of computing it."""
+        """Take over what ``arrays`` returned, instead of computing it."""
 
     def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Spread:
         """Return the summaries that were saved as arrays, after this number of labels in V."""
@@ -210,7 +210,7 @@ class Prior(ABC):
 
 
 def check_single(precision: Precision, engine: str) -> None:
-    """Refuse weights whose covariance single precision cannot hold."""
+    """Raise `ConvergenceError` for weights whose covariance single precision cannot hold."""
     typical = precision.graph.mean_degree + precision.delta
     if not 1 / SINGLE < typical < SINGLE:
         raise ConvergenceError(
@@ -229,7 +229,7 @@ def highest_in_runs(first: IntArray, x: Array) -> Array:
 
 
 def check_residual(residual: float, what: str) -> None:
-    """Raise where a relative residual is larger than promised, or not a number."""
+    """Raise `ConvergenceError` where a relative residual is above MAX_RESIDUAL, or not a number."""
     if not residual <= MAX_RESIDUAL:
         raise ConvergenceError(
             f"{what} did not converge: relative residual {residual:.1e}, {MAX_RESIDUAL:g} was asked for. The weights span too "

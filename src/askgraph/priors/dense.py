@@ -12,7 +12,7 @@ from askgraph.priors.summaries import Exact
 from askgraph.support.memory import fits
 from askgraph.types import Array, IntArray
 
-MAX_NODES = 20_000  # the inverse takes 3.2 GB
+MAX_NODES = 20_000  # more are refused: the inverse takes 3.2 GB
 
 
 class Dense(Prior):

@@ -15,8 +15,8 @@ from askgraph.support.memory import free_bytes
 from askgraph.support.progress import compiling
 from askgraph.types import Array
 
-MAX_MEMORY_SHARE = 0.25  # of free memory that a factor may take: summaries and solves need as much again
-MAX_WORK = 2e11  # multiplications: about two minutes
+MAX_MEMORY_SHARE = 0.25  # of free memory; a larger factor is refused, since summaries and solves need as much again
+MAX_WORK = 2e11  # multiplications, about two minutes; a factor that takes more is refused
 
 
 class Direct(Prior):
@@ -33,7 +33,7 @@ class Direct(Prior):
 
     @property
     def scaled_matrix(self) -> csr_array:
-        """Q times the magnitude of G₀: what is factorised, so that nothing overflows; pinned rows stay the identity's."""
+        """Q times the magnitude of G₀, which is factorized, so that nothing overflows; pinned rows stay the identity's."""
         return self.precision.matrix if self.magnitude == 1 else diags_array(self._scales) @ self.precision.matrix
 
     @property

@@ -24,8 +24,8 @@ from askgraph.support.memory import fits
 from askgraph.support.progress import bar
 from askgraph.types import Array, IntArray
 
-MAX_RIDGE_LOSS = 1e-6  # share of δ that rounding of d + δ may change
-NODES_PER_GROUP = 32  # on average, at least
+MAX_RIDGE_LOSS = 1e-6  # share of δ that rounding of d + δ may change; where it is more, the engine refuses the graph
+NODES_PER_GROUP = 32  # on average, at least; a graph with fewer nodes has no groups
 BATCH = 8  # probes that are solved for before the halo is exchanged once for W X
 
 

@@ -15,16 +15,16 @@ from askgraph.priors.noise.host import signs
 from askgraph.types import AnyArray, Array, BoolArray
 
 PREFIX = "askgraph_"  # of the options that PETSC_OPTIONS may hold for these solves, such as -askgraph_ksp_monitor
-QUICK = 40  # steps in which the diagonal alone gets to 1e-6: such a graph mixes fast, and has nothing to coarsen
-TRIAL = 1e-6
-EVEN = 2.0  # mean degree of a neighbour over that of a node, up to which interpolation is smoothed: beyond, hubs fill it in
+QUICK = 40  # steps; where the diagonal alone gets to TRIAL in fewer, the graph mixes fast and has nothing to coarsen
+TRIAL = 1e-6  # relative residual of the trial with the diagonal alone
+EVEN = 2.0  # mean neighbors of a neighbor over those of a node; above it hubs would fill in smoothed interpolation
 ADVICE = 'raise delta, narrow the range of the weights, or use engine="direct"'
-STEPS, AGAIN = 2_000, 3  # of a solve, and how often it may be refined
-NEAR = 8 * np.finfo(float).eps  # of the terms of Qx: a residual below is not told from rounding
+STEPS, AGAIN = 2_000, 3  # most steps of a round, and most rounds of a solve
+NEAR = 8 * np.finfo(float).eps  # relative to the terms of Qx: a smaller residual is not told from rounding
 
 
 def petsc() -> Any:
-    """Return the module; PETSc starts when it is first loaded."""
+    """Return the module petsc4py.PETSc; PETSc starts when the module is first loaded."""
     try:
         from petsc4py import PETSc
     except ImportError:
@@ -76,7 +76,7 @@ class Ksp:
         return float(self._x.dot(self._r))
 
     def _improve(self, rtol: float) -> int:
-        """Return x + Q⁻¹ r, roughly."""
+        """Add Q⁻¹ r to x, up to a relative residual, and return the number of steps."""
         ksp, step = self._chosen[0], self._r.duplicate()
         ksp.setTolerances(rtol=max(rtol, 1e-14), atol=0.0, max_it=STEPS)
         ksp.solve(self._r, step)
@@ -124,7 +124,7 @@ class Ksp:
 
     @cached_property
     def _chosen(self) -> tuple[Any, str]:
-        """By counting steps, not seconds, so that the same input gives the same result."""
+        """The solver and the name of its preconditioner, chosen by steps, not seconds: the same input gives the same result."""
         ksp = self._made("jacobi")
         z = signs(self._graph.nodes, self._graph.nodes, slice(0, 1))[:, 0].astype(float)
         b, x = self._matrix.createVecLeft(), self._matrix.createVecRight()

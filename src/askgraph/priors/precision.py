@@ -13,7 +13,7 @@ from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.types import Array, BoolArray, IntArray
 
-RIDGE = 0.001  # δ over the mean degree, where no δ is given
+RIDGE = 0.001  # times the mean degree: δ where none is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Precision:
 
     graph: Graph  # or some rows of it: a ShardedGraph has what is read of it there
     delta: float
-    pinned: BoolArray
-    extra: Array
+    pinned: BoolArray  # True where an exact label was folded in
+    extra: Array  # 1/γ² where a noisy label was folded in, 0 elsewhere
 
     @classmethod
     def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
@@ -49,7 +49,7 @@ class Precision:
 
     @cached_property
     def excess(self) -> Array:
-        """The row sums of ``matrix``, exactly: what a node loses to the ridge and to pinned neighbours."""
+        """The row sums of ``matrix``, exactly: what a node loses to the ridge and to pinned neighbors."""
         lost = self.delta + self.extra + self.graph.weights @ self.pinned.astype(float)
         return np.where(self.pinned, 1.0, lost)
 

@@ -25,16 +25,16 @@ from askgraph.spaces.base import Space
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
-CHUNK = 65_536  # rows squared at a time
-SHARP = 1e-2  # residual of a column whose g_ii counts: its error is of the order of the square
-SHARP_SQUARES = 1e-3  # where ‖g‖₂ counts too, whose error is of the order of the residual
+CHUNK = 65_536  # rows whose squares are in memory at a time
+SHARP = 1e-2  # relative residual of a column that only g_ii is read of: the error of g_ii is of the order of its square
+SHARP_SQUARES = 1e-3  # the same where ‖g‖₂ is read too: the error of ‖g‖₂ is of the order of the residual itself
 
 
 class Noise(Protocol):
-    """Where samples come from."""
+    """The noise ξ that samples are made from."""
 
     def at(self, node: int, count: int) -> Array:
-        """Return ξ at one node."""
+        """Return ξ at one node, one number per sample."""
         ...
 
     def arrays(self) -> dict[str, AnyArray]:
@@ -44,13 +44,13 @@ class Noise(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Y_t = Y − V U, Y = P G ξ, a column a probe, and the running weighted sum of its squares."""
+    """Y_t = Y − V U with Y = P G ξ, one column per probe, and the weighted sum of the squares of Y_t."""
 
     values: Sample  # Y
-    weights: Array  # of the columns: 1/k for random ones
+    weights: Array  # one per column: 1/k for each of k random columns
     noise: Noise  # ξ
     told: Array  # U (t, k)
-    square: Array  # Σ of weighted squares of Y_t, a value a node
+    square: Array  # weighted sum of the squares of Y_t, one number per node
 
     @classmethod
     def of(cls, space: Space, values: Sample, weights: Array, noise: Noise) -> Samples:
@@ -102,13 +102,13 @@ class Probed:
 
     @cached_property
     def variance(self) -> Array:
-        """g_ii: exact where known, estimated elsewhere, and never 0 there."""
+        """g_ii of each node: exact where ``known``, elsewhere an estimate above 0."""
         constant = self.share * (self.influence_l1 - self.local) ** 2
         return np.where(self.known, self.known_variance, self.local + self.field_samples.square + constant)
 
     @cached_property
     def influence_l2(self) -> Array:
-        """‖g_i‖₂: exact where known, estimated elsewhere, and at least g_ii there."""
+        """‖g_i‖₂ of each node: exact where ``known``, elsewhere an estimate, at least g_ii."""
         if self.flat_samples is None:
             raise EngineError("this field does not follow |g|_2: start it with Field.start(prior, squares=True)")
         constant = self.share / self.delta * (self.influence_l1 - self.local) ** 2

@@ -14,13 +14,10 @@ from askgraph.priors.probed import Noise, Probed, Sample, Samples
 from askgraph.spaces.base import Space
 from askgraph.types import Array
 
-PILOT_PROBES, MAX_PROBES = (
-    16,
-    256,
-)  # probes of the field: those that say how many are needed, and the most that are made
+PILOT_PROBES, MAX_PROBES = 16, 256  # probes of the field: those that say how many are needed, and the most
 PROBES_STEP = 8  # probes come in multiples of this
-MAX_GROUPS = 512  # of nodes over which probes of ‖g‖₂ are exact
-TARGET_ERROR = 0.027  # relative error of a variance that probes estimate
+MAX_GROUPS = 512  # of nodes; what is constant on groups is solved for exactly in probes of ‖g‖₂
+TARGET_ERROR = 0.027  # relative standard error of an estimated variance; as many probes are made as that takes
 ACCURATE = 3e-9  # relative residual of what enters the field: 500 labels leave errors of up to 4e-9 in the votes
 
 Block = Callable[[slice], Any]  # some columns of noise, one row per node of this process
@@ -86,7 +83,7 @@ class ProbedPrior(Prior):
         )
 
     def _field_probes(self, noise: BlockNoise, certain: Array) -> Sample:
-        """Return P X, one column per probe: as many as bring the error of a variance down to the target, by a pilot's word."""
+        """Return P X, one column per probe: as many probes as TARGET_ERROR takes, by what a few pilot probes say."""
         if self.probes is not None:
             return self._probes(noise.block, self.probes)
         pilot = self._probes(noise.block, PILOT_PROBES)
@@ -96,7 +93,7 @@ class ProbedPrior(Prior):
         return values
 
     def _needed(self, pilot: Sample, certain: Array) -> int:
-        """Return the number of probes that the share of the variance that is estimated asks for."""
+        """Return the number of probes that are needed, by the share of each variance that is estimated."""
         square, total = np.einsum("ij,ij->i", pilot, pilot) / np.float32(PILOT_PROBES), self.space.total
         share = float(total((square / (square + certain)) ** 2 * self.free) / max(total(self.free), 1))
         check_residual(0.0 if np.isfinite(share) else np.inf, "probing the covariance")

@@ -15,16 +15,16 @@ Arrays = dict[str, AnyArray]
 
 
 class Covariance(Protocol):
-    """What a summary needs to know of the field it belongs to."""
+    """What summaries read of the field that they belong to."""
 
     @property
     def space(self) -> Space:
-        """Where its arrays live."""
+        """The space that the arrays of the field live in."""
         ...
 
     @property
     def factor(self) -> Array:
-        """V (n × t)."""
+        """V (n × t), one column per label since the last rebase."""
         ...
 
     def apply(self, x: Array) -> Array:
@@ -45,17 +45,17 @@ class Spread(Protocol):
 
     @property
     def variance(self) -> Array:
-        """g_ii."""
+        """The variance g_ii of each node."""
         ...
 
     @property
     def influence_l1(self) -> Array:
-        """‖g_i‖₁ = (G1)_i, since G ≥ 0."""
+        """The norm ‖g_i‖₁ of each node, which is (G1)_i since G ≥ 0."""
         ...
 
     @property
     def influence_l2(self) -> Array:
-        """‖g_i‖₂."""
+        """The norm ‖g_i‖₂ of each node."""
         ...
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Spread:
@@ -115,7 +115,7 @@ class Exact:
         )
 
     def sharpened(self, field: Covariance, nodes: IntArray) -> Exact:
-        """Return the same: all nodes are exact."""
+        """Return these summaries, which are exact at all nodes."""
         return self
 
     def arrays(self) -> Arrays:

@@ -15,21 +15,58 @@ from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 from askgraph.utilities.recent import reweighted
 
-HEARD = 0.9  # the share of the neighbours in a consensus
-SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes by which its confidence is set, and the exponents tried
+HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
+SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes that the exponent of a consensus is set by, and its range
 
 
 class Readout(Protocol):
-    """Class probabilities (n × C) of a field's nodes, or of rows with other votes that are linked to nodes by weights."""
+    """A function from a field to class probabilities; pass one to ``Learner(graph, readout=...)``.
+
+    Examples
+    --------
+    A readout of your own: the votes as they are, scaled to the sum 1.
+
+    >>> import askgraph as ag
+    >>> def plain(field, votes=None, links=None):
+    ...     votes = 1e-9 + np.maximum(field.votes if votes is None else votes, 0.0)
+    ...     return votes / votes.sum(axis=1, keepdims=True)
+    >>> learner = ag.Learner(ag.chain(4), readout=plain, rng=0)
+    >>> learner.tell_all({0: "left", 3: "right"})
+    >>> learner.predict().tolist()
+    ['left', 'left', 'right', 'right']
+    """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return probabilities: one row per node, one column per class."""
+        """Return the class probabilities of the nodes, or of samples outside the graph.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+        votes : array, optional
+            The votes of samples outside the graph, one row per sample; by default the votes of the nodes.
+        links : scipy.sparse.csr_array, optional
+            The weights that tie these samples to nodes, one row per sample, one column per node.
+
+        Returns
+        -------
+        array
+            One row per node (or sample), one column per class.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Map:
-    """The paper's decision: argmax of the mean (7), probabilities (6)."""
+    """The paper's decision: argmax of the mean (7), probabilities (6).
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2).observe(0, 0).observe(4, 1)
+    >>> ag.Map()(field)[1:4].round(2).tolist()
+    [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+    """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return p_c ∝ (1 + μ_c)/2."""
@@ -38,10 +75,25 @@ class Map:
 
 @dataclass(frozen=True)
 class Mass:
-    r"""Class-mass normalisation (Zhu 2003): :math:`q_c h_{ic} / \sum_{j \in U} h_{jc}`, q the class prior.
+    r"""Class-mass normalization (Zhu 2003): :math:`q_c h_{ic} / \sum_{j \in U} h_{jc}`, q the class prior.
 
-    A node keeps the share 1 − H of the uniform distribution: what no label reaches stays at 1/C. A class without labels
-    has no votes, so it is never decided for, but keeps its part of that share.
+    A node keeps the share 1 − H of the uniform distribution: a node that no label reaches stays at 1/C. A class without
+    labels has no votes, so it is never decided for, but it keeps its part of that share.
+
+    Parameters
+    ----------
+    prior : {"uniform", "frequency"} or tuple of float
+        The class prior q: the same for all classes, by the labels so far, or one positive number per class, in the order of
+        the classes.
+
+    Examples
+    --------
+    Node 1 is halfway between the two labels. Class 0 has few votes in all, so each of them counts for more.
+
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(7), delta=1e-6), 2).observe(0, 0).observe(2, 1)
+    >>> ag.Map()(field)[1].round(2).tolist(), ag.Mass()(field)[1].round(2).tolist()
+    ([0.5, 0.5], [0.9, 0.1])
     """
 
     prior: Literal["uniform", "frequency"] | tuple[float, ...] = "uniform"
@@ -57,7 +109,7 @@ class Mass:
         """Return H · (normalized votes) + (1 − H)/C."""
         votes, mass = np.maximum(field.votes if votes is None else votes, 0.0), field.mass
         weights = self._prior(field.counts)
-        if (mass > 0).any():  # else nothing is left to normalise over
+        if (mass > 0).any():  # else there is nothing to normalize by
             weights = coding.ratio(weights, mass)
         return _blended(votes, votes * field.space.asarray(weights))
 
@@ -73,11 +125,25 @@ class Mass:
 
 @dataclass(frozen=True)
 class Tempered:
-    r"""Class-mass normalisation with label frequencies, tempered: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau`, the classes seen.
+    r"""Class-mass normalization with a temperature: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau` over the classes seen.
 
-    Where the graph mixes fast, what labels tell is a few per cent of a constant: τ must be large there, and is 1 where votes
-    fall off by themselves. It is the temperature at which the labels are best predicted from each other, drawn towards
-    2/σ, σ the spread of ln(h/h̄) over classes. A ``tau`` of your own may be given.
+    q are the label frequencies, h̄ the mean votes over the unlabeled nodes that votes reach. Where the graph mixes fast, what
+    labels tell is a few percent of a constant: τ must be large there, and is 1 where votes fall off by themselves.
+
+    Parameters
+    ----------
+    tau : float, optional
+        The temperature τ, a positive number. By default the one at which the labels are best predicted from each other,
+        drawn toward 2/σ, where σ is the spread of ln(h/h̄) over classes.
+
+    Examples
+    --------
+    The higher the temperature, the surer the probabilities.
+
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(6), delta=1e-6), 2).observe(0, 0).observe(5, 1)
+    >>> [ag.Tempered(tau)(field)[2].round(2).tolist() for tau in (1.0, 4.0)]
+    [[0.6, 0.4], [0.84, 0.16]]
     """
 
     tau: float | None = None
@@ -87,20 +153,28 @@ class Tempered:
             raise SettingError(f"tau={self.tau}: a temperature is a positive number, or None to have it chosen")
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return H p + (1 − H)/C: what no label reaches stays at 1/C, and a class without labels keeps its part of that."""
+        """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""
         return _read(field, tempered(field, self.tau), votes)
 
 
 @dataclass(frozen=True)
 class Consensus:
-    r"""Tempered probabilities, then a word with the neighbours: :math:`p_i \leftarrow 0.1\, p_i + 0.9 \sum_j w_{ij} p_j / d_i`.
+    r"""Tempered probabilities, averaged with the neighbors': :math:`p_i \leftarrow 0.1\, p_i + 0.9 \sum_j w_{ij} p_j / d_i`.
 
-    Votes are read by class mass, or as they are where labels are predicted better so. A mean over neighbours is right more
-    often, but less sure: one exponent for all nodes makes up for that, so that confidence on average is what it was.
+    Votes are read by class mass, or as they are where the labels are predicted better that way. A mean over neighbors is
+    right more often, but less sure: one exponent for all nodes makes up for that, so that on average the probability of the
+    likeliest class is what it was before. A labeled node keeps its label. This is the readout of a learner by default.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(6)), 2).observe(0, 0).observe(5, 1)
+    >>> ag.Consensus()(field).argmax(axis=1).tolist()
+    [0, 0, 0, 1, 1, 1]
     """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return probabilities of all nodes, or of samples with these votes that are linked to nodes by weights."""
+        """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that links tie to nodes."""
         if votes is None or links is None:
             return self.of_nodes(field).copy()
         reading, origin, space = tempered_or_plain(field), field.origin, field.space
@@ -111,7 +185,18 @@ class Consensus:
 
     @staticmethod
     def of_nodes(field: Field) -> Array:
-        """Return the probabilities of all nodes, computed once per field: not to be written to."""
+        """Return the probabilities of all nodes, computed once per field.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+
+        Returns
+        -------
+        array
+            One row per node, one column per class. The field keeps this array: do not write to it.
+        """
 
         def compute() -> Array:
             p = _read(field, tempered_or_plain(field), None)
@@ -166,7 +251,18 @@ def _blended(votes: Array, scores: Array) -> Array:
 
 @dataclass(frozen=True)
 class Reweighted:
-    """The decision that goes with the sampler ``pwll``: the paper's, of votes in the graph that Poisson's equation reweights."""
+    """The readout that goes with the sampler ``pwll``: the paper's, of votes in the graph that Poisson's equation reweights.
+
+    It reads the nodes of the graph only, and raises an error for other votes.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(6), "pwll", readout=ag.Reweighted(), rng=0)
+    >>> learner.tell_all({0: "left", 5: "right"})
+    >>> learner.predict().tolist()
+    ['left', 'left', 'left', 'right', 'right', 'right']
+    """
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return p_c ∝ u_c + (1 − Σ_c u_c)/2."""

@@ -14,11 +14,11 @@ from askgraph.priors.base import Prior
 from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
-TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)
+TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)  # τ that are tried
 FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes, so that no class gets probability 0
-ODD = 0.02  # the share of labels that nothing could have predicted
-NEVER = -50.0  # the score of a class whose only label is left out
-PLAIN = 0.5  # what reading votes without masses must gain to be chosen, in nats
+ODD = 0.02  # the share of labels that count as drawn at random in the loss, so that no label costs too much
+NEVER = -50.0  # the logarithm of the score of a class whose only label is left out
+PLAIN = 0.5  # nats; votes are read without class masses where the loss is lower by more than this
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Reading:
 
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
-    """Return class-mass normalization with label frequencies at this temperature, or at one chosen; None without evidence."""
+    """Return class-mass normalization at this temperature, or at the best one; None where no votes reach an unlabeled node."""
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
@@ -48,7 +48,10 @@ def tempered(field: Field, tau: float | None = None) -> Reading | None:
 
 
 def tempered_or_plain(field: Field) -> Reading | None:
-    """Return class-mass normalization, or the votes as they are where labels are predicted better so; the temperature is freer."""
+    """Return class-mass normalization, or the votes as they are where the labels are predicted better that way.
+
+    The temperature is drawn less strongly toward 2/σ than in ``tempered``. None where no votes reach an unlabeled node.
+    """
     evidence = _Evidence.of(field)
     if evidence is None:
         return None
@@ -57,9 +60,9 @@ def tempered_or_plain(field: Field) -> Reading | None:
 
 
 def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
-    """Return labels left out one at a time, and the class probabilities that all others then give, one row per label.
+    """Return labels left out one at a time, and the class probabilities that all other labels give, one row per label.
 
-    Of labels that were folded in, some or ``every`` one.
+    Of labels that were folded in, at most 64, or all with ``every``.
     """
     evidence = _Evidence.of(field, every)
     if evidence is None:
@@ -73,9 +76,9 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
 
 
 def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
-    """Return -Σ ln p of labels, each from all others, and the number of labels counted: those not alone in their class.
+    """Return -Σ ln p of labels in nats, each from all others, and the number of labels counted: those not alone in their class.
 
-    The prior holds no label yet: one solve per label, and no factorization.
+    The prior has no label yet. This takes one solve per label.
     """
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
@@ -87,7 +90,7 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
 
 @dataclass(frozen=True)
 class _Votes:
-    """The votes of all nodes, and how many labels of each class they are from."""
+    """The votes of all nodes, and the number of labels of each class that these votes come from."""
 
     space: Space
     votes: Array
@@ -111,14 +114,14 @@ class _Votes:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """The votes for the classes seen, summed over the unlabeled nodes they reach, and what labels say of each other."""
+    """The votes for the classes seen, summed over the unlabeled nodes that votes reach, and leave-one-out of the labels."""
 
     classes: int
     seen: IntArray
     counts: Array  # labels of each class seen
-    total: Array  # their votes, summed
-    reached: int  # over so many nodes
-    likely: float  # τ₀
+    total: Array  # votes for each class seen, summed over the nodes reached
+    reached: int  # unlabeled nodes that votes reach
+    likely: float  # τ₀ = 2/σ
     left: LeftOut
 
     @classmethod
@@ -190,7 +193,7 @@ class _Evidence:
 
     @cached_property
     def _others(self) -> Array:
-        """How many labels of each class are left."""
+        """The number of labels of each class that are left, one row per label left out."""
         return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 

@@ -94,7 +94,7 @@ class Space(ABC):
         return self.asarray(x)
 
     def total(self, x: AnyArray) -> Any:
-        """Sum over all nodes."""
+        """Return the sum of x over all nodes."""
         return self.allreduce(x.sum(axis=0))[()]
 
     def inner(self, a: AnyArray, b: AnyArray) -> Array:
@@ -125,7 +125,7 @@ class Space(ABC):
         return self.put(self.zeros(dtype=bool), np.array([node]), True)
 
     def linked(self, links: csr_array, x: AnyArray) -> AnyArray:
-        """Return ``links @ x``: one row per sample outside the graph, which hangs on nodes by its weights."""
+        """Return ``links @ x``: one row per sample outside the graph, ``links`` being its weights to nodes."""
         return self.asarray(np.asarray(links @ self.to_numpy(x)))
 
     def sample(self, rows: IntArray, count: int) -> IntArray:
@@ -133,17 +133,17 @@ class Space(ABC):
         return rows[:: max(1, rows.size // count)]
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> int:
-        """Draw the node of one of these rows."""
+        """Draw one of these rows at random, over all processes, and return its node."""
         nodes = np.sort(self.allgather(self.nodes_of(rows)))
         return int(nodes[rng.integers(nodes.size)])
 
     def best(self, rows: IntArray, scores: Array, rng: np.random.Generator, tie: float) -> int:
-        """Return the node with the highest score; one of those within the share ``tie`` of it, drawn at random."""
+        """Return the node with the highest score; of scores within the share ``tie`` of the largest magnitude, one at random."""
         least = self.highest(scores) - tie * self.highest(abs(scores))
         return self.draw(rows[scores >= least], rng)
 
     def top(self, rows: IntArray, scores: Array, count: int) -> IntArray:
-        """Return the nodes with the highest scores, the best first, ties by node."""
+        """Return the ``count`` nodes with the highest scores, the best first, ties in the order of nodes."""
         if rows.size > count:
             some = np.argpartition(-scores, count)[:count]
             rows, scores = rows[some], scores[some]

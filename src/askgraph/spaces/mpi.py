@@ -76,7 +76,7 @@ class MpiSpace(Space):
 
     @property
     def threads(self) -> int:
-        """One: what the processes do together, they do in the same order."""
+        """One thread, since all processes must do what they do together in the same order."""
         return 1
 
     def gather(self, x: AnyArray) -> AnyArray:
@@ -120,11 +120,11 @@ class MpiSpace(Space):
         return rows[np.isin(self.nodes_of(rows), chosen)]
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> int:
-        """Draw the node of one of these rows."""
+        """Draw one of these rows at random, over all processes, and return its node."""
         return int(self._at(rows, rng.integers(self.count(rows), size=1))[0])
 
     def _at(self, rows: IntArray, places: IntArray) -> IntArray:
-        """Return the nodes at these places in the order of all their nodes, by bisection: no process holds them all."""
+        """Return the nodes at some places in the sorted list of all rows' nodes, by bisection: no process holds the list."""
         nodes = np.sort(self.nodes_of(rows))
         low, high = np.zeros(places.size, dtype=np.int64), np.full(places.size, self.graph.n_nodes - 1)
         while (low < high).any():

@@ -22,23 +22,73 @@ Rows are indices into the arrays of this process, on every engine; ``field.space
 
 
 def field_chances(field: Field, rows: IntArray) -> Array:
-    """Return p(y_i) of the field itself (6)."""
+    """Return the field's own class probabilities (6) of some rows.
+
+    Parameters
+    ----------
+    field : Field
+        The field.
+    rows : array of int
+        The rows in the arrays of this process.
+
+    Returns
+    -------
+    array
+        One row per row asked for, one column per class, at least two columns.
+    """
     return coding.chances(coding.at_least_two(field.votes)[rows])
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A utility and what a learner must know to use it."""
+    """A utility and what a learner must know to use it; pass one to ``Learner(graph, utility=...)``.
+
+    A plain function may be passed to a learner as well. A criterion says more, so that the learner computes no more than
+    the utility reads.
+
+    Parameters
+    ----------
+    utility : callable
+        A function ``(field, rows, p) -> scores``, larger is better.
+    exact : callable, optional
+        The utility in a form that is linear in p, for ``form="derived"`` and ``expect="min"``; by default the utility.
+    calm : callable, optional
+        What the printed form becomes at full doubt; by default the utility itself, with p softened by doubt.
+    marginals : callable
+        A function ``(field, rows) -> p``: the probabilities of the answers, one row per row, one column per class.
+    squares : bool
+        Whether the utility reads ‖g_i‖₂.
+    columns : bool
+        Whether the utility looks ahead through columns of the covariance.
+    summaries : bool
+        Whether the utility reads g_ii, ‖g_i‖₁ or ‖g_i‖₂ at all.
+    sliced : bool
+        Whether the utility takes a slice for rows too, which spares copies where nearly all nodes are candidates.
+    means : callable, optional
+        The utility with Σ_c (1 − μ_c²) where the printed form has Σ_c (1 − p_c²); by default the utility.
+
+    Examples
+    --------
+    A sampler of your own: ask where the variance is largest.
+
+    >>> import askgraph as ag
+    >>> def widest(field, rows, p):
+    ...     return field.spread.variance[rows]
+    >>> learner = ag.Learner(ag.chain(5), ag.Criterion(widest), rng=0)
+    >>> learner.tell(0, "left")
+    >>> learner.ask()
+    4
+    """
 
     utility: Utility
-    exact: Utility | None = None  # linear in p, where the utility as printed is not: for the derived form and max–min
-    calm: Utility | None = None  # what full doubt turns the printed form into
+    exact: Utility | None = None
+    calm: Utility | None = None
     marginals: Callable[[Field, IntArray], Array] = field_chances
-    squares: bool = False  # reads ‖g‖₂
-    columns: bool = False  # looks ahead through columns of G
-    summaries: bool = True  # reads g_ii or a norm of g_i at all
-    sliced: bool = False  # takes a slice for rows too, which spares copies when nearly all are scored
-    means: Utility | None = None  # with Σ_c (1 − μ_c²) where the printed form has Σ_c (1 − p_c²)
+    squares: bool = False
+    columns: bool = False
+    summaries: bool = True
+    sliced: bool = False
+    means: Utility | None = None
 
     def score(
         self,
@@ -49,9 +99,30 @@ class Criterion:
         expect: str,
         shares: Sequence[float] | None = None,
     ) -> Array:
-        """Return the scores of these rows at doubt α, which leans to these class shares."""
+        """Return the scores of some rows.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+        rows : array of int
+            The rows of the candidates in the arrays of this process.
+        alpha : float
+            The doubt α, from 0 to 1.
+        form : {"printed", "derived", "means"}
+            The paper's printed formulas, the exact expectations, or the printed formulas with means for probabilities.
+        expect : {"mean", "min"}
+            The mean over answers, or the minimum.
+        shares : sequence of float, optional
+            The class shares that doubt leans to; None for equal shares.
+
+        Returns
+        -------
+        array
+            One score per row, larger is better.
+        """
         if self.sliced and rows.size > SCORE_ALL_FROM * len(field.votes):
-            with np.errstate(all="ignore"):  # at labeled nodes anything may come out; they are not looked at
+            with np.errstate(all="ignore"):  # scores of labeled nodes may be anything; they are dropped
                 return self._score(field, slice(None), alpha, form, expect, shares)[rows]
         return self._score(field, rows, alpha, form, expect, shares)
 
@@ -71,9 +142,8 @@ class Criterion:
         return alpha / 2 * self.calm(field, rows, p) + (1 - alpha) * utility(field, rows, p)  # (35)
 
 
-SCORE_ALL_FROM = (
-    0.9  # share of nodes that are candidates: beyond it, all nodes are scored, which is cheaper than copying arrays
-)
+# share of nodes that are candidates; above it all nodes are scored, which is cheaper than copying arrays
+SCORE_ALL_FROM = 0.9
 
 
 def _certain(p: Array) -> Iterator[Array]:
@@ -85,7 +155,26 @@ def _certain(p: Array) -> Iterator[Array]:
 
 
 def two_step_approximation(beta: float = 1.0) -> Criterion:
-    """Return the tsa criterion with this β."""
+    r"""Return the criterion of the sampler tsa with a β of your own (Jun & Nowak 2016).
+
+    Parameters
+    ----------
+    beta : float
+        The factor β in the marginals :math:`p_c \propto \sigma(2\beta\mu_c/g_{ii})`: the larger, the surer.
+
+    Returns
+    -------
+    Criterion
+        The criterion; ``utility="tsa"`` is the one with β = 1.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.star(6), ag.two_step_approximation(beta=0.5), rng=0)
+    >>> learner.tell_all({1: "left", 2: "right"})
+    >>> learner.ask()  # the hub
+    0
+    """
     return Criterion(
         partial(lookahead.two_step, beta=beta),
         marginals=partial(lookahead.two_step_marginals, beta=beta),

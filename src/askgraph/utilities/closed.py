@@ -47,7 +47,7 @@ def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
 def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
-    It reads the votes themselves, so p plays no part.
+    This utility reads the votes themselves, so p plays no part.
     """
     votes = coding.at_least_two(field.votes)[rows]
     shares = votes + (1 - coding.row_sums(votes)) / votes.shape[1]

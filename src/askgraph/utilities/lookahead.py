@@ -24,12 +24,10 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import lookahead_cuda
 from askgraph.utilities.closed import innovation
 
-CHUNK_BYTES = (
-    64_000_000  # of columns of G held at a time, a thread: eight at a million nodes, which are solved together
-)
+CHUNK_BYTES = 64_000_000  # columns of G that a thread holds and solves together: eight at a million nodes
 PLAIN_BYTES = 250_000  # the same for the array form, whose temporaries must stay in cache
-COMPILE_FROM = 200_000  # pairs x classes above which compiled kernels pay
-BAR_FROM = 100_000_000  # and above which a question may take seconds
+COMPILE_FROM = 200_000  # pairs times classes; from here on kernels are compiled, below that NumPy is faster
+BAR_FROM = 100_000_000  # pairs times classes; from here on a question may take seconds, and a progress bar is shown
 FLOOR = 1e-12  # probabilities below this count as this in logarithms
 
 
@@ -67,7 +65,7 @@ class Pairs:
 
     @property
     def R(self) -> Array:
-        """g_ij / (g_ii + γ²)."""
+        """g_ij / (g_ii + γ²), one row per candidate i, one column per node j."""
         return self.G / self.scale[:, None]
 
     def base(self, R: Array, c: int) -> Array:
@@ -75,12 +73,12 @@ class Pairs:
         return self.votes[:, c] - self.own[:, c, None] * R
 
     def reach(self, R: Array) -> Array:
-        """Return H after any answer."""
+        """Return H of every node after the answer, which does not depend on what the answer is."""
         H = self.votes.sum(axis=1)
         return np.asarray(H + (1 - self.own.sum(axis=1))[:, None] * R)
 
     def sum_over_others(self, contributions: Array) -> Array:
-        """Return the sum over unlabeled j ≠ i."""
+        """Return the sum over all unlabeled nodes but the candidate itself, one number per candidate."""
         here = np.flatnonzero(self.rows >= 0)
         contributions[here, self.rows[here]] = 0.0
         return np.asarray(contributions @ self.counted)

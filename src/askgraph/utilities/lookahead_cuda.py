@@ -18,8 +18,8 @@ from askgraph.utilities.closed import innovation
 CHUNK_BYTES = 4_000_000_000  # of columns of G held at a time
 FLOOR = 1e-12  # smaller probabilities count as this in logarithms
 ROUGH = 1e-3  # relative residual of the columns
-THREADS, TILE = 128, 32  # candidates per thread block; nodes that it reads together
-SPLITS = 64  # parts of the nodes that are summed apart
+THREADS, TILE = 128, 32  # candidates per thread block, and nodes that a thread block reads together
+SPLITS = 64  # parts that the nodes are cut into, at most; each is summed by thread blocks of its own
 
 
 def scores(field: Field, rows: IntArray, p: Array, votes: Array, name: str, *settings: float) -> Array:

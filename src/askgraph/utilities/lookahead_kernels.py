@@ -13,8 +13,8 @@ from askgraph.linalg import vector_math
 from askgraph.support.jit import jit
 from askgraph.types import Array, IntArray
 
-TIE = 1e-9
-FLOOR = 1e-12
+TIE = 1e-9  # votes that differ by less count as equal
+FLOOR = 1e-12  # smaller probabilities count as this in logarithms
 
 
 @jit()

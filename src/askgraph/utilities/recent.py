@@ -20,8 +20,8 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import closed
 
 CHUNK_BYTES = 64_000_000  # of columns of G₀ held at a time
-FAINT = 1e-5  # the least weight of a node in the reweighted graph
-RIDGE, LEAST_RIDGE = 1e-3, 1e-9  # τ before the first label, and from the 2K-th on
+FAINT = 1e-5  # the least factor w of a node in the reweighted graph
+RIDGE, LEAST_RIDGE = 1e-3, 1e-9  # τ before the first label, and once there are twice as many labels as classes
 
 
 def model_change(field: Field, rows: IntArray, p: Array) -> Array:
@@ -72,7 +72,7 @@ def reweighted(field: Field) -> Array:
     r"""Return the votes u (n × C) in the graph that Poisson's equation reweights, :math:`W' = \mathrm{diag}(w) W \mathrm{diag}(w)`.
 
     u is harmonic under :math:`L' + \tau I` and one-hot at the labels, whatever their noise; τ falls with every label held. The
-    graph depends on where the labels are, so each question takes a factorisation of its own, and one for w. Both are made
+    graph depends on where the labels are, so each question takes a factorization of its own, and one for w. Both are made
     without cancellation: the inverse of the dense engine would lose τ beside the weights.
     """
     known, Y = _known(field)

@@ -14,13 +14,10 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
-COLUMNS, MORE = (
-    8,
-    16,
-)  # most candidates solved for per question; MORE where ‖g‖₂, whose estimates are noisier, counts
-EXACT_UP_TO = 1_500  # nodes: all are solved for, once
-SPREAD = 1.5
-FIRST_GUESS = 0.3  # the share by which a node may be better than its estimate, before any was solved for
+COLUMNS, MORE = 8, 16  # most candidates solved for per question; MORE where ‖g‖₂ is read, whose estimates are noisier
+EXACT_UP_TO = 1_500  # candidates; up to this number all are solved for, once
+SPREAD = 1.5  # standard deviations by which a score may be above its estimate for the node to be solved for
+FIRST_GUESS = 0.3  # relative; the same before COLUMNS nodes were solved for
 
 
 def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, ahead: int) -> tuple[Field, IntArray]:
@@ -51,9 +48,9 @@ def _for_look_ahead(field: Field, rows: IntArray, ahead: int) -> tuple[Field, In
 
 
 def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
-    """Return the share by which an unknown node may be better than its estimate: some standard deviations of what known ones were.
+    """Return the share by which the score of a node may be above its estimate, by how far estimates were off so far.
 
-    Their mean would be below 0, since they were chosen for high estimates; the unknown ones were not.
+    The mean error is left out: it is below 0, since the known nodes were chosen for high estimates; the others were not.
     """
     if field.space.count(known) < COLUMNS:
         return FIRST_GUESS

@@ -60,6 +60,21 @@ class Project:
         Settings of the project: its name, classes, fields, images, graph, learner settings, seed and overlap.
     answers
         All answers so far, and the labels that count.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> from askgraph.workbench.items import Source
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ag.Graph.from_edges([("ann", "bob"), ("bob", "cy"), ("cy", "di")]).save(f"{folder}/friends.npz")
+    ...     Project.create(f"{folder}/teams.ask", Source(graph=f"{folder}/friends.npz"), classes=["red", "blue"])
+    ...     with Project.open(f"{folder}/teams.ask", write=True) as project:
+    ...         for name, team in (("ann", "red"), ("di", "blue")):
+    ...             answer = project.say("me", name, "label", team)
+    ...         predicted = project.predictions()
+    >>> [predicted.classes[at] for at in predicted.decided]
+    ['red', 'red', 'blue', 'blue']
     """
 
     def __init__(self, store: Store) -> None:
@@ -138,6 +153,11 @@ class Project:
             The file.
         write
             Open it to save answers. Only one program can at a time; another one gets a ``BusyError``.
+
+        Yields
+        ------
+        Project
+            The project, until the block ends.
         """
         lock = WriterLock(path) if write else None
         if write:
@@ -263,6 +283,11 @@ class Project:
         ----------
         id
             The id of the item.
+
+        Returns
+        -------
+        int
+            The place.
         """
         found = self.store.place(one_line(id) or "")
         if found is None:
@@ -276,6 +301,11 @@ class Project:
         ----------
         place
             The place of the item.
+
+        Returns
+        -------
+        Item
+            The item.
         """
         return self.store.items([place])[0]
 
@@ -286,6 +316,11 @@ class Project:
         ----------
         item
             The item.
+
+        Returns
+        -------
+        str
+            One line of at most 80 characters.
         """
         kinds = {name: kind for name, kind in self.about["fields"].items() if name in item.fields}
         texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
@@ -358,6 +393,11 @@ class Project:
         ----------
         place
             The place of the item.
+
+        Returns
+        -------
+        bool
+            True if it has no label and is not set aside.
         """
         return self.answers.decision(place) == OPEN
 

@@ -20,9 +20,9 @@ from askgraph.errors import ConvergenceError
 from askgraph.linalg.cuda.runtime import compiled, cupy
 from askgraph.types import AnyArray, Array, IntArray
 
-THREADS, BLOCKS = 512, 2  # of a thread block, and how many of them a multiprocessor should hold
-LONG = 256  # neighbors from which a whole thread block works on a row
-STEPS, ROUNDS = 5_000, 12
+THREADS, BLOCKS = 512, 2  # threads of a thread block, and thread blocks that a multiprocessor should hold
+LONG = 256  # neighbors; a row with as many is worked on by a whole thread block
+STEPS, ROUNDS = 5_000, 12  # most steps and rounds of a solve; one that needs more raises ConvergenceError
 WINDOW = 1_024  # rows among which those of about as many neighbors are put side by side
 PART = 4_096  # rows that a thread block sums
 NARROW = 2e-5  # the least residual that a round in float32 aims at, relative to its start
@@ -60,12 +60,12 @@ class Pattern:
 
     @cached_property
     def slices(self) -> tuple[Any, Any, Any, Any]:
-        """Entries for one column in float32: 32 rows of about as many neighbors side by side, a thread a row."""
+        """Entries for one column in float32: 32 rows of about as many neighbors side by side, one thread per row."""
         cp, n, size = cupy(), self.n, -(-self.n // 32) * 32
         length = cp.diff(self.first)
         slot = cp.full(size, -1, np.int32)
         slot[:n] = cp.lexsort(cp.stack([-length, cp.arange(n) // WINDOW])).astype(np.int32)
-        slot[:n] = cp.where(length[slot[:n]] < LONG, slot[:n], -1)  # longer rows are seen to apart
+        slot[:n] = cp.where(length[slot[:n]] < LONG, slot[:n], -1)  # longer rows are handled apart
         slice_ = cp.zeros(size // 32 + 1, np.int64)
         widest = cp.where(slot >= 0, length[slot], 0).reshape(-1, 32).max(axis=1)
         slice_[1:] = cp.cumsum(32 * widest)
@@ -79,7 +79,7 @@ class Solver:
     """Solves with Q = L + diag(ridge), the rows and columns of pinned nodes left out; X is 0 there."""
 
     width = WIDTHS[-1]  # columns that are solved together
-    steps = 0  # of the last block
+    steps = 0  # taken for the last block of columns
 
     def __init__(self, pattern: Pattern, ridge: Array, pinned: AnyArray) -> None:
         cp, self._at = cupy(), pattern

@@ -16,7 +16,7 @@ USABLE = 0.95  # share of the free memory of a device that may be taken
 
 @cache
 def cupy() -> Any:
-    """Return CuPy, once a device answers."""
+    """Return the module cupy; raise an error if it is not installed or no device answers."""
     try:
         import cupy
     except ImportError as error:
@@ -48,7 +48,7 @@ def free_bytes() -> float:
 
 
 def fits(size: float, what: str, advice: str) -> None:
-    """Raise before an allocation that would not fit."""
+    """Raise `TooLargeError` if an allocation of ``size`` bytes would not fit on the device."""
     if size > (free := free_bytes()):
         raise TooLargeError(
             f"{what} would take about {size / 1e9:,.1f} GB on the GPU, and {free / 1e9:,.1f} GB are free there: {advice}"
@@ -57,7 +57,7 @@ def fits(size: float, what: str, advice: str) -> None:
 
 @contextmanager
 def guarded(what: str, advice: str) -> Iterator[None]:
-    """Say what did not fit when the device runs out of memory all the same."""
+    """Raise `TooLargeError`, which says what did not fit, if the device runs out of memory in the block."""
     try:
         yield
     except cupy().cuda.memory.OutOfMemoryError as error:

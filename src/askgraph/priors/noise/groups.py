@@ -63,7 +63,7 @@ class MpiGroupNoise:
         return np.concatenate([steps, self.signs.at(node, count - self.count)])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Refuse: the noise lives in many processes."""
+        """Raise an error, since the noise lives in many processes."""
         raise EngineError("the state of the petsc engine lives in many processes: save without state=True")
 
     def _columns(self, place: IntArray, home: IntArray, columns: slice) -> Array:

@@ -15,13 +15,13 @@ finalize = jit()(hashing.finalize)
 
 @jit()
 def mixed(x: Any, part: Any) -> Any:
-    """A round of splitmix64."""
+    """Return the hash after one more number: a round of splitmix64."""
     return finalize(x * GOLDEN + part + np.uint64(1))
 
 
 @jit()
 def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
-    """out_ic += ±√w_ij over the neighbors j of i, the sign bit c of the edge's hash, turned at its second end."""
+    """Add ±√w_ij to out_ic for all neighbors j of i; the sign is bit c of the edge's hash, reversed at its second end."""
     one = np.uint64(1)
     for i in range(len(out)):
         row = out[i]
@@ -35,7 +35,7 @@ def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> 
 
 @jit()
 def shard_edges(first: Any, column: Any, ids: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
-    """The same where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
+    """Do the same as ``edges`` where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
     one = np.uint64(1)
     for t in range(len(out)):
         row, i = out[t], ids[t]

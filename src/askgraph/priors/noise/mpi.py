@@ -44,7 +44,7 @@ class MpiSignNoise:
         return np.asarray(signs(nodes, nodes, slice(0, count), self._seed)[0] - means[:count])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Refuse: the noise lives in many processes."""
+        """Raise an error, since the noise lives in many processes."""
         raise EngineError("the state of the petsc engine lives in many processes: save without state=True")
 
 
@@ -76,7 +76,7 @@ class MpiFieldNoise:
         return self._graph.ranks.sum(noise)
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Refuse: the noise lives in many processes."""
+        """Raise an error, since the noise lives in many processes."""
         return self._signs.arrays()
 
     def _edges(self, columns: slice, rows: slice = slice(None)) -> Sample:
