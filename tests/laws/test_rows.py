@@ -10,13 +10,13 @@ from askgraph import priors
 from askgraph.priors import Dense
 from askgraph.priors.precision import Precision
 from askgraph.readouts import READOUTS
+from askgraph.utilities import SAMPLERS
 from tests.helpers.engines import ABROAD, SHUFFLED, close
 
 over_abroad = pytest.mark.parametrize("engine", ABROAD, ids=str)
 over_all = pytest.mark.parametrize("engine", [*ABROAD, SHUFFLED], ids=str)
 by_node = "reweights the graph node by node, which the shuffled engine keeps in the order of rows"
 in_shards = pytest.raises(ag.EngineError, match="all weights of a graph")
-SAMPLERS = ["tv", "msd", "influence", "unc", "eer", "tsa", "kl", "fl", "mc", "mcvopt", "dial", "pwll", "random"]
 
 
 def learners(engine, graph, **options):

@@ -150,8 +150,9 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values; raise an error for a function of the user's own, which cannot be saved."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        if isinstance(self.readout, tuple(map(type, READOUTS.values()))):
-            plain["readout"] = {type(self.readout).__name__.lower(): vars(self.readout)}
+        names = {type(readout): name for name, readout in READOUTS.items()}
+        if type(self.readout) in names:
+            plain["readout"] = {names[type(self.readout)]: vars(self.readout)}
         for name, value in plain.items():
             if not isinstance(value, str | int | float | dict | list | tuple | None):
                 raise SettingError(f"{name} is a {type(value).__name__} and cannot be saved: use one that has a name")

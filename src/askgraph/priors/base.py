@@ -113,7 +113,7 @@ class Prior(ABC):
     @cached_property
     def connected(self) -> bool:
         """Whether there is a path between any two nodes."""
-        return bool(self.space.highest(self.component_sizes) == self.n_nodes)
+        return bool(self.space.total(self.component_sizes < self.n_nodes) == 0)
 
     @cached_property
     def components(self) -> IntArray:
