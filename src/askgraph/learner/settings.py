@@ -150,7 +150,7 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values; raise an error for a function of the user's own, which cannot be saved."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        names = {type(readout): name for name, readout in READOUTS.items()}
+        names: dict[type, str] = {type(readout): name for name, readout in READOUTS.items()}
         if type(self.readout) in names:
             plain["readout"] = {names[type(self.readout)]: vars(self.readout)}
         for name, value in plain.items():

@@ -52,8 +52,8 @@ class Check:
 
 
 def rounded(x: float) -> str:
-    """Return a number with three decimals, or with three digits where it is large."""
-    digits = 3 if abs(x) < 1.5 else max(0, 2 - int(np.floor(np.log10(abs(x)))))
+    """Return a number with three decimals, or with three digits from 10 on."""
+    digits = 3 if abs(x) < 10 else max(0, 2 - int(np.floor(np.log10(abs(x)))))
     return f"{round(x, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
