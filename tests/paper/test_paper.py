@@ -23,7 +23,7 @@ from askgraph.paper.evidence import Check, Evidence, ahead, better, equal, inter
 from askgraph.paper.plan import DELTAS, FIGURES, READOUTS, SAMPLERS, Experiment, experiments, tuned
 from askgraph.paper.problems import ALL, BINARY, NETWORKS, SYNTHETIC, TABLES, Source
 from askgraph.paper.run import fill, read
-from askgraph.paper.study import FIGURE_NUMBERS, Study, choose_parts
+from askgraph.paper.study import FIGURE_NUMBERS, Study, _warned, choose_parts
 from askgraph.paper.symmetry import symmetry
 from askgraph.simulate import Problem, Run
 from askgraph.simulate.records import Records
@@ -307,6 +307,15 @@ def test_exchanging_names_changes_predictions_of_the_zero_one_field_only():
     assert max(record["zero_one"]) > 0.2
 
 
+def test_a_busy_machine_is_said():
+    def warned(*loads):
+        return _warned(Evidence(Curves(among()), runtimes=[{"load": load} for load in loads]))
+
+    cores = os.cpu_count() or 1
+    assert warned() == warned(9.0 * cores, 0.5, 0.5) == []
+    assert "busy" in warned(2.0 * cores, 2.0 * cores, 0.5)[0].text
+
+
 # Names
 
 
@@ -317,7 +326,7 @@ def test_naming_the_classes_in_another_order_changes_no_figure(name):
     experiment = PLAN[name]
     problem = experiment.source.problem()
     turned = Problem(problem.graph, problem.truth, problem.classes[::-1])
-    budget = 3 if name in NETWORKS else 12
+    budget = 2 if name in NETWORKS else 12
     for sampler in SAMPLERS:
         runs = [Run(sampler, 0, budget, experiment.doubt, "printed", experiment.delta, out) for out in READOUTS]
         for one, other in zip(*(simulate_together(each, runs) for each in (problem, turned)), strict=True):

@@ -105,7 +105,8 @@ class Judged:
         """The verdict in words."""
         if self.verdict != "depends":
             return self.verdict
-        return f"depends on {' and '.join(self.deciding) or 'several settings together'}, which the paper does not give"
+        *first, last = self.deciding or ["several settings together"]
+        return f"depends on {', '.join(first)}{' and ' if first else ''}{last}, which the paper does not give"
 
     @property
     def why(self) -> str:

@@ -165,13 +165,11 @@ def _of_data(base: Experiment, settings: Tuned) -> list[Experiment]:
 
 
 def _grid_readings(base: Experiment) -> list[Experiment]:
-    ring = replace(base.source, border="ring")
-    others = [
-        replace(base, name="grid usual delta", delta=USUAL_DELTA),
-        replace(base, name="grid ring", source=ring),
-        replace(base, name="grid ring usual delta", source=ring, delta=USUAL_DELTA),
-    ]
-    return [x for other in others for x in (other, _plain(other))]
+    """Return the grid with coins on a ring, and both grids with two other deltas: random sampling hardly tells deltas apart."""
+    ring = replace(base, name="grid ring", source=replace(base.source, border="ring"))
+    deltas = {"usual delta": USUAL_DELTA, "large delta": max(DELTAS)}
+    others = [replace(x, name=f"{x.name} {how}", delta=d) for x in (base, ring) for how, d in deltas.items()]
+    return [x for other in (ring, *others) for x in (other, _plain(other))]
 
 
 def _lfr_readings(base: Experiment) -> list[Experiment]:
@@ -209,7 +207,7 @@ def _extras(base: Experiment) -> list[Experiment]:
 
 
 def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
-    most = 6 if experiment.source.data in NETWORKS else 15
+    most = 4 if experiment.source.data in NETWORKS else 10
     budget = min(experiment.budget, most) if quick else experiment.budget
     return replace(experiment, repeats=repeats or (2 if quick else experiment.repeats), budget=budget)
 

@@ -248,7 +248,8 @@ def _stage(number: int, words: str) -> str:
 def _warned(evidence: Evidence) -> list[Block]:
     """Return a warning where other processes ran beside measurements of time."""
     records = [*evidence.runtimes, *evidence.growth]
-    load = max((x.get("load", 0.0) for x in records), default=0.0)
+    # the median: a load average still holds the minute before, when this command ran its own workers
+    load = float(np.median([x.get("load", 0.0) for x in records])) if records else 0.0
     cores = os.cpu_count() or 1
     return [Paragraph(texts.BUSY.format(load=load, cores=cores))] if load > timing.BUSY * cores else []
 

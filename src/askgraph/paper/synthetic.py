@@ -16,8 +16,10 @@ from askgraph.types import Array
 GRIDS = {  # the coins and delta of each reading of the grid -> its experiment
     ("row", "tuned"): "grid",
     ("row", "0.005"): "grid usual delta",
+    ("row", "0.1"): "grid large delta",
     ("ring", "tuned"): "grid ring",
     ("ring", "0.005"): "grid ring usual delta",
+    ("ring", "0.1"): "grid ring large delta",
 }
 ON_GRIDS = tuple(Reading({"the coins": coins, "delta": delta}, {"on": name}) for (coins, delta), name in GRIDS.items())
 ON_GRIDS_WITH_EER = tuple(

@@ -67,7 +67,8 @@ ASSUMPTIONS = (
     reading.""",
     """**The LFR graph.** Drawn by `communities`: mixing 0.1, mean degree 10, degrees by a power law of exponent 3, communities
     of 250, 350 and 400 nodes. The paper gives the number of nodes and of classes only. Other mixings are readings.""",
-    """**Delta of the grid and the LFR graph.** Tuned like that of the similarity graphs; 0.005 is a reading.""",
+    """**Delta of the grid and the LFR graph.** Tuned like that of the similarity graphs; 0.005 is a reading, and on the grid, where
+    random sampling is level over all six deltas, so is 0.1.""",
     """**Doubt.** t^(−1/2) on the smaller similarity datasets and none on the larger, as in the paper; it does not name them, and
     colon cancer, leukemia and Parkinsons are taken for the smaller. All other graphs have doubt t^(−1/2). It does not enter vm,
     sigma, unc and random. t is the number of labels so far; the paper counts iterations, one more. For tv the paper prints no
@@ -97,7 +98,7 @@ questions.
 """
 
 BUSY = """
-**The machine was busy while costs were measured** (up to {load:.1f} processes waited for its {cores} cores): the seconds
+**The machine was busy while costs were measured** ({load:.1f} processes wanted its {cores} cores): the seconds
 and their ratios below may be off. Delete costs.jsonl and repeat the command on an idle machine.
 """
 
