@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import askgraph as ag
-from askgraph.readouts import Map, Mass, decide
+from askgraph.field.coding import decide
+from askgraph.readouts import Map, Mass
 from askgraph.utilities import SAMPLERS
 from tests.helpers.graphs import random_graph
 from tests.helpers.reference import UTILITIES, Reference, score
@@ -214,7 +215,7 @@ def test_mass_repairs_map_on_a_community_graph():
     learner = ag.Learner(graph, "sigma", rng=0, readout="mass")
     ask_and_tell(learner, 8, lambda node: int(communities[node]))
     mass = (learner.predict() == communities).mean()
-    decided = decide(learner.field, Map())
+    decided = decide(Map()(learner.field))
     plain = (np.array(learner.classes)[decided] == communities).mean()
     assert mass > 0.85
     assert mass > plain + 0.1

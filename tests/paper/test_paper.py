@@ -253,6 +253,13 @@ def test_eer_is_trapped_when_it_leaves_a_square_alone():
     assert [(x.what.split()[3], x.estimate, x.counts) for x in beside] == [("eer", 1.0, False), ("tv", 0.0, False)]
 
 
+def test_few_runs_judge_nothing():
+    assert Study(Path()).judges
+    assert Study(Path(), repeats=10).judges
+    assert not Study(Path(), repeats=3).judges
+    assert not Study(Path(), quick=True).judges
+
+
 def test_parts_run_only_what_they_read():
     def wanted(**parts):
         study = Study(Path(), **{"figures": (), "claims": (), "tables": (), **parts})

@@ -9,8 +9,9 @@ import pytest
 
 import askgraph as ag
 from askgraph.field import Field, Label
+from askgraph.field.coding import decide
 from askgraph.field.leave_one_out import left_out
-from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout, decide
+from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
 from askgraph.readouts.temperature import TEMPERATURES, tempered_or_plain
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
@@ -174,21 +175,21 @@ class TestEdges:
         field = engine.start(ag.Graph(W), 0.01, 3).observe(0, 2).observe(2, 1)
         p = readout(field)
         np.testing.assert_allclose(p[5:], 1 / 3, atol=1e-9)
-        assert decide(field, readout)[[0, 1, 2, 3, 4]].tolist() == [2, 2, 1, 1, 1]
+        assert decide(readout(field))[[0, 1, 2, 3, 4]].tolist() == [2, 2, 1, 1, 1]
 
     def test_an_unseen_class_is_never_decided_for(self, engine, readout):
         field = engine.start(ag.grid(4, 4), 0.5, 5).observe(0, 1).observe(15, 3)
-        decided = decide(field, readout)
+        decided = decide(readout(field))
         assert set(decided.tolist()) == {1, 3}
         assert (readout(field)[~field.labeled][:, [0, 2, 4]] > 0).all()
 
     def test_one_class_one_label_all_labeled_none(self, engine, readout):
         one = engine.start(ag.grid(3, 3), 0.05, 2).observe(4, 1)
-        assert (decide(one, readout) == 1).all()
+        assert (decide(readout(one)) == 1).all()
         every = one
         for node in (0, 1, 2, 3, 5, 6, 7, 8):
             every = every.observe(node, node % 2)
-        assert decide(every, readout).tolist() == [0, 1, 0, 1, 1, 1, 0, 1, 0]
+        assert decide(readout(every)).tolist() == [0, 1, 0, 1, 1, 1, 0, 1, 0]
         none = readout(engine.start(ag.grid(3, 3), 0.05, 2))
         np.testing.assert_allclose(none, 0.5)
 
@@ -196,7 +197,7 @@ class TestEdges:
         field = engine.start(ag.grid(5, 5), 0.05, 2)
         for node, label in ((0, 0), (1, 1), (2, 0), (3, 1), (12, 1)):
             field = field.observe(node, label)
-        assert decide(field, readout)[[0, 1, 2, 3, 12]].tolist() == [0, 1, 0, 1, 1]
+        assert decide(readout(field))[[0, 1, 2, 3, 12]].tolist() == [0, 1, 0, 1, 1]
 
     def test_the_scale_of_the_weights_changes_nothing(self, engine, readout):
         if isinstance(readout, Reweighted):

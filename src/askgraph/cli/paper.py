@@ -14,7 +14,6 @@ from askgraph.cli.options import WorkersOption
 from askgraph.errors import FileError, SettingError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-MIN_RUNS = 10  # runs per curve: with fewer, nothing is judged
 
 
 @app.command()
@@ -66,9 +65,8 @@ def paper(
         print(f"stopped; finished work is in {output}, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
     judged, pages = study.write(evidence)
-    few = quick or 0 < runs < MIN_RUNS
-    _print_verdicts([(x.claim.number, x.claim.text, "not judged" if few else x.words) for x in judged])
-    if few:
+    _print_verdicts([(x.claim.number, x.claim.text, x.words if study.judges else "not judged") for x in judged])
+    if not study.judges:
         print("Too few runs to judge claims by: this shows that all parts work.")
     print(f"The report is in {' and '.join(map(str, pages))}")
 

@@ -38,7 +38,7 @@ def claims_part(judged: Sequence[Judged], figures: Sequence[int], verdicts: bool
     rows = [_verdict_row(one, verdicts) for one in judged]
     summary = Table(("", "claim", "verdict", "before", "yes", "no", "cannot tell"), rows)
     details = [block for one in judged for block in _claim_part(one, figures, verdicts)]
-    said = [Paragraph(texts.OF_CLAIMS), *([] if verdicts else [Paragraph(texts.QUICK_CLAIMS)])]
+    said = [Paragraph(texts.OF_CLAIMS), *([] if verdicts else [Paragraph(texts.FEW_RUNS)])]
     return [Heading(2, "The claims"), *said, summary, *details]
 
 

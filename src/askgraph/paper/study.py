@@ -35,6 +35,7 @@ from askgraph.simulate.records import Lines
 from askgraph.simulate.runs import Record, machine
 from askgraph.support.progress import bar
 
+MIN_RUNS = 10  # runs per curve: with fewer, nothing is judged
 STAGES = 4  # of a study: runs, exchanged names, costs, drawing
 NAMES = "names"  # file of the records on exchanged names
 GENERATED: dict[int, Callable[[Path], None]] = {1: draw_grid, 2: draw_adjacency}
@@ -60,6 +61,11 @@ class Study:
     quick: bool = False
     centered: bool = False
     workers: int = 1
+
+    @property
+    def judges(self) -> bool:
+        """Whether there are enough runs to judge claims by."""
+        return not self.quick and not 0 < self.repeats < MIN_RUNS
 
     def tuned(self, afresh: bool = False) -> Tuned:
         """Return the tuned settings of the graphs: those of this folder, or the shipped ones.
@@ -197,7 +203,7 @@ class Study:
         blocks: list[Block] = [Heading(1, "The paper, redrawn"), Paragraph(texts.INTRO)]
         blocks += [Paragraph(texts.HURRIED)] if self.quick else []
         blocks += [Contents(), Heading(2, "Words"), Paragraph(texts.GLOSSARY)]
-        blocks += claims_part(judged, self.figures, not self.quick) if judged else []
+        blocks += claims_part(judged, self.figures, self.judges) if judged else []
         numbers = [number for number in self.figures if number in FIGURES]
         extra = {number: EXTRA[number] for number in self.figures if number in EXTRA}
         claims = [one.claim for one in judged]

@@ -12,8 +12,8 @@ without the paper's doubt. The rules were written before their results were seen
 report before, the claim says so and why.
 """
 
-QUICK_CLAIMS = """
-**Not judged:** a quick run is too short for verdicts. The tables show that every check can be computed.
+FEW_RUNS = """
+**Not judged:** there are too few runs for verdicts. The tables show that every check can be computed.
 """
 
 OF_FIGURES = """

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from askgraph.readouts.readouts import READOUTS, Consensus, Map, Mass, Readout, Reweighted, Tempered, as_readout, decide
+from askgraph.readouts.readouts import READOUTS, Consensus, Map, Mass, Readout, Reweighted, Tempered, as_readout
 
-__all__ = ["READOUTS", "Consensus", "Map", "Mass", "Readout", "Reweighted", "Tempered", "as_readout", "decide"]
+__all__ = ["READOUTS", "Consensus", "Map", "Mass", "Readout", "Reweighted", "Tempered", "as_readout"]

@@ -1,4 +1,4 @@
-"""Readouts: from the field to class probabilities and decisions."""
+"""Readouts: from the field to class probabilities."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.errors import LabelError, SettingError
+from askgraph.errors import SettingError
 from askgraph.field import Field, coding
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
 from askgraph.spaces.base import Space
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import Array, BoolArray
 from askgraph.utilities.recent import reweighted
 
 HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
@@ -290,10 +290,3 @@ def as_readout(readout: str | Readout) -> Readout:
         return READOUTS[readout]
     names = ", ".join(map(repr, READOUTS))
     raise SettingError(f"no readout called {readout!r}: choose one of {names}, or pass a function of the field")
-
-
-def decide(field: Field, readout: Readout) -> IntArray:
-    """Return the class index of every node."""
-    if field.n_classes == 0:
-        raise LabelError("no class is known yet: observe a label, or start the field with its number of classes")
-    return coding.decide(readout(field))

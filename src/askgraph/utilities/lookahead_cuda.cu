@@ -1,4 +1,4 @@
-// The utilities that look ahead, a thread a candidate; gpu_ahead.py compiles it for each UTILITY and C classes.
+// The utilities that look ahead, one thread per candidate; lookahead_cuda.py compiles this file for each UTILITY and number of classes C.
 #define TIE 1e-9
 #define FLOOR 1e-12
 
