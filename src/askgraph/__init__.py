@@ -31,7 +31,7 @@ _HOMES = {
     "learner.diagnostics": "Suspect",
     "learner": "Learner",
     "priors": "prior",
-    "readouts": "Consensus Map Mass Readout Reweighted Tempered",
+    "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
     "distributed.read_shards": "read_shards",
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from askgraph.learner.stopping import Error
     from askgraph.learner.tuning import Choice
     from askgraph.priors import prior
-    from askgraph.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+    from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.project import Project
 

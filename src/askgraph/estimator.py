@@ -86,7 +86,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         utility: Any = "influence",
         doubt: Any = "sqrt",
         form: Any = "printed",
-        readout: Any = "consensus",
+        readout: Any = "cautious",
         engine: Any = "auto",
         random_state: Any = None,
     ) -> None:

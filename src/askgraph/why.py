@@ -76,7 +76,7 @@ def without_own(field: Field, node: int) -> Array:
     here = np.array([node])
     if field.space.pick(field.free, node):
         g = field.space.gather(field.columns(here)[:, 0])
-        told = sum(x.noise**-2.0 for x in field.labels if x.node == node)
+        told = float((field.label_noise([x for x in field.labels if x.node == node]) ** -2.0).sum())
         return np.asarray(g / (1 - told * g[node]))
     Q = field.origin.precision
     row = Q.graph.weights[here].toarray()[0]
@@ -87,7 +87,7 @@ def without_own(field: Field, node: int) -> Array:
 
 def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Array]:
     known = [x for x in field.labels if x.label != OPEN and x.node != node]
-    nodes, noise = np.array([x.node for x in known], dtype=np.int64), np.array([x.noise for x in known])
+    nodes, noise = np.array([x.node for x in known], dtype=np.int64), field.label_noise(known)
     weights = np.divide(g[nodes], noise**2, out=pull[nodes], where=noise > 0)
     heaviest = np.argsort(-weights, kind="stable")
     return nodes[heaviest], weights[heaviest]

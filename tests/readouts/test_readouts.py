@@ -114,7 +114,8 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
 
 def consensus_literally(field):
     by_mass, plain = (tempered_literally(field, how, 0.1, choose=True) for how in (False, True))
-    p = tempered_literally(field, plain[1] + 0.5 < by_mass[1], 0.1)
+    alone = sum(n == 1 for n in np.bincount([x.label for x in field.labels]))
+    p = tempered_literally(field, plain[1] + 0.5 * (1 + alone) < by_mass[1], 0.1)
     W = field.origin.precision.graph.weights.toarray()
     heard = np.array([0.1 * p[i] + 0.9 * (W[i] @ p / W[i].sum() if W[i].any() else p[i]) for i in range(len(p))])
     rest = ~field.labeled
@@ -237,7 +238,7 @@ def test_new_rows_are_read_as_their_neighbours_are():
     X = np.concatenate([rng.normal(0, 0.3, (40, 2)), rng.normal(3, 0.3, (40, 2))])
     y = np.full(80, -1)
     y[[0, 79]] = 0, 1
-    for readout in ("consensus", "tempered", "mass", "map"):
+    for readout in ("cautious", "consensus", "tempered", "mass", "map"):
         model = ag.GraphClassifier(k=5, readout=readout, random_state=0).fit(X, y)
         assert model.predict([[0.1, 0.1], [2.9, 3.2]]).tolist() == [0, 1]
         np.testing.assert_allclose(model.predict_proba(X), model.learner_.probabilities())

@@ -76,7 +76,7 @@ def simulate(
     ] = None,
     doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
     form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
-    readout: Annotated[str, typer.Option(help="consensus, tempered, mass, map or reweighted.")] = "consensus",
+    readout: Annotated[str, typer.Option(help="cautious, consensus, tempered, mass, map or reweighted.")] = "cautious",
     engine: Annotated[
         str, typer.Option(help="auto, dense, direct, iterative, gpu or petsc; auto under mpiexec is petsc.")
     ] = "auto",

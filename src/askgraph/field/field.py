@@ -34,9 +34,9 @@ class Label(NamedTuple):
     label : int
         The index of the class; ``OPEN`` (−1) while the answer is pending.
     noise : float
-        The label noise γ; 0 for a label that is exact.
+        The label noise γ that was given with the label; 0 for a label that is exact.
     scale : float
-        √(g_kk + γ²) when the label came; 0 for a label that was folded in together with others.
+        √(g_kk + γ²), noise by ``hub_power`` included, when the label came; 0 for a label that was folded in together with others.
     """
 
     node: int
@@ -70,6 +70,9 @@ class Field:
         Whether ‖g_i‖₂ is kept up to date as labels come.
     noise : float
         The label noise γ of labels to come; 0 is the paper.
+    hub_power : float
+        How much less the label of a hub counts: with x times as many neighbors as twice the median, it has the label noise
+        γ² + (x^power − 1)/d, so about one x^power-th of the weight. 0 is the paper.
     ample : array
         The variance of each node when V was last empty.
     stack : ColumnStack
@@ -111,6 +114,7 @@ class Field:
     free: Array
     folded: tuple[Label, ...]
     recent: tuple[Label, ...]
+    hub_power: float = 0.0
     _results: dict[str, Any] = attribute(
         default_factory=dict, init=False, repr=False
     )  # of `once`; a new field starts empty
@@ -119,7 +123,9 @@ class Field:
         object.__setattr__(self, "votes", coding.by_class(self.votes))
 
     @classmethod
-    def start(cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True) -> Field:
+    def start(
+        cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True, hub_power: float = 0.0
+    ) -> Field:
         """Return the field before any label.
 
         Parameters
@@ -132,6 +138,8 @@ class Field:
             The label noise γ, a standard deviation; 0 pins a labeled node.
         squares : bool
             Whether to keep ‖g_i‖₂ up to date, which the samplers msd, vm, mc and mcvopt read.
+        hub_power : float
+            How much less labels of hubs count; 0 for not at all.
 
         Returns
         -------
@@ -144,11 +152,17 @@ class Field:
         >>> ag.Field.start(ag.prior(ag.chain(5)), classes=2).votes.shape
         (5, 2)
         """
-        return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares)
+        return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares, hub_power)
 
     @classmethod
     def given(
-        cls, prior: Prior, labels: Sequence[Label], classes: int, noise: float = 0.0, squares: bool = True
+        cls,
+        prior: Prior,
+        labels: Sequence[Label],
+        classes: int,
+        noise: float = 0.0,
+        squares: bool = True,
+        hub_power: float = 0.0,
     ) -> Field:
         r"""Return the field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), folded into the precision.
 
@@ -164,6 +178,8 @@ class Field:
             The label noise γ of labels to come.
         squares : bool
             Whether to keep ‖g_i‖₂ up to date.
+        hub_power : float
+            How much less labels of hubs count; 0 for not at all.
 
         Returns
         -------
@@ -179,18 +195,25 @@ class Field:
         [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
         """
         nodes = np.array([x.node for x in labels], dtype=np.int64)
-        gamma = np.array([x.noise for x in labels])
+        gamma = label_noise(prior, labels, hub_power)
         Y = _one_hot([x.label for x in labels], classes)
         inner, exact = prior.fold(nodes, gamma), gamma == 0
         pinned = prior.space.put(prior.space.zeros(classes), nodes[exact], Y[exact])
         b, noisy = -inner.times(pinned), nodes[~exact]
         b = prior.space.put(b, noisy, prior.space.pick(b, noisy) + Y[~exact] * gamma[~exact, None] ** -2.0)
         votes = inner.solve(b * inner.free[:, None]) + pinned
-        return cls._fresh(prior, inner, votes, tuple(labels), noise, squares)
+        return cls._fresh(prior, inner, votes, tuple(labels), noise, squares, hub_power)
 
     @classmethod
     def _fresh(
-        cls, origin: Prior, prior: Prior, votes: Array, folded: tuple[Label, ...], noise: float, squares: bool
+        cls,
+        origin: Prior,
+        prior: Prior,
+        votes: Array,
+        folded: tuple[Label, ...],
+        noise: float,
+        squares: bool,
+        hub_power: float,
     ) -> Field:
         spread = prior.spread(squares)
         return cls(
@@ -207,6 +230,7 @@ class Field:
             free=prior.free,
             folded=folded,
             recent=(),
+            hub_power=hub_power,
         )
 
     @property
@@ -391,22 +415,26 @@ class Field:
         """
         if self.space.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
-        noise = self.noise if noise is None else noise
+        asked = Label(node, OPEN, self.noise if noise is None else noise)
+        gamma = float(self.label_noise([asked])[0])
         g = self.columns(np.array([node]))[:, 0]
-        scale = float(np.sqrt(float(self.space.pick(g, node)) + noise**2))
+        scale = float(np.sqrt(float(self.space.pick(g, node)) + gamma**2))
         if not scale > 0:
             raise ConvergenceError(
                 f"the variance of node {node} is lost in rounding: raise delta, or rescale or clip the weights"
             )
-        v = g / scale
-        here = self.space.unit(node)
+        return self._pushed(asked._replace(scale=scale), g / scale, gamma)
+
+    def _pushed(self, label: Label, v: Array, gamma: float) -> Field:
+        """Return the field with one more label, v its column of V and γ its noise, hub or not; the votes stay (10)."""
+        here = self.space.unit(label.node)
         return replace(
             self,
-            spread=self.spread.observed(self, node, v, scale, noise),  # (10)
+            spread=self.spread.observed(self, label.node, v, label.scale, gamma),
             stack=self.stack.push(v),
             labeled=self.labeled | here,
-            free=np.where(here, 0.0, self.free) if noise == 0 else self.free,
-            recent=(*self.recent, Label(node, OPEN, noise, scale)),
+            free=np.where(here, 0.0, self.free) if gamma == 0 else self.free,
+            recent=(*self.recent, label),
         )
 
     def answered(self, label: int) -> Field:
@@ -527,6 +555,71 @@ class Field:
         )
         return replace(shrunk, votes=shrunk._harmonic(shrunk.recent))
 
+    def with_hub_power(self, power: float) -> Field:
+        """Return the field in which labels of hubs count more or less than they do here.
+
+        Labels in V change without a solve: V Rᵀ are the columns of G₀ whatever the noise, and only R is factorized again.
+
+        Parameters
+        ----------
+        power : float
+            The power; see ``hub_power``.
+
+        Returns
+        -------
+        Field
+            The field of the same labels; no answer may be pending.
+
+        Examples
+        --------
+        Node 0 is a hub with eight neighbors. With power 1 its label says less about node 1.
+
+        >>> import askgraph as ag
+        >>> star = ag.Graph.from_edges([*((0, i) for i in range(1, 9)), (8, 9), (9, 10), (10, 11)])
+        >>> field = ag.Field.start(ag.prior(star), classes=2).observe(0, 0).observe(11, 1)
+        >>> (field.with_hub_power(1.0).votes[1] < field.votes[1]).tolist()
+        [True, False]
+        """
+        if power == self.hub_power:
+            return self
+        if self.folded:
+            return Field.given(self.origin, self.labels, self.n_classes, self.noise, self.squares, power)
+        field = Field.start(self.origin, self.n_classes, self.noise, self.squares, power)
+        gamma = label_noise(self.origin, self.recent, power)
+        for label, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
+            field = field._pushed(label._replace(scale=scale), np.maximum(v, 0.0) * field.free, noise)
+        return replace(field, votes=field._harmonic(field.recent))._fresh_if_worn()
+
+    def label_noise(self, labels: Sequence[Label]) -> Array:
+        """Return the label noise of some labels, that of hubs included.
+
+        Parameters
+        ----------
+        labels : sequence of Label
+            The labels.
+
+        Returns
+        -------
+        array
+            One standard deviation per label.
+        """
+        return label_noise(self.origin, labels, self.hub_power)
+
+    def hub_variance(self, rows: IntArray) -> Array:
+        """Return what ``hub_power`` adds to the variance of a label at some rows.
+
+        Parameters
+        ----------
+        rows : array of int
+            The rows.
+
+        Returns
+        -------
+        array
+            One variance per row; 0 for a node that is not a hub.
+        """
+        return _hub_variance(self.origin.crowding[rows], self.origin.degrees[rows], self.hub_power)
+
     def arranged(self, classes: Sequence[int]) -> Field:
         """Return the field with some of its classes, in a given order.
 
@@ -588,6 +681,32 @@ class Field:
         return np.bincount(known, minlength=self.n_classes).astype(float)
 
     @property
+    def weighted_counts(self) -> Array:
+        """The known labels of each class, a label of a hub counting for less where ``hub_power`` is above 0."""
+        known = [x for x in self.labels if x.label != OPEN]
+        weights = self.label_weights(np.array([x.node for x in known], dtype=np.int64))
+        labels = np.array([x.label for x in known], dtype=np.int64)
+        return np.asarray(np.bincount(labels, weights, minlength=self.n_classes), dtype=float)
+
+    def label_weights(self, nodes: IntArray, power: float | None = None) -> Array:
+        """Return how much labels at some nodes count: 1, and x^(−power) at a hub.
+
+        Parameters
+        ----------
+        nodes : array of int
+            The nodes.
+        power : float, optional
+            The power; by default ``hub_power``.
+
+        Returns
+        -------
+        array
+            One weight per node.
+        """
+        power = self.hub_power if power is None else power
+        return np.asarray(self.space.pick(self.origin.crowding, nodes) ** -power) if power else np.ones(nodes.size)
+
+    @property
     def mass(self) -> Array:
         """The sum of each class's votes over the unlabeled nodes."""
         return np.asarray(self.space.total(self.votes * ~self.labeled[:, None]))
@@ -623,7 +742,7 @@ class Field:
         raise LabelError(f"node {node} has no label to change")
 
     def _again(self, labels: Sequence[Label], classes: int) -> Field:
-        return Field.given(self.origin, labels, classes, self.noise, self.squares)
+        return Field.given(self.origin, labels, classes, self.noise, self.squares, self.hub_power)
 
     def _harmonic(self, recent: tuple[Label, ...]) -> Array:
         """Return h = base + V R⁻¹ (Y − base[K])."""
@@ -649,6 +768,32 @@ def _root(field: Field, recent: tuple[Label, ...]) -> Array:
     nodes = np.array([x.node for x in recent], dtype=np.int64)
     rows = field.space.pick(field.factor, nodes)[:, : len(recent)]
     return np.tril(rows, -1) + np.diag([x.scale for x in recent])
+
+
+def _other_factor(field: Field, gamma: Array) -> list[tuple[Array, float]]:
+    """Return the columns of V, and the scales, that the labels in V would have with other label noise."""
+    if not field.recent:
+        return []
+    root, now = _root(field, field.recent), field.label_noise(field.recent)
+    other = np.linalg.cholesky(root @ root.T + np.diag(gamma**2 - now**2))
+    turned = solve_triangular(other, root, lower=True).T
+    V = field.factor @ field.space.asarray(turned)
+    return [(V[:, at], float(scale)) for at, scale in enumerate(np.diagonal(other))]
+
+
+def label_noise(prior: Prior, labels: Sequence[Label], power: float) -> Array:
+    """Return the label noise of labels, that of hubs included."""
+    gamma = np.array([x.noise for x in labels], dtype=float)
+    if not power or not labels:
+        return gamma
+    nodes = np.array([x.node for x in labels], dtype=np.int64)
+    more = _hub_variance(prior.space.pick(prior.crowding, nodes), prior.space.pick(prior.degrees, nodes), power)
+    return np.asarray(np.sqrt(gamma**2 + more))
+
+
+def _hub_variance(crowding: Array, degrees: Array, power: float) -> Array:
+    """Return (x^power − 1)/d."""
+    return (crowding**power - 1) / np.maximum(degrees, np.finfo(float).tiny)
 
 
 def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:

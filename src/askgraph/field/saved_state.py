@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from askgraph.errors import EngineError, FileError
-from askgraph.field.field import Field, Label
+from askgraph.field.field import Field, Label, label_noise
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Arrays, checked_array
@@ -26,6 +26,7 @@ def to_arrays(field: Field) -> Arrays:
         "factor": field.factor.T,
         "labels": np.array(labels, dtype=np.float64).reshape(len(labels), 4),
         "folded": np.array(len(field.folded)),
+        "hub_power": np.array(field.hub_power),
         **field.spread.arrays(),
         **{f"engine_{key}": array for key, array in field.prior.arrays().items()},
     }
@@ -39,11 +40,12 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
     folded, recent = tuple(labels[:cut]), tuple(labels[cut:])
     if len({x.node for x in labels}) < len(labels) or any(not 0 <= x.node < n for x in labels):
         raise FileError("its labels are not those of nodes of the graph, one each")
-    prior = _with_folded(origin, folded)
+    power = float(stored.get("hub_power", np.zeros(())))  # files of earlier versions have none
+    prior = _with_folded(origin, folded, power)
     prior.restore({key.removeprefix("engine_"): array for key, array in stored.items() if key.startswith("engine_")})
     labeled, free = prior.precision.pinned | (prior.precision.extra > 0), prior.free
-    for x in recent:
-        labeled[x.node], free[x.node] = True, 0.0 if x.noise == 0 else free[x.node]
+    for x, gamma in zip(recent, label_noise(origin, recent, power).tolist(), strict=True):
+        labeled[x.node], free[x.node] = True, 0.0 if gamma == 0 else free[x.node]
     return Field(
         origin=origin,
         prior=prior,
@@ -58,11 +60,12 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
         free=free,
         folded=folded,
         recent=recent,
+        hub_power=power,
     )
 
 
-def _with_folded(origin: Prior, folded: tuple[Label, ...]) -> Prior:
+def _with_folded(origin: Prior, folded: tuple[Label, ...], power: float) -> Prior:
     if not folded:
         return origin
-    nodes, gamma = np.array([x.node for x in folded]), np.array([x.noise for x in folded])
+    nodes, gamma = np.array([x.node for x in folded]), label_noise(origin, folded, power)
     return origin.conditioned(origin.precision.folded(nodes, gamma))

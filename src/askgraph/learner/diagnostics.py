@@ -6,16 +6,17 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from askgraph.field import Field
-from askgraph.field.field import known_root
+from askgraph.readouts.cautious import ONE_SIDED, doubt
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
-ENOUGH, SAYING = 10, 20  # labels (or audited labels) from which advice is given, and labels in V for the test by chance
-DEALS, CHANCE = 200, 0.2  # random deals of the labels; advice is given if more than this share of them fit as well
-REMEDY = "What helps: other features, another scale, fewer neighbours, or doing without the graph."
+ENOUGH = 10  # labels, or audited labels, from which advice is given
+SUSPICIOUS = (
+    0.97  # the probability of another class, by all other labels, above which a label is on the short list of suspects
+)
+REMEDY = "What helps: other features, another graph, or doing without one."
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 
 
@@ -38,7 +39,7 @@ class Suspect(NamedTuple):
     >>> import askgraph as ag
     >>> learner = ag.Learner(ag.chain(9), rng=0)
     >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
-    >>> worst = learner.suspects()[0]
+    >>> worst = learner.suspects(every=True)[0]
     >>> worst.node, worst.label, worst.instead, worst.chance < 0.5
     (2, 'b', 'a', True)
     """
@@ -49,8 +50,8 @@ class Suspect(NamedTuple):
     chance: float
 
 
-def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
-    """Return four arrays on labels that another class beats by all other labels, worst first.
+def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntArray, Array]:
+    """Return four arrays on labels that another class beats, with at least this probability, by all other labels; worst first.
 
     They are the node, the index of the class of the label, the index of the better class, and the probability of the label.
     """
@@ -58,7 +59,7 @@ def doubtful(field: Field) -> tuple[IntArray, IntArray, IntArray, Array]:
     if not left.nodes.size:
         return left.nodes, left.labels, left.labels, left.variance
     chance, instead = p[np.arange(left.nodes.size), left.labels], p.argmax(axis=1)
-    against = np.flatnonzero(p.max(axis=1) > chance)
+    against = np.flatnonzero((p.max(axis=1) > chance) & (p.max(axis=1) >= least))
     against = against[np.argsort(chance[against], kind="stable")]
     return left.nodes[against], left.labels[against], instead[against], chance[against]
 
@@ -69,7 +70,7 @@ def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
     ``predicted`` and ``told`` are class indices of the audited nodes: as predicted, and as told.
     """
     counts = field.counts[field.counts > 0]
-    fit = _judged(predicted, told) if told.size >= ENOUGH else _by_chance(field)
+    fit = _judged(predicted, told) if told.size >= ENOUGH else _in_doubt(field)
     found = [fit, _rarity(counts), _untold(field)] if counts.sum() >= ENOUGH else [fit]
     return [sentence for sentence in found if sentence]
 
@@ -88,21 +89,19 @@ def _judged(predicted: IntArray, told: IntArray) -> str:
     )
 
 
-def _by_chance(field: Field) -> str:
-    """Return a sentence where labels dealt out at random would fit the field as well: by the energy |R⁻¹Y|² of the labels in V."""
-    known, root = known_root(field)
-    if len(known) < SAYING:
+def _in_doubt(field: Field) -> str:
+    """Return a sentence where the signs are that the graph does not predict the labels."""
+    signs = doubt(field)
+    if not signs.warns:
         return ""
-    labels, at = np.array([x.label for x in known]), np.array([x.node for x in known])
-    Y, base, rng = np.eye(field.n_classes), field.space.pick(field.base, at), np.random.default_rng(0)
-    deals = [labels, *(rng.permutation(labels) for _ in range(DEALS))]
-    energy = [float((solve_triangular(root, Y[deal] - base, lower=True) ** 2).sum()) for deal in deals]
-    chance = float(np.mean(np.array(energy[1:]) <= energy[0]))
-    if chance <= CHANCE:
-        return ""
+    told = (
+        "the commonest class is predicted for nearly every item"
+        if signs.one_sided > ONE_SIDED
+        else (f"probabilities leave {signs.unsure:.0%} to other classes than the predicted ones")
+    )
     return (
-        f"The labels so far hardly show that neighbours share labels: dealt out at random they would fit as well in "
-        f"{chance:.0%} of cases. Labels of some random items would tell: learner.audit(20). {REMEDY}"
+        f"The graph hardly predicts these labels: read in two ways, the same {signs.labels} labels decide differently about "
+        f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: learner.audit(20). {REMEDY}"
     )
 
 

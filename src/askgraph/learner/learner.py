@@ -17,6 +17,7 @@ from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.events import Event, Step, replay
 from askgraph.learner.history import History
+from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, questions
@@ -52,7 +53,7 @@ class Learner(Told):
         "auto", an engine's name, or an engine.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
-    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components
+    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
@@ -86,7 +87,7 @@ class Learner(Told):
         doubt: Schedule = "sqrt",
         form: Form = "printed",
         delta: float | None = None,
-        readout: str | Readout = "consensus",
+        readout: str | Readout = "cautious",
         rng: int | np.random.Generator | None = None,
         *,
         engine: str | Prior = "auto",
@@ -100,6 +101,7 @@ class Learner(Told):
         tune: bool = False,
         class_shares: Sequence[float] | None = None,
         small_components: Literal["wait", "ask"] = "wait",
+        hubs: Literal["discount", "skip", "ask"] | None = None,
     ) -> None:
         settings = Settings(
             utility=utility,
@@ -116,6 +118,7 @@ class Learner(Told):
             tune=tune,
             class_shares=class_shares,
             small_components=small_components,
+            hubs=hubs,
         )
         self._begin(named_graphs(graph, tune), settings, engine, as_seed(rng), declared_classes(classes))
 
@@ -131,8 +134,10 @@ class Learner(Told):
         self._graphs, self.settings, self.seed = graphs, settings, seed
         self.graph, self._readout = next(iter(graphs.values())), settings.decide
         self._tuner = Tuner.of(graphs, settings, engine) if settings.tune else None
+        self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
         self._history = History(declared)
-        self._field = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
+        start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
+        self._field = start if field else self._tuned(start, [])
         self._questions: list[int] = []
         self._prefetch: Prefetch[Field, tuple[Field, list[int]]] | None = None
 
@@ -256,7 +261,7 @@ class Learner(Told):
 
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         field = awaiting.answered(label)
-        if self._tuner is not None and self._tuner.due(field.held):
+        if any(rule is not None and rule.due(field.held) for rule in (self._tuner, self._hub_rule)):
             event = Event("tell", field.labels[-1].node, self._history.classes[label])
             field = self._tuned(field, [*self._history.log, event])
         return self._batch(field, 1, told)

@@ -9,14 +9,14 @@ import numpy as np
 
 from askgraph.field import Field, coding
 from askgraph.graph import Graph
-from askgraph.learner.diagnostics import Suspect, advice, doubtful
+from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
 from askgraph.learner.events import Event
 from askgraph.learner.history import History
 from askgraph.learner.labels import label_array
 from askgraph.learner.questions import candidates, finished
 from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
-from askgraph.readouts import Readout
+from askgraph.readouts import Cautious, Readout, doubt
 from askgraph.types import AnyArray, Array, IntArray
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
@@ -95,6 +95,9 @@ class Predictor(ABC):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         p = self._field.space.gather(self._readout(self._field) if self._history.classes else self._field.votes)
+        if self._field.hub_power:  # the label of a hub may count for less, but it is certain at the hub itself
+            p, exact = p.copy(), [x for x in self._field.labels if x.noise == 0]
+            p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.label for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
@@ -174,7 +177,8 @@ class Predictor(ABC):
         (True, 0)
         """
         rest = self._field.space.gather(~self._field.labeled)
-        return expected_error(self._field, self.probabilities(), rest, self._history.audits)
+        by_shares = isinstance(self._readout, Cautious) and doubt(self._field).falls_back
+        return expected_error(self._field, self.probabilities(), rest, self._history.audits, by_shares)
 
     def labels_needed(self, target: float) -> tuple[int, int]:
         """Return about how many more labels bring the expected error down to a target; a rule of thumb.
@@ -224,8 +228,14 @@ class Predictor(ABC):
         """
         return self.finished or enough(self.expected_error(), checked_share(target, "target"))
 
-    def suspects(self) -> list[Suspect]:
+    def suspects(self, every: bool = False) -> list[Suspect]:
         """Return the labels that all other labels contradict; look at these again.
+
+        Parameters
+        ----------
+        every : bool
+            Whether to list every label that another class beats; by default only those where the other labels give another
+            class a probability of 0.97 or more. Of labels that are right, that lists about one in a thousand to one in fifty.
 
         Returns
         -------
@@ -237,10 +247,11 @@ class Predictor(ABC):
         >>> import askgraph as ag
         >>> learner = ag.Learner(ag.chain(9), rng=0)
         >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
-        >>> learner.suspects()[0][:3]
+        >>> learner.suspects(every=True)[0][:3]
         (2, 'b', 'a')
         """
-        found = zip(*(part.tolist() for part in doubtful(self._field)), strict=True)
+        least = 0.0 if every else SUSPICIOUS
+        found = zip(*(part.tolist() for part in doubtful(self._field, least)), strict=True)
         name, classes = self.graph.name, self._history.classes
         return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
 
@@ -250,8 +261,8 @@ class Predictor(ABC):
         Returns
         -------
         list of str
-            Sentences: that neighbors rarely share labels, that many classes have a single label, that components have no
-            label. Nothing is said before there are ten labels or ten audited labels.
+            Sentences: that the graph hardly predicts the labels, from 18 labels or ten audited labels on; from ten labels on,
+            that many classes have a single label, or that components have no label.
 
         Examples
         --------

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from askgraph.field import Field
+from askgraph.learner.hubs import ordinary, turn_of_others
 from askgraph.learner.settings import Settings
 from askgraph.learner.waiting import ready
 from askgraph.types import IntArray
@@ -55,8 +56,10 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
 
 
 def _ready(field: Field, settings: Settings, rows: IntArray) -> IntArray:
-    """Return the rows that need not wait."""
-    return rows if settings.small_components == "ask" else ready(field, rows)
+    """Return the rows that need not wait, hubs left out where the settings say so."""
+    rows = rows if settings.small_components == "ask" else ready(field, rows)
+    rule = settings.about_hubs
+    return ordinary(field, rows) if rule == "skip" or (rule == "discount" and turn_of_others(field)) else rows
 
 
 def _scored(field: Field, settings: Settings) -> bool:

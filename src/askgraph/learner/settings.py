@@ -50,6 +50,11 @@ class Settings:
         Whether nodes of small components wait. A component with less than 1 % of the nodes is not asked for while it has fewer
         nodes per label than the larger components have: its label would teach about few nodes. On a connected graph, and where
         every component is small, nothing waits. Questions drawn at random never wait.
+    hubs : {"discount", "skip", "ask"}, optional
+        What to do about hubs, nodes with more than twice the median number of neighbors. "discount": their labels count for
+        less, by as much as the labels of other nodes say, and every fourth question goes to a node that is no hub. "skip": no
+        hub is asked for while another node is left. "ask": hubs are nodes like any other, as in the paper. None is "discount"
+        for the sampler influence and "ask" for any other. Questions drawn at random take no notice of hubs.
     utility, delta, readout, tune
         As of :class:`askgraph.Learner`.
 
@@ -64,7 +69,7 @@ class Settings:
     doubt: Schedule = "sqrt"
     form: Form = "printed"
     delta: float | None = None
-    readout: str | Readout = "consensus"
+    readout: str | Readout = "cautious"
     explore: Schedule = 0.0
     first: Literal["random", "utility"] = "random"
     noise: float = 0.0
@@ -74,12 +79,15 @@ class Settings:
     tune: bool = False
     class_shares: Sequence[float] | None = None
     small_components: Literal["wait", "ask"] = "wait"
+    hubs: Literal["discount", "skip", "ask"] | None = None
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
         _schedule(self.explore, "explore")
         _one_of(self.form, "form", ("printed", "derived", "means"))
         _one_of(self.small_components, "small_components", ("wait", "ask"))
+        if self.hubs is not None:
+            _one_of(self.hubs, "hubs", ("discount", "skip", "ask"))
         if self.class_shares is not None:
             object.__setattr__(self, "class_shares", _checked_shares(self.class_shares))
         _one_of(self.first, "first", ("random", "utility"))
@@ -111,6 +119,11 @@ class Settings:
     def squares(self) -> bool:
         """Whether the field must keep ‖g‖₂ up to date."""
         return self.criterion.squares and not self.passive
+
+    @property
+    def about_hubs(self) -> Literal["discount", "skip", "ask"]:
+        """What is done about hubs."""
+        return self.hubs or ("discount" if self.utility == "influence" else "ask")
 
     @property
     def decide(self) -> Readout:
@@ -166,7 +179,7 @@ class Settings:
             ((name, how),) = readout.items()
             how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
             readout = type(as_readout(name))(**how)
-        return cls(**{**plain, "readout": readout})
+        return cls(**{"hubs": "ask", **plain, "readout": readout})  # earlier versions had no rule for hubs
 
 
 def checked_noise(noise: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 from askgraph.errors import LabelError
 from askgraph.field import Field, Label
 from askgraph.learner.events import Event
+from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import plain_label
 from askgraph.learner.predictor import Predictor
 from askgraph.learner.settings import checked_noise
@@ -19,6 +20,7 @@ class Told(Predictor):
     """A predictor that can be told labels; `Learner` adds the questions."""
 
     _tuner: Tuner | None
+    _hub_rule: HubRule | None
     _questions: list[int]  # known for the next question, best first
 
     @property
@@ -230,8 +232,10 @@ class Told(Predictor):
         """Forget what was computed for the next question: the field is about to change."""
 
     def _tuned(self, field: Field, log: list[Event], at_once: bool = False) -> Field:
-        """Return the field of the candidate that this log speaks for; without tuning, the field as it is."""
-        return field if self._tuner is None else self._tuner.refit(field, log, self._history.declared, at_once)
+        """Return the field of the candidate graph, and with the weight of hubs, that this log speaks for."""
+        if self._tuner is not None:
+            field = self._tuner.refit(field, log, self._history.declared, at_once)
+        return field if self._hub_rule is None else self._hub_rule.refit(field, log, self._history.declared)
 
     def _done(self, event: Event, classes: list[Hashable]) -> None:
         self._forget_questions()

@@ -117,8 +117,8 @@ class Tuner:
         if now.origin is prior:
             return now
         if at_once:
-            return Field.given(prior, now.labels, now.n_classes, now.noise, now.squares)
-        start = Field.start(prior, now.n_classes, now.noise, now.squares)
+            return Field.given(prior, now.labels, now.n_classes, now.noise, now.squares, now.hub_power)
+        start = Field.start(prior, now.n_classes, now.noise, now.squares, now.hub_power)
         return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), now.labels, start)
 
     def prior(self, choice: Choice | None = None) -> Prior:

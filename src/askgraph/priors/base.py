@@ -21,6 +21,7 @@ MAX_RESIDUAL = 1e-8  # relative; a solve that leaves more raises ConvergenceErro
 FAR = 100  # binary orders of magnitude from 1: weights beyond 2^±100 would overflow when the covariance is squared
 SINGLE = 1e12  # single precision holds the covariance of degrees between 1/SINGLE and SINGLE
 MAX_LEFT_OUT = 64  # folded labels; where there are more, 64 evenly spaced ones stand for all of them in leave-one-out
+HUB = 2.0  # times the median number of neighbors; a node with more is a hub
 SOLVES_AT_ONCE = 16  # right-hand sides that are solved for together
 BAR_FROM = 10_000_000  # nodes times solves: beyond it, some seconds, a progress bar is shown
 
@@ -64,6 +65,17 @@ class Prior(ABC):
     def degrees(self) -> Array:
         """The sum of each node's weights."""
         return self.space.asarray(self.precision.graph.degrees)
+
+    @cached_property
+    def neighbor_counts(self) -> IntArray:
+        """The number of each node's neighbors."""
+        return self.space.asarray(np.diff(self.precision.graph.weights.indptr))
+
+    @cached_property
+    def crowding(self) -> Array:
+        """The number of each node's neighbors over HUB times the median number, or 1 where that is less: above 1 at hubs."""
+        median = max(float(np.median(self.space.allgather(self.neighbor_counts))), 1.0)
+        return np.maximum(self.neighbor_counts / (HUB * median), 1.0)
 
     @property
     def diagonal(self) -> Array:

@@ -76,6 +76,11 @@ class Petsc(ProbedPrior):
         return Ksp(self.graph, self.diagonal, self.precision.pinned)
 
     @cached_property
+    def neighbor_counts(self) -> IntArray:
+        """The number of neighbors of each row of this process."""
+        return np.diff(self.graph.local.indptr)
+
+    @cached_property
     def components(self) -> IntArray:
         """The smallest node of the component that each node is in."""
         return self.graph.parts.label[self.graph.parts.of]

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from askgraph.readouts.readouts import READOUTS, Consensus, Map, Mass, Readout, Reweighted, Tempered, as_readout
+from askgraph.readouts.cautious import Cautious, Doubt, doubt
+from askgraph.readouts.names import READOUTS, as_readout
+from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
 
-__all__ = ["READOUTS", "Consensus", "Map", "Mass", "Readout", "Reweighted", "Tempered", "as_readout"]
+__all__ = [
+    "READOUTS",
+    "Cautious",
+    "Consensus",
+    "Doubt",
+    "Map",
+    "Mass",
+    "Readout",
+    "Reweighted",
+    "Tempered",
+    "as_readout",
+    "doubt",
+]

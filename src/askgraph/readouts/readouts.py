@@ -163,7 +163,7 @@ class Consensus:
 
     Votes are read by class mass, or as they are where the labels are predicted better that way. A mean over neighbors is
     right more often, but less sure: one exponent for all nodes makes up for that, so that on average the probability of the
-    likeliest class is what it was before. A labeled node keeps its label. This is the readout of a learner by default.
+    likeliest class is what it was before. A labeled node keeps its label.
 
     Examples
     --------
@@ -271,22 +271,3 @@ class Reweighted:
                 "the reweighted readout reads nodes of the graph only: choose another one for other rows"
             )
         return coding.chances(reweighted(field))
-
-
-READOUTS: dict[str, Readout] = {
-    "map": Map(),
-    "mass": Mass(),
-    "tempered": Tempered(),
-    "consensus": Consensus(),
-    "reweighted": Reweighted(),
-}
-
-
-def as_readout(readout: str | Readout) -> Readout:
-    """Return a readout by name, or the one given."""
-    if not isinstance(readout, str):
-        return readout
-    if readout in READOUTS:
-        return READOUTS[readout]
-    names = ", ".join(map(repr, READOUTS))
-    raise SettingError(f"no readout called {readout!r}: choose one of {names}, or pass a function of the field")

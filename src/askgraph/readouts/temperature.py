@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from askgraph.field import Field, Label, coding
-from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone
+from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
 from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
@@ -18,7 +18,8 @@ TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=f
 FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes, so that no class gets probability 0
 ODD = 0.02  # the share of labels that count as drawn at random in the loss, so that no label costs too much
 NEVER = -50.0  # the logarithm of the score of a class whose only label is left out
-PLAIN = 0.5  # nats; votes are read without class masses where the loss is lower by more than this
+# nats, and as many for each class with a single label: votes are read without class masses where the loss is lower by more
+PLAIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,24 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     if evidence is None:
         left = left_out(field, every)
         return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
-    left, scores = evidence.left, evidence.scores(*evidence.freely[:2])
-    shares = np.zeros_like(left.votes)
-    shares[:, evidence.seen] = scores / coding.row_sums(scores)
-    reach = np.clip(coding.row_sums(left.votes), 0.0, 1.0)
-    return left, reach * shares + (1 - reach) / evidence.classes
+    return evidence.left, evidence.predicted
+
+
+def surprise_at(field: Field, hub_power: float) -> float:
+    """Return -Σ ln p of labels in nats, each from all others, as it would be with another ``hub_power``.
+
+    Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
+    class. All labels must be in V.
+    """
+    votes, left = left_out_with(field, hub_power)
+    weights = field.label_weights(left.nodes, hub_power)
+    weighted = np.asarray(np.bincount(left.labels, weights, minlength=field.n_classes), dtype=float)
+    told = _Votes(field.space, votes, field.labeled, field.counts, weighted)
+    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (field.counts[left.labels] > 1)
+    if not (told.tell and ordinary.any()):
+        return 0.0
+    p = _Evidence.read(told, left, weights).predicted[ordinary, left.labels[ordinary]]
+    return float(-np.log((1 - ODD) * p + ODD / field.n_classes).sum())
 
 
 def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
@@ -84,18 +98,20 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
     counts = np.bincount(codes, minlength=classes).astype(float)
     votes, left = left_out_alone(prior, labels, classes)
     labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
-    told, counted = _Votes(prior.space, votes, labeled, counts), int((counts[codes] > 1).sum())
-    return (_Evidence.read(told, left).freely[2] if told.tell else counted * np.log(classes)), counted
+    told, counted = _Votes(prior.space, votes, labeled, counts, counts), int((counts[codes] > 1).sum())
+    loss = _Evidence.read(told, left, np.ones(codes.size)).freely[2] if told.tell else counted * np.log(classes)
+    return loss, counted
 
 
 @dataclass(frozen=True)
 class _Votes:
-    """The votes of all nodes, and the number of labels of each class that these votes come from."""
+    """The votes of all nodes, and the labels of each class that these votes come from."""
 
     space: Space
     votes: Array
     labeled: BoolArray
     counts: Array
+    weighted: Array  # the same, a label of a hub counting for less
 
     @cached_property
     def seen(self) -> IntArray:
@@ -119,32 +135,39 @@ class _Evidence:
     classes: int
     seen: IntArray
     counts: Array  # labels of each class seen
+    weighted: Array  # the same, a label of a hub counting for less
     total: Array  # votes for each class seen, summed over the nodes reached
     reached: int  # unlabeled nodes that votes reach
     likely: float  # τ₀ = 2/σ
     left: LeftOut
+    weights: Array  # how much each label left out counts
 
     @classmethod
     def of(cls, field: Field, every: bool = False) -> _Evidence | None:
         """Return the evidence of a field, computed once; None where there is nothing to read."""
 
         def compute() -> _Evidence | None:
-            told = _Votes(field.space, field.votes, field.labeled, field.counts)
-            return cls.read(told, left_out(field, every)) if told.tell else None
+            told = _Votes(field.space, field.votes, field.labeled, field.counts, field.weighted_counts)
+            if not told.tell:
+                return None
+            left = left_out(field, every)
+            return cls.read(told, left, field.label_weights(left.nodes))
 
         found: _Evidence | None = field.once("evidence of every label" if every else "evidence", compute)
         return found
 
     @classmethod
-    def read(cls, told: _Votes, left: LeftOut) -> _Evidence:
+    def read(cls, told: _Votes, left: LeftOut, weights: Array) -> _Evidence:
+        """Return the evidence of votes and of labels left out, each with its weight."""
         votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
         reached = int(told.space.total(told.reached))
         total = np.maximum(told.space.total(votes), NOTHING * reached)
         likely = _likely(told.space, votes, total / reached, reached)
-        return cls(told.counts.size, seen, told.counts[seen], total, reached, likely, left)
+        counts, weighted = told.counts[seen], told.weighted[seen]
+        return cls(told.counts.size, seen, counts, weighted, total, reached, likely, left, weights)
 
     def by_mass(self, tau: float) -> Reading:
-        prior = coding.frequencies(self.counts, self.classes)
+        prior = coding.frequencies(self.weighted, self.classes)
         return Reading(self.seen, self.total / self.reached, prior, tau)
 
     def plainly(self, tau: float) -> Reading:
@@ -162,7 +185,16 @@ class _Evidence:
     def freely(self) -> tuple[float, bool, float]:
         """The temperature, whether votes are read plainly, and the loss."""
         by_mass, plain = (self.best(self.losses(plain), 0.1) for plain in (False, True))
-        return (plain[0], True, plain[1]) if plain[1] + PLAIN < by_mass[1] else (by_mass[0], False, by_mass[1])
+        margin = PLAIN * (1 + np.count_nonzero(self.counts == 1))
+        return (plain[0], True, plain[1]) if plain[1] + margin < by_mass[1] else (by_mass[0], False, by_mass[1])
+
+    @property
+    def predicted(self) -> Array:
+        """The class probabilities that all other labels give, one row per label left out."""
+        scores, shares = self.scores(*self.freely[:2]), np.zeros_like(self.left.votes)
+        shares[:, self.seen] = scores / coding.row_sums(scores)
+        reach = np.clip(coding.row_sums(self.left.votes), 0.0, 1.0)
+        return reach * shares + (1 - reach) / self.classes
 
     def losses(self, plain: bool) -> Array:
         """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature."""
@@ -175,10 +207,11 @@ class _Evidence:
 
     def scores(self, tau: float, plain: bool) -> Array:
         """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
-        logs, others = tau * self._logs(plain), self._others
+        logs, own = tau * self._logs(plain), np.eye(self.seen.size)[self._place]
         if not plain:
+            others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
             logs = logs + np.log(coding.frequencies(others, self.classes))
-        logs = np.where(others > 0, logs, NEVER)
+        logs = np.where(self.counts > own, logs, NEVER)
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
     def _logs(self, plain: bool) -> Array:
@@ -190,11 +223,6 @@ class _Evidence:
     @cached_property
     def _place(self) -> IntArray:
         return np.searchsorted(self.seen, self.left.labels)
-
-    @cached_property
-    def _others(self) -> Array:
-        """The number of labels of each class that are left, one row per label left out."""
-        return np.asarray(self.counts - np.eye(self.seen.size)[self._place])
 
 
 def _likely(space: Space, votes: Array, mean: Array, reached: int) -> float:

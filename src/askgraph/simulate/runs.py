@@ -57,7 +57,7 @@ class Run:
     Examples
     --------
     >>> Run("tv", seed=0, budget=20).readout
-    'consensus'
+    'cautious'
     """
 
     sampler: str
@@ -66,7 +66,7 @@ class Run:
     doubt: str | float | None = "sqrt"
     form: str = "printed"
     delta: float | None = None
-    readout: str = "consensus"
+    readout: str = "cautious"
     engine: str = "auto"
     first: str = "random"
     explore: float | str = 0.0

@@ -2,7 +2,7 @@
 
 Each takes the field, the rows of the candidates and the label probabilities p (len(rows) × C) of the expectation; larger is
 better. A row is an index into the arrays of this process; ``field.space.nodes_of(rows)`` gives the nodes.
-With observation noise γ the update divides by g_ii + γ² where the paper divides by g_ii.
+With observation noise γ, at hubs perhaps more, the update divides by g_ii + γ² where the paper divides by g_ii.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ def margin(field: Field, rows: IntArray, p: Array) -> Array:
 
 def innovation(field: Field, rows: IntArray) -> Array:
     """Return g_ii + γ², the variance of the coming label."""
-    return np.maximum(field.spread.variance[rows] + field.noise**2, np.finfo(float).tiny)
+    variance = field.spread.variance[rows] + field.noise**2
+    if field.hub_power:
+        variance = variance + field.hub_variance(rows)
+    return np.maximum(variance, np.finfo(float).tiny)
 
 
 def surprise(field: Field, rows: IntArray, p: Array, power: int, form: Form) -> Array:

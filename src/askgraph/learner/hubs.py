@@ -1,0 +1,75 @@
+"""Hubs: nodes with more than twice the median number of neighbors, whose labels may say little about their neighbors.
+
+Influence is largest at hubs, so a learner would ask for them first. Where hubs are of another kind than their neighbors, their
+labels mislead, and since they agree with each other, leave-one-out over all labels does not show it. So labels of hubs count for
+less, by a power of how many neighbors they have, every fourth question goes to a node that is no hub, and the labels of such
+nodes choose the power: the one at which the other labels predict them best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from askgraph.field import Field
+from askgraph.learner.events import Event, told_when
+from askgraph.readouts.temperature import surprise_at
+from askgraph.types import IntArray
+
+POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
+POWERS = (1.0, 0.0, 2.0)  # the first one to begin with
+MARGIN = 0.5  # nats, summed over the labels of nodes that are no hubs; a power that is better by less is not chosen
+TURN = 4  # every fourth question goes to a node that is no hub
+
+
+def ordinary(now: Field, rows: IntArray) -> IntArray:
+    """Return those of these rows that are no hubs, or all of them where every one is."""
+    found = rows[now.origin.crowding[rows] == 1]
+    return found if now.space.count(found) else rows
+
+
+def turn_of_others(now: Field) -> bool:
+    """Return whether the next question goes to a node that is no hub."""
+    return (len(now.labels) + 1) % TURN == 0
+
+
+@dataclass(eq=False)
+class HubRule:
+    """Chooses the power by which labels of hubs count for less, from what was told; an undo brings an earlier choice back."""
+
+    chosen: dict[Hashable, float] = field(default_factory=dict)  # by what was told, and the engine
+
+    def due(self, labels: int) -> bool:
+        """Return whether powers are compared right after this number of labels."""
+        return labels in POINTS
+
+    def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable]) -> Field:
+        """Return the field with the power that this log speaks for."""
+        if now.space.total(now.origin.crowding > 1) == 0:
+            return now
+        return now.with_hub_power(self._power(now, log, declared))
+
+    def _power(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable]) -> float:
+        told = told_when(log, POINTS)
+        if not told:
+            return POWERS[0]
+        key = now.origin, tuple(told.items()), tuple(declared)
+        if key not in self.chosen:
+            current = not now.folded and log[-1].kind == "tell" and len(told) == now.held
+            self.chosen[key] = _best(now if current else _field_of(now, told, declared))
+        return self.chosen[key]
+
+
+def _field_of(now: Field, told: dict[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Field:
+    """Return the field of these labels alone, all in V: one solve per label."""
+    classes = list(dict.fromkeys([*declared, *(label for label, _ in told.values())]))
+    start = Field.start(now.origin, len(classes), now.noise, squares=False)
+    return reduce(lambda f, at: f.observe(at, classes.index(told[at][0]), told[at][1]), told, start)
+
+
+def _best(now: Field) -> float:
+    """Return the power at which labels of nodes that are no hubs are best predicted from all other labels."""
+    losses = {power: surprise_at(now, power) for power in POWERS}
+    best = min(losses, key=losses.__getitem__)
+    return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]

@@ -1,0 +1,26 @@
+"""The readouts by their names."""
+
+from __future__ import annotations
+
+from askgraph.errors import SettingError
+from askgraph.readouts.cautious import Cautious
+from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+
+READOUTS: dict[str, Readout] = {
+    "map": Map(),
+    "mass": Mass(),
+    "tempered": Tempered(),
+    "consensus": Consensus(),
+    "cautious": Cautious(),
+    "reweighted": Reweighted(),
+}
+
+
+def as_readout(readout: str | Readout) -> Readout:
+    """Return a readout by name, or the one given."""
+    if not isinstance(readout, str):
+        return readout
+    if readout in READOUTS:
+        return READOUTS[readout]
+    names = ", ".join(map(repr, READOUTS))
+    raise SettingError(f"no readout called {readout!r}: choose one of {names}, or pass a function of the field")

@@ -1,0 +1,220 @@
+"""Hubs: their labels count for less, by as much as other labels say; any sampler may leave them out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import askgraph as ag
+from askgraph.field.leave_one_out import left_out, left_out_with
+from askgraph.learner.hubs import POINTS, POWERS
+from askgraph.readouts.temperature import from_others
+from askgraph.utilities import CRITERIA
+from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, close, here
+from tests.helpers.graphs import random_labels
+
+over_engines = pytest.mark.parametrize("engine", [*ENGINES, *ABROAD, SHUFFLED], ids=str)
+
+
+def hubbed(seed=0, n=60, hubs=4):
+    """A ring with weights, and a few nodes that are tied to a third of all others."""
+    rng = np.random.default_rng(seed)
+    W = np.zeros((n, n))
+    for i in range(n):
+        W[i, (i + 1) % n] = W[(i + 1) % n, i] = rng.uniform(0.5, 2.0)
+    for hub in rng.choice(n, hubs, replace=False):
+        for other in np.flatnonzero(rng.random(n) < 1 / 3):
+            if other != hub:
+                W[hub, other] = W[other, hub] = rng.uniform(0.5, 2.0)
+    return W
+
+
+def crowding(W):
+    counts = (W > 0).sum(axis=1)
+    return np.maximum(counts / (2 * max(np.median(counts), 1)), 1)
+
+
+def labels_of(seed, n=60, classes=3, count=14):
+    """Labels at random nodes, two of them hubs."""
+    W, rng = hubbed(seed), np.random.default_rng(seed)
+    hubs = np.flatnonzero(crowding(W) > 1)[:2].tolist()
+    others = [(node, label) for node, label in random_labels(rng, n, classes, count) if node not in hubs]
+    return W, [(hubs[0], 0), *others, (hubs[1], 2)]
+
+
+def told(engine, W, labels, power, noise=0.0, fold=0):
+    field = engine.start(ag.Graph(W), 0.05, 3, noise=noise, hub_power=power)
+    for at, (node, label) in enumerate(labels):
+        field = field.observe(node, label)
+        field = field.rebase() if at + 1 == fold else field
+    return field
+
+
+def literally(W, labels, power, noise):
+    """The votes and the covariance, with the label noise of each node as it is written down."""
+    G = np.linalg.inv(np.diag(W.sum(axis=1) + 0.05) - W)
+    nodes, Y = [node for node, _ in labels], np.eye(3)[[label for _, label in labels]]
+    variance = noise**2 + (crowding(W) ** power - 1) / W.sum(axis=1)
+    K = G[np.ix_(nodes, nodes)] + np.diag(variance[nodes])
+    columns = G[:, nodes]
+    return columns @ np.linalg.solve(K, Y), G - columns @ np.linalg.solve(K, columns.T), variance
+
+
+@over_engines
+@pytest.mark.parametrize(("power", "noise", "fold"), [(1.0, 0.0, 0), (2.0, 0.0, 6), (0.5, 0.2, 0)])
+def test_a_field_with_hubs_is_what_is_written_down(engine, power, noise, fold):
+    for seed in range(2):
+        W, labels = labels_of(seed)
+        field = told(engine, W, labels, power, noise, fold).sharpen(np.arange(60))
+        votes, G, variance = literally(W, labels, power, noise)
+        whole = field.space.gather
+        close(whole(field.votes), votes, 10 * engine.tolerance)
+        close(whole(field.columns(np.arange(60))), G, 10 * engine.tolerance)
+        close(whole(field.spread.variance), np.diag(G), 10 * engine.tolerance)
+        close(whole(field.spread.influence_l1), G.sum(axis=0), 10 * engine.tolerance)
+        rows = np.flatnonzero(~field.labeled)
+        nodes = here(field.space.nodes_of(rows))
+        want = G.sum(axis=0)[nodes] ** 2 / (np.diag(G) + variance)[nodes]
+        close(CRITERIA["sigma"].score(field, rows, 0.0, "derived", "mean"), want, 10 * engine.tolerance)
+
+
+@over_engines
+@pytest.mark.parametrize("fold", [0, 6, 16])
+def test_another_power_is_as_if_it_had_been_so_from_the_start(engine, fold):
+    W, labels = labels_of(3)
+    field, other = told(engine, W, labels, 1.0, fold=fold), told(engine, W, labels, 2.0)
+    changed = field.with_hub_power(2.0)
+    every = np.arange(60)
+    changed, other = changed.sharpen(every), other.sharpen(every)
+    close(changed.votes, other.votes, 10 * engine.tolerance)
+    close(changed.columns(every), other.columns(every), 10 * engine.tolerance)
+    close(changed.spread.variance, other.spread.variance, 10 * engine.tolerance)
+    close(changed.spread.influence_l1, other.spread.influence_l1, 10 * engine.tolerance)
+    assert field.with_hub_power(1.0) is field
+    more = [f.observe(int(np.setdiff1d(every, [node for node, _ in labels])[0]), 1).votes for f in (changed, other)]
+    close(*more, 10 * engine.tolerance)
+
+
+@over_engines
+def test_leave_one_out_at_another_power_needs_no_other_field(engine):
+    W, labels = labels_of(4)
+    field = told(engine, W, labels, 1.0)
+    for power in (0.0, 2.0):
+        votes, left = left_out_with(field, power)
+        other = field.with_hub_power(power)
+        close(votes, other.votes, 10 * engine.tolerance)
+        for got, want in zip(left, left_out(other), strict=True):
+            close(got, want, 100 * engine.tolerance)
+
+
+def losses_literally(learner, labels):
+    """-Σ ln p at labels of nodes that are no hubs, each from a field without the label."""
+    codes = {node: learner.classes.index(label) for node, label in labels.items()}
+    counts = np.bincount(list(codes.values()), minlength=len(learner.classes))
+    found = {}
+    for power in POWERS:
+        field = ag.Field.start(learner.field.origin, len(learner.classes), hub_power=power)
+        for node, code in codes.items():
+            field = field.observe(node, code)
+        left, p = from_others(field)
+        ordinary = [
+            at
+            for at, (node, code) in enumerate(zip(left.nodes.tolist(), left.labels.tolist(), strict=True))
+            if field.origin.crowding[node] == 1 and counts[code] > 1
+        ]
+        found[power] = -sum(np.log(0.98 * p[at, left.labels[at]] + 0.02 / len(counts)) for at in ordinary)
+    return found
+
+
+def test_labels_of_other_nodes_choose_how_much_hubs_count():
+    powers = set()
+    for seed in range(12):
+        W, rng = hubbed(seed, 120, 8), np.random.default_rng(seed)
+        hub = crowding(W) > 1
+        truth = np.repeat([0, 1], 60)
+        if seed % 3 == 0:
+            truth = np.where(hub, 1 - truth, truth)  # hubs say the opposite of their neighbors
+        elif seed % 3 == 1:
+            truth = rng.integers(0, 2, 120)
+        learner = ag.Learner(ag.Graph(W), rng=seed, classes=[0, 1])
+        assert learner.field.hub_power == POWERS[0]
+        for step in learner.run(lambda node, truth=truth: int(truth[node]), 20):
+            if step.field.held in POINTS:
+                losses = losses_literally(learner, learner.labels)
+                best = min(losses, key=losses.get)
+                want = best if losses[best] + 0.5 < losses[1.0] else 1.0
+                assert learner.field.hub_power == want
+        powers.add(learner.field.hub_power)
+        assert (learner.predict(list(learner.labels)) == list(learner.labels.values())).all()
+    assert len(powers) > 1
+
+
+def test_a_choice_is_undone_with_the_label_it_rests_on_and_is_the_same_told_at_once(tmp_path):
+    W, truth = hubbed(2, 120, 8), np.random.default_rng(2).integers(0, 2, 120)
+    learner, before = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1]), []
+    for _ in range(13):
+        before.append((learner.ask(), learner.field.hub_power, learner.field.votes))
+        learner.tell(learner.ask(), int(truth[learner.ask()]))
+    at_once = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1])
+    at_once.tell_all(learner.labels)
+    assert at_once.field.hub_power == learner.field.hub_power
+    np.testing.assert_allclose(at_once.field.votes, learner.field.votes, atol=1e-9)
+    for state in (False, True):
+        learner.save(tmp_path / "learner.npz", state=state)
+        again = ag.Learner.load(tmp_path / "learner.npz")
+        assert again.ask() == learner.ask()
+        assert again.field.hub_power == learner.field.hub_power
+        np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-9)
+    for question, power, votes in reversed(before):
+        learner.undo()
+        assert (learner.ask(), learner.field.hub_power) == (question, power)
+        np.testing.assert_allclose(learner.field.votes, votes, atol=1e-9)
+
+
+def test_prefetch_changes_no_question():
+    W, truth = hubbed(5, 120, 8), np.random.default_rng(5).integers(0, 2, 120)
+    plain, ahead = (ag.Learner(ag.Graph(W), rng=0, classes=[0, 1]) for _ in range(2))
+    for _ in range(14):
+        assert plain.ask() == ahead.ask()
+        node = plain.ask()
+        ahead.prefetch()
+        while ahead.prefetching:
+            pass
+        for learner in (plain, ahead):
+            learner.tell(node, int(truth[node]))
+        assert plain.field.hub_power == ahead.field.hub_power
+
+
+@over_engines
+def test_every_engine_asks_the_same_about_hubs(engine):
+    W = hubbed(1, 60)
+    hub = crowding(W) > 1
+    for how in ("skip", "discount"):
+        learner = ag.Learner(
+            ag.Graph(W), engine=engine.prior(ag.Graph(W), 0.05), delta=0.05, hubs=how, rng=0, classes=[0, 1, 2]
+        )
+        asked = [step.node for step in learner.run(lambda node: node % 3, 12)]
+        assert not hub[[node for node in asked[1:] if how == "skip"]].any()
+        assert not hub[asked[3::4]].any()
+
+
+@pytest.mark.parametrize("sampler", ["tv", "msd", "vm", "sigma", "unc", "klg", "influence", "eer", "mc", "dial"])
+def test_any_sampler_may_skip_hubs_until_nothing_else_is_left(sampler):
+    W = hubbed(0, 30, 3)
+    hub = crowding(W) > 1
+    learner = ag.Learner(ag.Graph(W), sampler, hubs="skip", first="utility", delta=0.05, rng=0, classes=[0, 1])
+    assert not hub[learner.ask(5)].any()
+    assert not hub[learner.alternatives(5)].any()
+    asked = [step.node for step in learner.run(lambda node: node % 2, 30)]
+    assert hub[asked].tolist() == sorted(hub.tolist())
+    assert learner.field.hub_power == 0
+
+
+def test_the_papers_samplers_know_no_hubs():
+    W = hubbed(0)
+    for sampler in ("tv", "msd", "sigma", "random"):
+        assert ag.Learner(ag.Graph(W), sampler).field.hub_power == 0
+    assert ag.Learner(ag.Graph(W)).field.hub_power == POWERS[0]
+    assert ag.Learner(ag.grid(5, 5)).field.hub_power == 0
+    with pytest.raises(ag.SettingError, match="'discount' or 'skip' or 'ask'"):
+        ag.Learner(ag.Graph(W), hubs="leave")
