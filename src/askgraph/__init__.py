@@ -27,7 +27,7 @@ _HOMES = {
     "graph.combine": "with_features",
     "field": "Field",
     "graph": "Graph",
-    "learner.events": "Event Step",
+    "learner.events": "Event SpotCheck Step",
     "learner.diagnostics": "Suspect",
     "learner": "Learner",
     "priors": "prior",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect
-    from askgraph.learner.events import Event, Step
+    from askgraph.learner.events import Event, SpotCheck, Step
     from askgraph.learner.stopping import Error
     from askgraph.learner.tuning import Choice
     from askgraph.priors import prior

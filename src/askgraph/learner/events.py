@@ -25,6 +25,8 @@ class Event(NamedTuple):
         The label that a "relabel" replaced or a "retract" took back; else None.
     noise : float or None
         The label noise given with this label, or for "retract" that of the label taken back; None for the learner's own.
+    predicted : hashable
+        The label that was predicted before the answer to a spot check; else None.
 
     Examples
     --------
@@ -41,6 +43,39 @@ class Event(NamedTuple):
     label: Hashable = None
     before: Hashable = None
     noise: float | None = None
+    predicted: Hashable = None
+
+
+class SpotCheck(NamedTuple):
+    """A node drawn at random, the label predicted for it, and the label it got.
+
+    Attributes
+    ----------
+    node : hashable
+        The node.
+    predicted : hashable
+        The label that was predicted before the answer.
+    label : hashable
+        The label of the node now.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(6), spot_checks=2, rng=0)
+    >>> for step in learner.run(lambda node: "left" if node < 3 else "right", budget=4):
+    ...     pass
+    >>> [check.label for check in learner.spot_checks] == [learner.labels[check.node] for check in learner.spot_checks]
+    True
+    """
+
+    node: Hashable
+    predicted: Hashable
+    label: Hashable
+
+    @property
+    def right(self) -> bool:
+        """Whether the prediction was right."""
+        return bool(self.predicted == self.label)
 
 
 @dataclass(frozen=True)
@@ -92,6 +127,19 @@ def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int
     return apart
 
 
+def checked(log: Sequence[Event]) -> dict[int, tuple[Hashable, Hashable]]:
+    """Return {node: (predicted, label)} of the spot checks whose nodes are labeled still, oldest first."""
+    found: dict[int, tuple[Hashable, Hashable]] = {}
+    for event in log:
+        if event.kind == "tell" and event.predicted is not None:
+            found[event.node] = event.predicted, event.label
+        elif event.kind == "relabel" and event.node in found:
+            found[event.node] = found[event.node][0], event.label
+        elif event.kind == "retract":
+            found.pop(event.node, None)
+    return found
+
+
 def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
     """Return {node: (label, label noise)} as it was when the number of labels was last one of ``counts``, or {}."""
     told: dict[int, tuple[Hashable, float | None]] = {}
@@ -111,7 +159,7 @@ def replay(learner: Any, event: Event) -> None:
     """Tell a learner the same thing again."""
     name = learner.graph.name(event.node)
     if event.kind == "tell":
-        learner.tell(name, event.label, event.noise)
+        learner.tell(name, event.label, event.noise, event.predicted)
     elif event.kind in ("skip", "retract"):
         (learner.skip if event.kind == "skip" else learner.retract)(name)
     else:

@@ -53,7 +53,7 @@ class Learner(Told):
         "auto", an engine's name, or an engine.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
-    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs
+    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs, spot_checks
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
@@ -102,6 +102,7 @@ class Learner(Told):
         class_shares: Sequence[float] | None = None,
         small_components: Literal["wait", "ask"] = "wait",
         hubs: Literal["discount", "skip", "ask"] | None = None,
+        spot_checks: int = 0,
     ) -> None:
         settings = Settings(
             utility=utility,
@@ -119,6 +120,7 @@ class Learner(Told):
             class_shares=class_shares,
             small_components=small_components,
             hubs=hubs,
+            spot_checks=spot_checks,
         )
         self._begin(named_graphs(graph, tune), settings, engine, as_seed(rng), declared_classes(classes))
 
@@ -375,6 +377,12 @@ class Learner(Told):
         if learner._tuner is not None:
             learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
         return learner
+
+    def _foretold(self, node: int) -> Hashable:
+        asked = self.settings.checks(self._answered) and self._questions[:1] == [node]
+        if not asked or not self._history.classes:
+            return None
+        return self._history.classes[int(coding.decide(self.probabilities([self.graph.name(node)]))[0])]
 
     def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
         return questions(field, self.settings, self._history.set_aside, n, (self.seed, told))

@@ -10,7 +10,7 @@ import numpy as np
 from askgraph.field import Field, coding
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
-from askgraph.learner.events import Event
+from askgraph.learner.events import Event, SpotCheck, checked
 from askgraph.learner.history import History
 from askgraph.learner.labels import label_array
 from askgraph.learner.questions import candidates, finished
@@ -157,6 +157,12 @@ class Predictor(ABC):
         drawn = np.random.default_rng(rng).choice(nodes, min(n, nodes.size), replace=False)
         return [self.graph.name(int(node)) for node in drawn]
 
+    @property
+    def spot_checks(self) -> list[SpotCheck]:
+        """The spot checks so far, oldest first: nodes drawn at random, what was predicted for them, and their labels."""
+        name = self.graph.name
+        return [SpotCheck(name(node), *both) for node, both in checked(self._history.log).items()]
+
     def expected_error(self) -> Error:
         """Return the expected share of wrong predictions among the unlabeled nodes.
 
@@ -178,7 +184,8 @@ class Predictor(ABC):
         """
         rest = self._field.space.gather(~self._field.labeled)
         by_shares = isinstance(self._readout, Cautious) and doubt(self._field).falls_back
-        return expected_error(self._field, self.probabilities(), rest, self._history.audits, by_shares)
+        right = [check.right for check in self.spot_checks]
+        return expected_error(self._field, self.probabilities(), rest, self._history.audits, right, by_shares)
 
     def labels_needed(self, target: float) -> tuple[int, int]:
         """Return about how many more labels bring the expected error down to a target; a rule of thumb.

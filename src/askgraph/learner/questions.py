@@ -35,7 +35,7 @@ def questions(
     """
     known, chosen = field, list[int]()
     while len(chosen) < n and field.space.count(rows := candidates(field, aside)):
-        node, sharper = _one(field, settings, rows, np.random.default_rng([seed[0], seed[1] + len(chosen)]))
+        node, sharper = _one(field, settings, rows, (seed[0], seed[1] + len(chosen)))
         known = known if chosen else sharper
         chosen.append(node)
         if n > 1 and settings.batch == "local" and _scored(field, settings):
@@ -67,8 +67,9 @@ def _scored(field: Field, settings: Settings) -> bool:
     return not settings.passive and bool(field.labels or settings.first == "utility")
 
 
-def _one(field: Field, settings: Settings, rows: IntArray, rng: np.random.Generator) -> tuple[int, Field]:
-    if rng.random() < settings.explores(field.held) or settings.passive:
+def _one(field: Field, settings: Settings, rows: IntArray, seed: tuple[int, int]) -> tuple[int, Field]:
+    rng = np.random.default_rng(seed)
+    if rng.random() < settings.explores(field.held) or settings.passive or settings.checks(seed[1]):
         return field.space.draw(rows, rng), field  # (32)
     rows = _ready(field, settings, rows)
     if not _scored(field, settings):

@@ -55,6 +55,9 @@ class Settings:
         less, by as much as the labels of other nodes say, and every fourth question goes to a node that is no hub. "skip": no
         hub is asked for while another node is left. "ask": hubs are nodes like any other, as in the paper. None is "discount"
         for the sampler influence and "ask" for any other. Questions drawn at random take no notice of hubs.
+    spot_checks : int
+        Every how many questions one is a spot check: drawn at random from all unlabeled nodes, so that the answer judges the
+        prediction made before it. Its label counts as any other. 0 for no spot checks.
     utility, delta, readout, tune
         As of :class:`askgraph.Learner`.
 
@@ -80,6 +83,7 @@ class Settings:
     class_shares: Sequence[float] | None = None
     small_components: Literal["wait", "ask"] = "wait"
     hubs: Literal["discount", "skip", "ask"] | None = None
+    spot_checks: int = 0
 
     def __post_init__(self) -> None:
         _schedule(self.doubt, "doubt")
@@ -99,6 +103,10 @@ class Settings:
             )
         if not isinstance(self.ahead, int) or self.ahead < 1:
             raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
+        if not isinstance(self.spot_checks, int) or self.spot_checks < 0:
+            raise SettingError(
+                f"spot_checks={self.spot_checks!r}: give 8 for one question in eight, or 0 for no spot checks"
+            )
         if not isinstance(self.tune, bool):
             raise SettingError(
                 f"tune={self.tune!r}: give True to choose among graphs or ridges as labels come, or False"
@@ -124,6 +132,10 @@ class Settings:
     def about_hubs(self) -> Literal["discount", "skip", "ask"]:
         """What is done about hubs."""
         return self.hubs or ("discount" if self.utility == "influence" else "ask")
+
+    def checks(self, number: int) -> bool:
+        """Return whether the question of this number, from 0, is a spot check."""
+        return bool(self.spot_checks) and (number + 1) % self.spot_checks == 0
 
     @property
     def decide(self) -> Readout:

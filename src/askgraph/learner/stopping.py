@@ -9,6 +9,7 @@ the estimate sure: no rule that reads labels that were asked for knows a graph t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ EARLY = (
 )
 LOW, BELOW = 0.7, 0.08  # the range begins at LOW · estimate − BELOW
 ROOT, APART, SWAYED, FEW = 0.55, 0.2, 0.5, 0.45  # it ends at ROOT √estimate + APART · D + SWAYED · S + FEW/√labels
+CHECKED = (
+    16.0  # spot checks that the estimate from the other labels counts as, beside the later half of the spot checks
+)
 PRIOR = 4.0  # audited labels that the estimate from the other labels counts as, beside an audit
 JEFFREYS = 0.25  # added to both parameters of the beta distribution, so that a range is never empty
 AUDITED, ASKED = 2, 3  # times the target: too early to stop if the range ends above that, with and without an audit
@@ -63,18 +67,24 @@ class Error(NamedTuple):
 
 
 def expected_error(
-    field: Field, p: Array, unlabeled: BoolArray, audit: tuple[IntArray, IntArray], by_shares: bool = False
+    field: Field,
+    p: Array,
+    unlabeled: BoolArray,
+    audit: tuple[IntArray, IntArray],
+    checks: Sequence[bool] = (),
+    by_shares: bool = False,
 ) -> Error:
     """Return the expected error of predictions with these probabilities.
 
-    ``audit`` is audited nodes and their classes; ``by_shares`` says that the class shares are predicted everywhere.
+    ``audit`` is audited nodes and their classes; ``checks`` says of each spot check, oldest first, whether the prediction was
+    right; ``by_shares`` says that the class shares are predicted everywhere.
     """
     rest = int(unlabeled.sum())
     if not rest:
         return Error(0.0, 0.0, 0.0, 0)
     if not field.held:
         return Error(1.0, 0.0, 1.0, 0)
-    guess, low, high = _of_shares(field) if by_shares else _of_predictions(field, p[unlabeled])
+    guess, low, high = _of_shares(field) if by_shares else _of_predictions(field, p[unlabeled], checks)
     nodes, told = audit
     if not nodes.size:
         return Error(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)
@@ -84,11 +94,14 @@ def expected_error(
     return Error(bad / (bad + good), *_whole_nodes(low, high, rest), nodes.size)
 
 
-def _of_predictions(field: Field, p: Array) -> tuple[float, float, float]:
-    """Return the estimate and its range, by these probabilities of the unlabeled nodes and by the labels."""
-    swayed = _swayed(field)
+def _of_predictions(field: Field, p: Array, checks: Sequence[bool]) -> tuple[float, float, float]:
+    """Return the estimate and its range, by these probabilities of the unlabeled nodes, by the labels and by spot checks.
+
+    Of the spot checks the later half counts: earlier ones judge predictions that were worse.
+    """
+    swayed, late = _swayed(field), checks[len(checks) // 2 :]
     guess = CLAIMED * float(1 - p.max(axis=1).mean()) + (1 - CLAIMED) * _left_out_error(field)
-    guess = max(guess, swayed)
+    guess = (CHECKED * max(guess, swayed) + late.count(False)) / (CHECKED + len(late))
     high = ROOT * guess**0.5 + APART * doubt(field).apart + SWAYED * swayed + FEW * field.held**-0.5
     return guess, LOW * guess - BELOW, high
 

@@ -28,7 +28,9 @@ class Told(Predictor):
         """The graph or ridge that ``tune=True`` chose; ``str(choice)`` says why. None before eight labels or without tuning."""
         return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
 
-    def tell(self, node: Hashable, label: Hashable, noise: float | None = None) -> None:
+    def tell(
+        self, node: Hashable, label: Hashable, noise: float | None = None, predicted: Hashable | None = None
+    ) -> None:
         """Tell the label of a node, whether it was asked for or not.
 
         Parameters
@@ -39,6 +41,9 @@ class Told(Predictor):
             The label; a new label is a new class.
         noise : float, optional
             The label noise of this label, a standard deviation; by default that of the learner.
+        predicted : hashable, optional
+            The label that was predicted before, where the node was drawn at random: this makes the answer a spot check. One
+            that :meth:`ask` drew is known as such without it.
 
         Examples
         --------
@@ -54,7 +59,8 @@ class Told(Predictor):
             raise LabelError(
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
-        classes, event = self._history.classes_with(label), Event("tell", at, label, noise=noise)
+        classes = self._history.classes_with(label)
+        event = Event("tell", at, label, noise=noise, predicted=self._foretold(at) if predicted is None else predicted)
         field, known = self._observed(at, classes.index(label), noise)
         self._field = self._tuned(field, [*self._history.log, event])
         self._done(event, classes)
@@ -222,6 +228,10 @@ class Told(Predictor):
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
         self._done(Event("audit", at, label), self._history.classes)
+
+    @abstractmethod
+    def _foretold(self, node: int) -> Hashable:
+        """Return what is predicted for a node where it is a spot check that was asked for; else None."""
 
     def _observed(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
         """Return the field after a label, and the next questions where they are known already."""
