@@ -1,6 +1,10 @@
 """Accuracy per label: our samplers and readouts, graphlearning and LabelSpreading from the same first node on the same graphs.
 
-python benchmarks/label_efficiency.py [--graphs cora,grid] [--methods influence+consensus,poisson+margin] [--seeds 5]
+python benchmarks/label_efficiency.py [--graphs cora,grid] [--methods influence+cautious,poisson+margin] [--seeds 5]
+Without --seeds there are 20 seeds below 3,000 nodes, five below 20,000 and two above. Beyond 20,000 nodes accuracy is measured
+at thirty numbers of labels, and in between on the line that joins them. "hubs asked" is influence as it was before the rule for
+hubs, "hubs skipped" asks for no hub while another node is left.
+
 Records go to --output (a curve that is there is not run again; begin a new file when a method changes), a plot to --plot;
 tables are printed. Files of the datasets are looked for in the folder ASKGRAPH_DATA; a graph without its files is left out.
 """
@@ -17,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 import peers_curves
-from label_report import MARKS, cells_of, failures, plot, tables
-from labeled_graphs import GROUP, budget, problem
+from label_report import MARKS, against_random, cells_of, failures, plot, tables
+from labeled_graphs import GROUP, budget, problem, seeds_of
 from measure import SMOKE, machine
 
 import askgraph as ag
@@ -30,6 +34,7 @@ from askgraph.simulate.runs import versions
 from askgraph.support.progress import bar
 
 BINS = 10
+LARGE, POINTS = 20_000, 30  # beyond so many nodes, accuracy is measured at so many numbers of labels
 LEFT = 0.1  # share of nodes that stay unlabeled when "all" are labeled, to measure accuracy on them
 
 
@@ -40,20 +45,25 @@ class Method(NamedTuple):
     readout: str
     doubt: str | None = None
     delta: float | None = None
+    hubs: str | None = None
 
     @property
     def questions(self):
-        return self.sampler, self.doubt, self.delta
+        return self.sampler, self.doubt, self.delta, self.hubs
 
 
 OURS = {
+    "influence+cautious": Method("influence", "cautious"),
     "influence+consensus": Method("influence", "consensus"),
     "influence+tempered": Method("influence", "tempered"),
     "influence+mass": Method("influence", "mass"),
     "influence+map": Method("influence", "map"),
+    "hubs asked+consensus": Method("influence", "consensus", hubs="ask"),
+    "hubs skipped+cautious": Method("influence", "cautious", hubs="skip"),
     "sigma+tempered": Method("sigma", "tempered"),
     "msd+map": Method("msd", "map"),
     "paper": Method("tv", "map", "sqrt", 0.005),
+    "random+cautious": Method("random", "cautious"),
     "random+consensus": Method("random", "consensus"),
     "random+tempered": Method("random", "tempered"),
     "random+map": Method("random", "map"),
@@ -71,14 +81,22 @@ class Task(NamedTuple):
 
 
 def ours(task, problem, codes):
-    """Yield the nodes labeled so far and the probabilities of each readout, label by label."""
-    graph, nodes = problem.graph, [first_node(problem, task.seed)]
+    """Yield the nodes labeled so far and the probabilities of each readout, label by label; None where nothing is measured."""
+    graph, nodes, at = problem.graph, [first_node(problem, task.seed)], measured(task, problem)
     learner, readouts = learner_of(task, problem)
     learner.tell(graph.name(nodes[0]), problem.truth[nodes[0]])
     yield nodes, [timed(readout, learner.field) for readout in readouts]
     for step in learner.run(lambda node: problem.truth[graph.index(node)], task.budget - 1):
         nodes.append(graph.index(step.node))
-        yield nodes, [timed(readout, learner.field) for readout in readouts]
+        yield nodes, [timed(readout, learner.field) for readout in readouts] if len(nodes) in at else None
+
+
+def measured(task, problem):
+    """Return the numbers of labels at which accuracy is measured."""
+    if problem.graph.n_nodes <= LARGE:
+        return range(1, task.budget + 1)
+    marks = [mark * len(problem.classes) for mark in MARKS if mark * len(problem.classes) <= task.budget]
+    return np.union1d(np.linspace(1, task.budget, POINTS).round().astype(int), marks).tolist()
 
 
 def ours_at(task, problem, codes, nodes):
@@ -90,8 +108,8 @@ def ours_at(task, problem, codes, nodes):
 
 def learner_of(task, problem):
     ways = [OURS[name] for name in task.methods]
-    sampler, doubt, delta = ways[0].questions
-    options = {"doubt": doubt, "delta": delta, "rng": task.seed, "classes": problem.classes}
+    sampler, doubt, delta, hubs = ways[0].questions
+    options = {"doubt": doubt, "delta": delta, "hubs": hubs, "rng": task.seed, "classes": problem.classes}
     return ag.Learner(problem.graph, sampler, **options), [as_readout(way.readout) for way in ways]
 
 
@@ -124,20 +142,28 @@ def curves(task, problem):
     for _ in range(task.budget):
         start = time.perf_counter()
         nodes, readings = next(steps)
-        asking += time.perf_counter() - start - sum(seconds for _, seconds in readings)
-        for record, (p, seconds) in zip(found, readings, strict=True):
+        asking += time.perf_counter() - start - sum(seconds for _, seconds in readings or [])
+        for record, (p, seconds) in zip(found, readings, strict=True) if readings else ():
             record["seconds"] += seconds
-            note(record, p, codes, np.delete(np.arange(len(codes)), nodes))
+            note(record, p, codes, nodes)
+    for record in found:
+        record["accuracy"] = between(record["accuracy"], task.budget)
     rest, told = np.split(np.random.default_rng(task.seed).permutation(len(codes)), [int(LEFT * len(codes))])
     for record, p in zip(found, at(task, problem, codes, told), strict=True):
         record.update(all=right(p, codes, rest), seconds=round(record["seconds"] + asking, 4), nodes=nodes)
     return found
 
 
-def note(record, p, codes, rest):
-    """Add the accuracy after a label to a record, and the calibration error at the marks."""
-    record["accuracy"].append(right(p, codes, rest))
-    mark, more = divmod(len(record["accuracy"]), p.shape[1])
+def between(points, budget):
+    """Return the accuracy after every label, on lines between the points (labels, accuracy)."""
+    return np.interp(np.arange(1, budget + 1), *np.array(points).T).round(6).tolist()
+
+
+def note(record, p, codes, nodes):
+    """Add the accuracy after these labels to a record, and the calibration error at the marks."""
+    rest = np.delete(np.arange(len(codes)), nodes)
+    record["accuracy"].append((len(nodes), right(p, codes, rest)))
+    mark, more = divmod(len(nodes), p.shape[1])
     if mark in MARKS and not more:
         record["calibration"][str(mark)] = calibration_error(p, codes, rest)
 
@@ -212,7 +238,7 @@ def tasks_of(problems, methods, seeds, done):
     tasks = []
     for graph, one in problems.items():
         size, data = budget(graph, one), one.fingerprint
-        for seed in range(seeds):
+        for seed in range(seeds or seeds_of(one)):
             groups = {}
             for method in methods:
                 if (graph, data, method, seed, size) not in done:
@@ -232,12 +258,11 @@ def filled(path, problems, methods, seeds, workers):
                 append(record)
             tick(cost[records[0]["graph"]])
     found = {key(record): record for record in lines.read()}
-    wanted = [(graph, one.fingerprint, budget(graph, one)) for graph, one in problems.items()]
     return [
-        found[graph, data, method, seed, size]
-        for graph, data, size in wanted
+        found[graph, one.fingerprint, method, seed, budget(graph, one)]
+        for graph, one in problems.items()
         for method in methods
-        for seed in range(seeds)
+        for seed in range(seeds or seeds_of(one))
     ]
 
 
@@ -262,8 +287,10 @@ def names_in(text, known, what):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", default=",".join(GROUP) if not SMOKE else "grid")
-    parser.add_argument("--methods", default=",".join(METHODS) if not SMOKE else "influence+consensus,paper")
-    parser.add_argument("--seeds", type=int, default=5 if not SMOKE else 1)
+    parser.add_argument(
+        "--methods", default=",".join(METHODS) if not SMOKE else "influence+cautious,random+cautious,paper"
+    )
+    parser.add_argument("--seeds", type=int, default=None if not SMOKE else 1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("label_efficiency.jsonl"))
     parser.add_argument("--plot", type=Path)
@@ -275,6 +302,7 @@ def main():
     records = filled(options.output, problems, methods, options.seeds, options.workers)
     cells = cells_of(records, problems)
     tables(cells, methods)
+    against_random(cells, problems)
     failures(records)
     if options.plot:
         plot(cells, methods, options.plot)

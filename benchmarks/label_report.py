@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from labeled_graphs import GROUPS
+from labeled_graphs import GROUPS, majority
+from scipy import stats
 
 from askgraph.simulate import curves
 from askgraph.simulate.records import labels_needed, mean_curve
@@ -11,10 +12,10 @@ from askgraph.simulate.records import labels_needed, mean_curve
 MARKS = (2, 5, 10, 20)  # labels per class at which accuracy and calibration are read
 LEVELS = (0.8, 0.9, 0.95)  # shares of the accuracy with all labels
 LOOKS = {  # methods that are drawn: colors that color-blind readers can tell apart, peers dashed
-    "influence+consensus": {"color": "#0072B2", "linewidth": 2.4},
+    "influence+cautious": {"color": "#0072B2", "linewidth": 2.4},
     "influence+tempered": {"color": "#56B4E9"},
     "paper": {"color": "#D55E00"},
-    "random+consensus": {"color": "#888888"},
+    "random+cautious": {"color": "#888888"},
     "random+map": {"color": "#888888", "linestyle": ":"},
     "poisson+margin": {"color": "#009E73", "linestyle": "--"},
     "laplace+mcvopt": {"color": "#CC79A7", "linestyle": "--"},
@@ -23,12 +24,17 @@ LOOKS = {  # methods that are drawn: colors that color-blind readers can tell ap
 }
 
 
+def trapezoid(curve):
+    return float(np.mean((curve[1:] + curve[:-1]) / 2))
+
+
 class Cell:
     """The records of a method on a graph, one per seed; none of them failed."""
 
     def __init__(self, records, classes):
         self.records, self.classes, self.curve = records, classes, mean_curve(records)
-        self.auc = float(np.mean((self.curve[1:] + self.curve[:-1]) / 2))
+        self.aucs = np.array([trapezoid(np.array(record["accuracy"])) for record in records])  # one per seed
+        self.auc = trapezoid(self.curve)
         self.all = np.mean([record["all"] for record in records])
         self.seconds = np.mean([record["seconds"] for record in records])
 
@@ -104,6 +110,28 @@ def tables(cells, methods):
         print(f"\n### AUC, {group}\n\n| graph | {' | '.join(methods)} |\n|---|{'---|' * len(methods)}")
         for graph, row in mine.items():
             print(f"| {graph} | {' | '.join(auc_of(row, method) for method in methods)} |")
+
+
+DEFAULT, RANDOM = "influence+cautious", "random+cautious"
+
+
+def against_random(cells, problems):
+    """Print the default beside random questions with the same readout, and beside the commonest class at the end of a curve."""
+    rows = {graph: row for graph, row in cells.items() if DEFAULT in row and RANDOM in row}
+    print(f"\n### {DEFAULT} against {RANDOM}, and against the commonest class\n")
+    print(
+        "| graph | seeds | AUC | random | difference (95 %) | accuracy at the end | commonest class of as many random labels |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for graph, row in rows.items():
+        mine, random = row[DEFAULT], row[RANDOM]
+        gap = mine.aucs - random.aucs
+        reach = stats.t.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / gap.size**0.5 if gap.size > 1 else np.nan
+        interval = f"{gap.mean():+.3f} ({gap.mean() - reach:+.3f} to {gap.mean() + reach:+.3f})"
+        commonest = majority(problems[graph], len(mine.curve))
+        print(
+            f"| {graph} | {gap.size} | {mine.auc:.3f} | {random.auc:.3f} | {interval} | {mine.curve[-1]:.3f} | {commonest:.3f} |"
+        )
 
 
 def row_of(cells, method):
