@@ -25,6 +25,7 @@ class Why(NamedTuple):
     voters: IntArray  # labeled nodes, the weightiest first
     weights: Array  # what each counts in the mean of the node
     changes: float  # how many predictions of other nodes are expected to change with its answer
+    counts_for: float  # how much its label counts: 1, and less at a hub where labels of hubs count for less
     nodes: IntArray  # the neighborhood, the node first
     edges: IntArray  # its edges, a row of two nodes each
     strengths: Array  # their weights, the largest 1
@@ -54,7 +55,8 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
     edges, strengths, positions = arrange(field.origin.precision.graph.weights, nodes)
     changes = np.nan if readout is None else expected_changes(field, readout, node, after)
-    return Why(node, voters, weights, changes, nodes, edges, strengths, positions)
+    counts_for = float(field.label_weights(np.array([node]))[0])
+    return Why(node, voters, weights, changes, counts_for, nodes, edges, strengths, positions)
 
 
 def votes(field: Field, node: int) -> tuple[IntArray, Array]:

@@ -100,11 +100,13 @@ def test_leave_one_out_at_another_power_needs_no_other_field(engine):
     W, labels = labels_of(4)
     field = told(engine, W, labels, 1.0)
     for power in (0.0, 2.0):
-        votes, left = left_out_with(field, power)
-        other = field.with_hub_power(power)
-        close(votes, other.votes, 10 * engine.tolerance)
-        for got, want in zip(left, left_out(other), strict=True):
-            close(got, want, 100 * engine.tolerance)
+        for count in (len(labels), 9):
+            votes, labeled, left = left_out_with(field, power, count)
+            other = told(engine, W, labels[:count], power)
+            close(votes, other.votes, 10 * engine.tolerance)
+            assert (here(labeled) == here(other.labeled)).all()
+            for got, want in zip(left, left_out(other), strict=True):
+                close(got, want, 100 * engine.tolerance)
 
 
 def losses_literally(learner, labels):
@@ -169,6 +171,24 @@ def test_a_choice_is_undone_with_the_label_it_rests_on_and_is_the_same_told_at_o
         learner.undo()
         assert (learner.ask(), learner.field.hub_power) == (question, power)
         np.testing.assert_allclose(learner.field.votes, votes, atol=1e-9)
+
+
+def test_only_labels_that_are_held_choose():
+    W, truth = hubbed(2, 120, 8), np.random.default_rng(2).integers(0, 2, 120)
+    learner = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1])
+    for step in learner.run(lambda node: int(truth[node]), 20):
+        if step.field.held % 3 == 0:
+            learner.relabel(step.node, 1 - int(truth[step.node]))
+            learner.relabel(step.node, int(truth[step.node]))
+        if step.field.held % 5 == 0:
+            learner.retract(step.node)
+            learner.tell(step.node, int(truth[step.node]))
+    plain = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1])
+    for node, label in learner.labels.items():
+        plain.tell(node, label)
+    assert plain.field.hub_power == learner.field.hub_power
+    assert plain.ask() == learner.ask()
+    np.testing.assert_allclose(plain.field.votes, learner.field.votes, atol=1e-9)
 
 
 def test_prefetch_changes_no_question():

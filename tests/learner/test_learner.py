@@ -404,7 +404,7 @@ def test_undo_of_a_retract_brings_back_label_class_noise_and_skip():
     assert learner.classes == ["a"]
     learner.retract(4)
     assert learner.undo().kind == "retract"
-    assert learner.undo() == ("retract", 6, None, "b", 0.5)
+    assert learner.undo() == ("retract", 6, None, "b", 0.5, None)
     np.testing.assert_allclose(learner.probabilities(), before[0], atol=1e-12)
     assert (learner.ask(), learner.classes) == before[1:]
     assert [event.kind for event in learner.log] == ["tell", "tell", "tell", "skip"]

@@ -55,7 +55,7 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
 def test_nothing_is_said_of_others_while_a_question_is_computed(tmp_path):
     """A queue that is short for a moment is not the end of the items."""
     with Project.open(make_project(tmp_path)) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0], {})))
+        desk = Desk(project, Quiet(Suggestion(0, [0], {}, {})))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert desk.ask("ann")["waiting"] == "the next question is being computed"
         assert desk.worker.times == 1
@@ -64,7 +64,7 @@ def test_nothing_is_said_of_others_while_a_question_is_computed(tmp_path):
 def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
     with Project.open(make_project(tmp_path, n=3), write=True) as project:
         project.say_all("bob", [("n1", "label", "east"), ("n2", "cannot", None)])
-        desk = Desk(project, Quiet(Suggestion(2, [0], {})))
+        desk = Desk(project, Quiet(Suggestion(2, [0], {}, {})))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert "all items that are left" in desk.ask("ann")["waiting"]
         assert desk.worker.times == 0

@@ -48,7 +48,7 @@ interface State {
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; fields: ItemField[]; image: string | null }
-interface Question { item: Item; opinions: number }
+interface Question { item: Item; opinions: number; spot_check: boolean }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {
@@ -106,6 +106,7 @@ interface Why {
   probabilities: { class: string; p: number }[];
   voters: (ItemLine & { label: string; weight: number })[];
   changes: number | null;
+  counts_for: number;
   nodes: MapNode[];
   edges: MapEdge[];
 }
@@ -126,6 +127,7 @@ interface Progress {
   needed: Needed | null;
   stop: string | null;
   advice: string[];
+  checks: { count: number; right: number } | null;
   engine: string;
   sampler: string;
   readout: string;

@@ -54,6 +54,10 @@ def init(
     neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
     overlap: Annotated[int, typer.Option(help="People who should label each item.", min=1)] = 1,
     sampler: Annotated[str, typer.Option(help="The sampler that chooses questions.")] = "influence",
+    spot_checks: Annotated[
+        int,
+        typer.Option(help="Every how many questions one is drawn at random, to judge predictions; 0 for none.", min=0),
+    ] = 8,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.", min=0)] = 0,
 ) -> None:
     """Make a project from a table or a graph.
@@ -74,7 +78,8 @@ def init(
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
     path = output or Path((table or graph or Path()).stem + ".ask")
     source = Source(table, graph, id, split_names(features), text, split_names(show), image, label, neighbors)
-    Project.create(path, source, split_names(classes) or (), images, Settings(utility=sampler), seed, overlap)
+    settings = Settings(utility=sampler, spot_checks=spot_checks)
+    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap)
     with Project.open(path) as project:
         print(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
@@ -352,6 +357,8 @@ def _print_status(said: dict[str, Any]) -> None:
     if error := said["error"]:
         audited = f", {error['audited']} audited" if error["audited"] else ""
         print(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")
+    if checks := said["checks"]:
+        print(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
     if needed := said["needed"]:
         print(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
     for line in (said["stop"], *said["advice"]):

@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from askgraph.errors import ConvergenceError
 from askgraph.field.field import OPEN, Field, Label, known_root, label_noise
 from askgraph.priors.base import SOLVES_AT_ONCE, LeaveOneOutTerms, Prior
-from askgraph.types import Array, IntArray
+from askgraph.types import Array, BoolArray, IntArray
 
 
 class LeftOut(NamedTuple):
@@ -63,32 +63,35 @@ def _parts(nodes: IntArray) -> list[IntArray]:
     return [nodes[at : at + SOLVES_AT_ONCE] for at in range(0, nodes.size, SOLVES_AT_ONCE)]
 
 
-def left_out_with(field: Field, hub_power: float) -> tuple[Array, LeftOut]:
-    """Return the votes of all nodes and leave-one-out of all labels as they would be with another ``hub_power``.
+def left_out_with(field: Field, hub_power: float, count: int) -> tuple[Array, BoolArray, LeftOut]:
+    """Return the votes, the labeled nodes and leave-one-out as if there were the oldest labels only, with another ``hub_power``.
 
-    All labels must be in V. Nothing is solved for: with K and R as they are, V Rᵀ are the columns of G₀ at the labels.
+    All labels must be in V; ``count`` of them are kept. Nothing is solved for: the first columns of V and R are those of the
+    oldest labels, and V Rᵀ are the columns of G₀ at the labels whatever their noise.
     """
     known, root = known_root(field)
+    known, root, V = known[:count], root[:count, :count], field.factor[:, :count]
     now, other = (label_noise(field.origin, known, power) for power in (field.hub_power, hub_power))
     inverse = np.linalg.inv(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
-    Y = _told(field, _columns(known)[1])
-    votes = field.factor @ field.space.asarray(root.T @ (inverse.T @ (inverse @ Y)))
-    return votes, _by_inverse(field, known, inverse, inverse @ root)
+    nodes, labels = _columns(known)
+    votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ _told(field, labels))))
+    labeled = field.space.put(field.space.zeros(dtype=bool), nodes, True)
+    return votes, labeled, _by_inverse(field, known, inverse, inverse @ root, labeled)
 
 
 def _recent(field: Field) -> LeftOut:
     """Return leave-one-out of the labels in V."""
     known, root = known_root(field)
     inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
-    return _by_inverse(field, known, inverse, np.eye(len(known)))
+    return _by_inverse(field, known, inverse, np.eye(len(known)), field.labeled)
 
 
-def _by_inverse(field: Field, known: Sequence[Label], inverse: Array, turn: Array) -> LeftOut:
+def _by_inverse(field: Field, known: Sequence[Label], inverse: Array, turn: Array, labeled: BoolArray) -> LeftOut:
     """Return leave-one-out by the inverse of the Cholesky factor of K: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V turnᵀ R⁻¹."""
     nodes, labels = _columns(known)
     Y, precision = _told(field, labels), (inverse**2).sum(axis=0)
     gap = inverse.T @ (inverse @ (Y - field.space.pick(field.base, nodes))) / precision[:, None]
-    unlabeled = field.space.inner(field.factor[:, : len(known)], (~field.labeled).astype(float))
+    unlabeled = field.space.inner(field.factor[:, : len(known)], (~labeled).astype(float))
     pull = inverse.T @ (turn @ unlabeled)
     return LeftOut(nodes, labels, Y - gap, pull[:, None] * gap, 1 / precision)
 

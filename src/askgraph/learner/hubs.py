@@ -12,8 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from askgraph.field import Field
-from askgraph.learner.events import Event, told_when
+from askgraph.field import Field, Label
 from askgraph.readouts.temperature import surprise_at
 from askgraph.types import IntArray
 
@@ -36,40 +35,44 @@ def turn_of_others(now: Field) -> bool:
 
 @dataclass(eq=False)
 class HubRule:
-    """Chooses the power by which labels of hubs count for less, from what was told; an undo brings an earlier choice back."""
+    """Chooses the power by which labels of hubs count for less, from the oldest labels that are held.
 
-    chosen: dict[Hashable, float] = field(default_factory=dict)  # by what was told, and the engine
+    What was told in between and taken back plays no part, so undo, replay and telling all at once come to the same.
+    """
+
+    chosen: dict[Hashable, float] = field(default_factory=dict)  # by the engine and the labels
 
     def due(self, labels: int) -> bool:
         """Return whether powers are compared right after this number of labels."""
         return labels in POINTS
 
-    def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable]) -> Field:
-        """Return the field with the power that this log speaks for."""
+    def refit(self, now: Field) -> Field:
+        """Return the field with the power that its labels speak for."""
         if now.space.total(now.origin.crowding > 1) == 0:
             return now
-        return now.with_hub_power(self._power(now, log, declared))
+        return now.with_hub_power(self._power(now))
 
-    def _power(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable]) -> float:
-        told = told_when(log, POINTS)
-        if not told:
+    def _power(self, now: Field) -> float:
+        count = max((point for point in POINTS if point <= now.held), default=0)
+        if not count:
             return POWERS[0]
-        key = now.origin, tuple(told.items()), tuple(declared)
+        oldest = now.labels[:count]
+        key = now.origin, now.n_classes, tuple((x.node, x.label, x.noise) for x in oldest)
         if key not in self.chosen:
-            current = not now.folded and log[-1].kind == "tell" and len(told) == now.held
-            self.chosen[key] = _best(now if current else _field_of(now, told, declared))
+            self.chosen[key] = _best(_in_columns(now, oldest), count)
         return self.chosen[key]
 
 
-def _field_of(now: Field, told: dict[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Field:
-    """Return the field of these labels alone, all in V: one solve per label."""
-    classes = list(dict.fromkeys([*declared, *(label for label, _ in told.values())]))
-    start = Field.start(now.origin, len(classes), now.noise, squares=False)
-    return reduce(lambda f, at: f.observe(at, classes.index(told[at][0]), told[at][1]), told, start)
+def _in_columns(now: Field, oldest: Sequence[Label]) -> Field:
+    """Return a field with these labels in V: the field itself, or where labels were folded in, one solve per label."""
+    if not now.folded:
+        return now
+    start = Field.start(now.origin, now.n_classes, now.noise, squares=False)
+    return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), oldest, start)
 
 
-def _best(now: Field) -> float:
+def _best(now: Field, count: int) -> float:
     """Return the power at which labels of nodes that are no hubs are best predicted from all other labels."""
-    losses = {power: surprise_at(now, power) for power in POWERS}
+    losses = {power: surprise_at(now, power, count) for power in POWERS}
     best = min(losses, key=losses.__getitem__)
     return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]

@@ -378,9 +378,30 @@ class Learner(Told):
             learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
         return learner
 
+    def is_spot_check(self, ahead: int = 0) -> bool:
+        """Return whether the next question of :meth:`ask` is a spot check.
+
+        Parameters
+        ----------
+        ahead : int
+            How many questions after the next one to look at instead.
+
+        Returns
+        -------
+        bool
+            True if it is drawn at random as a spot check.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), spot_checks=2, rng=0)
+        >>> learner.is_spot_check(), learner.is_spot_check(ahead=1)
+        (False, True)
+        """
+        return self.settings.checks(self._answered + ahead)
+
     def _foretold(self, node: int) -> Hashable:
-        asked = self.settings.checks(self._answered) and self._questions[:1] == [node]
-        if not asked or not self._history.classes:
+        if not self._history.classes or not self.is_spot_check() or self._questions[:1] != [node]:
             return None
         return self._history.classes[int(coding.decide(self.probabilities([self.graph.name(node)]))[0])]
 

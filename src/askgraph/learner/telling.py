@@ -66,13 +66,15 @@ class Told(Predictor):
         self._done(event, classes)
         self._questions = known
 
-    def tell_all(self, labels: Mapping[Any, Hashable]) -> None:
+    def tell_all(self, labels: Mapping[Any, Hashable], predicted: Mapping[Any, Hashable] | None = None) -> None:
         """Tell many labels at once, which takes one factorization instead of one solve per label.
 
         Parameters
         ----------
         labels : mapping
             {node: label}, for nodes that are not labeled.
+        predicted : mapping, optional
+            {node: label predicted before}, for those of the nodes that were spot checks.
 
         Examples
         --------
@@ -88,7 +90,8 @@ class Told(Predictor):
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
         classes = self._history.classes_with(*told.values())
         new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
-        events = [Event("tell", at, label) for at, label in told.items()]
+        before = {self.graph.index(node): plain_label(label) for node, label in (predicted or {}).items()}
+        events = [Event("tell", at, label, predicted=before.get(at)) for at, label in told.items()]
         field = self._field.extended(new, len(classes))
         self._field = self._tuned(field, [*self._history.log, *events], at_once=True)
         for event in events:
@@ -117,9 +120,9 @@ class Told(Predictor):
         before = self.labels.get(node)
         if before is None:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
-        classes = self._history.classes_with(label)
-        self._field = self._field.relabel(at, classes.index(label))
-        self._done(Event("relabel", at, label, before), classes)
+        classes, event = self._history.classes_with(label), Event("relabel", at, label, before)
+        self._field = self._tuned(self._field.relabel(at, classes.index(label)), [*self._history.log, event])
+        self._done(event, classes)
         self._keep_used(classes)
 
     def skip(self, node: Hashable) -> None:
@@ -163,8 +166,9 @@ class Told(Predictor):
         at, classes = self.graph.index(node), self._history.classes
         if self._is_labeled(at):
             told = next(x for x in self._field.labels if x.node == at)
-            self._field = self._field.forget(at)
-            self._done(Event("retract", at, before=classes[told.label], noise=told.noise), classes)
+            event = Event("retract", at, before=classes[told.label], noise=told.noise)
+            self._field = self._tuned(self._field.forget(at), [*self._history.log, event])
+            self._done(event, classes)
             self._keep_used(classes)
         elif at in self._history.set_aside:
             self._done(Event("retract", at), classes)
@@ -245,7 +249,7 @@ class Told(Predictor):
         """Return the field of the candidate graph, and with the weight of hubs, that this log speaks for."""
         if self._tuner is not None:
             field = self._tuner.refit(field, log, self._history.declared, at_once)
-        return field if self._hub_rule is None else self._hub_rule.refit(field, log, self._history.declared)
+        return field if self._hub_rule is None else self._hub_rule.refit(field)
 
     def _done(self, event: Event, classes: list[Hashable]) -> None:
         self._forget_questions()

@@ -72,17 +72,18 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     return evidence.left, evidence.predicted
 
 
-def surprise_at(field: Field, hub_power: float) -> float:
-    """Return -Σ ln p of labels in nats, each from all others, as it would be with another ``hub_power``.
+def surprise_at(field: Field, hub_power: float, count: int) -> float:
+    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if ``hub_power`` were another.
 
     Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
-    class. All labels must be in V.
+    class. All labels of the field must be in V.
     """
-    votes, left = left_out_with(field, hub_power)
+    votes, labeled, left = left_out_with(field, hub_power, count)
     weights = field.label_weights(left.nodes, hub_power)
+    counts = np.bincount(left.labels, minlength=field.n_classes).astype(float)
     weighted = np.asarray(np.bincount(left.labels, weights, minlength=field.n_classes), dtype=float)
-    told = _Votes(field.space, votes, field.labeled, field.counts, weighted)
-    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (field.counts[left.labels] > 1)
+    told = _Votes(field.space, votes, labeled, counts, weighted)
+    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.labels] > 1)
     if not (told.tell and ordinary.any()):
         return 0.0
     p = _Evidence.read(told, left, weights).predicted[ordinary, left.labels[ordinary]]

@@ -33,6 +33,7 @@ class Desk:
         self._map = MapMaker(project)
         self._counted: tuple[int, Plain] = (-1, {})
         self._curved = -1
+        self._checks: dict[int, str] = {}  # spot checks that were asked, and what was predicted for each
         self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
 
     def ask(self, who: str, holding: str | None = None, after: Answer | None = None) -> Plain:
@@ -46,7 +47,8 @@ class Desk:
         asked: Plain = {"question": None, "finished": None, "waiting": None, "state": self.state(who)}
         if item is not None:
             others = sum(name != who for name in self.project.answers.of(item.place))
-            return {**asked, "question": {"item": self.show(item), "opinions": others}}
+            check = item.place in self._checks
+            return {**asked, "question": {"item": self.show(item), "opinions": others, "spot_check": check}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
         if self._any_left(who):
@@ -55,7 +57,10 @@ class Desk:
 
     def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
         """Save an answer."""
-        saved = self.project.say(who, item, kind, label, seconds, key)
+        place = self.project.place(item)
+        predicted = self._checks.get(place) if kind == "label" else None
+        saved = self.project.say(who, item, kind, label, seconds, key, predicted)
+        self._checks.pop(place, None)
         self._notify_worker()
         return saved
 
@@ -200,6 +205,9 @@ class Desk:
     def _next(self, who: str, after: Answer | None) -> Item | None:
         for place in self._offers(who, after):
             if self._leases.take(who, place):
+                checks = self.worker.suggestion.checks if self.worker.suggestion else {}
+                if place in checks and place not in self.project.answers.labels:
+                    self._checks[place] = checks[place]
                 return self.project.item(place)
         self._leases.release(who)
         return None

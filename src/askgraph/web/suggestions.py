@@ -36,11 +36,15 @@ NO_CLASS = 65535  # the code of an item without a prediction
 
 
 class Suggestion(NamedTuple):
-    """Places to ask next, best first, after line ``seq`` of the log; ``follows`` is the next one for each label of the first."""
+    """Places to ask next, best first, after line ``seq`` of the log; ``follows`` is the next one for each label of the first.
+
+    ``checks`` are the places among them that are spot checks, and what is predicted for each.
+    """
 
     seq: int
     items: list[int]
     follows: dict[str, int | None]
+    checks: dict[int, str]
 
 
 class Picture(NamedTuple):
@@ -75,6 +79,7 @@ class Ranker:
         self._queue: list[
             int
         ] = []  # places to ask: first the best, then others that were queued behind an earlier best
+        self._checks: dict[int, str] = {}
         self._requests: dict[str, Callable[[Any], Any]] = {"why": self._explain, "export": self._export}
 
     def work(self) -> None:
@@ -116,12 +121,14 @@ class Ranker:
         asked = self._project.ask(1)
         self._seconds = time.perf_counter() - start
         self._queue = [*asked, *(place for place in self._queue if place not in asked and self._project.open_at(place))]
+        kept = {place: label for place, label in self._checks.items() if place in self._queue}
+        self._checks = kept | self._spot_checks(asked)
         self._follows: dict[str, int | None] = {}
         self._prefetched = self._extended = False
         self._send()
 
     def _send(self) -> None:
-        found = Suggestion(self._project.answers.seq, list(self._queue), dict(self._follows))
+        found = Suggestion(self._project.answers.seq, list(self._queue), dict(self._follows), dict(self._checks))
         self._connection.send((0, "suggestion", found))
 
     def _prefetch(self) -> bool:
@@ -139,6 +146,7 @@ class Ranker:
             }
             if len(found) > len(self._follows):
                 self._follows = found
+                self._checks |= self._spot_checks([place for place in found.values() if place is not None], ahead=1)
                 self._send()
         return True
 
@@ -150,9 +158,21 @@ class Ranker:
         slow = self._seconds > MAX_JOINT_SECONDS
         jointly = self._people <= MAX_JOINT_PEOPLE and not slow and bool(self._project.answers.labels)
         more = self._project.ask(self._people + SPARE) if jointly else self._project.alternatives(SPARE * self._people)
+        for ahead, place in enumerate(more if jointly else []):
+            self._checks |= self._spot_checks([place], ahead)
         self._queue = list(dict.fromkeys([*self._queue[:1], *more]))
         self._send()
         return True
+
+    def _spot_checks(self, asked: list[int], ahead: int = 0) -> dict[int, str]:
+        """Return these questions and what is predicted for each, where they are spot checks; else nothing.
+
+        ``ahead`` says how many questions come before them.
+        """
+        places = [place for place in asked if self._project.open_at(place)]
+        if not self._learner.is_spot_check(ahead) or not places or not self._learner.classes:
+            return {}
+        return dict(zip(places, map(str, self._learner.predict(places)), strict=True))
 
     def _draw(self) -> bool:
         """Compute and send the picture; return False if the last one is current."""

@@ -28,7 +28,10 @@ LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an it
 
 
 class Answer(NamedTuple):
-    """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back."""
+    """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back.
+
+    ``predicted`` is what was predicted before, where the item was drawn at random: a spot check.
+    """
 
     seq: int
     key: str
@@ -39,6 +42,7 @@ class Answer(NamedTuple):
     label: str | None = None
     seconds: float | None = None
     undoes: int | None = None
+    predicted: str | None = None
 
 
 class Decision(NamedTuple):
@@ -92,6 +96,11 @@ class Answers:
     def of(self, item: int) -> dict[str, Answer]:
         """Return the answer of each person to an item: the last one that was not undone."""
         return {who: said[-1] for who, said in self._said.get(item, {}).items() if said}
+
+    def predicted(self, item: int) -> str | None:
+        """Return what was predicted before the first answer to a spot check, or None where the item was none."""
+        lines = sorted(a for said in self._said.get(item, {}).values() for a in said)
+        return next((a.predicted for a in lines if a.predicted is not None), None)
 
     def last(self, who: str) -> Answer | None:
         """Return the answer that an undo of this person would take back, or None."""

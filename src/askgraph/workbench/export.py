@@ -52,6 +52,7 @@ def answer_rows(project: Project) -> Iterator[Row]:
     for a in standing:
         item = items[a.item]
         said = {"id": item.id, "answer": a.kind, "label": a.label, "who": a.who, "at": a.at, "seconds": a.seconds}
+        said["predicted before"] = a.predicted  # of a spot check
         yield {**said, **{name: item.fields.get(name) for name in project.about["fields"] if name not in said}}
 
 

@@ -28,6 +28,7 @@ from askgraph.workbench.writer_lock import WriterLock
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
 MAX_TITLE_CHARACTERS = 80  # of an item in a list; longer titles are cut
+SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
 TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
 ABOUT_TYPES = {
     **dict.fromkeys(("project", "uid"), str),
@@ -123,7 +124,7 @@ class Project:
         if overlap < 1:
             raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
         chosen, names = (
-            _check_settings(settings or Settings()),
+            _check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
             declared_classes([check_name(name, "class") for name in classes]),
         )
         items, graph, notes = read_items(source)
@@ -192,6 +193,7 @@ class Project:
         label: str | None = None,
         seconds: float | None = None,
         key: str | None = None,
+        predicted: str | None = None,
     ) -> Answer:
         """Save one answer of a person.
 
@@ -209,13 +211,18 @@ class Project:
             How long the answer took.
         key
             A unique text: an answer whose key is in the log already is not saved again.
+        predicted
+            What was predicted for the item before, where it was drawn at random: a spot check. One that :meth:`ask` of
+            this object drew is known as such without it.
 
         Returns
         -------
         Answer
             The line of the log.
         """
-        return self.say_all(who, [(item, kind, label)], seconds, key)[0]
+        if predicted is None and kind == "label":
+            predicted = self._foretold(item)
+        return self.say_all(who, [(item, kind, label)], seconds, key, predicted)[0]
 
     def say_all(
         self,
@@ -223,6 +230,7 @@ class Project:
         said: Iterable[tuple[str, Kind, str | None]],
         seconds: float | None = None,
         key: str | None = None,
+        predicted: str | None = None,
     ) -> list[Answer]:
         """Save several answers of a person, all or none.
 
@@ -236,6 +244,8 @@ class Project:
             How long each answer took.
         key
             A unique text: answers whose key is in the log already are not saved again.
+        predicted
+            What was predicted for each item before, where they are spot checks.
 
         Returns
         -------
@@ -247,7 +257,15 @@ class Project:
             raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or leave it out")
         new = [
             Answer(
-                0, f"{key}:{k}" if k else key, who, "", kind, self.place(item), self._check_label(kind, label), seconds
+                0,
+                f"{key}:{k}" if k else key,
+                who,
+                "",
+                kind,
+                self.place(item),
+                self._check_label(kind, label),
+                seconds,
+                predicted=predicted,
             )
             for k, (item, kind, label) in enumerate(said)
         ]
@@ -346,7 +364,8 @@ class Project:
         if len(self._untold) > TELL_TOGETHER_FROM:
             self._tell_together(self._learner)
         while self._untold:
-            _tell_change(self._learner, *self._untold[0])
+            item, before, after = self._untold[0]
+            _tell_change(self._learner, item, before, after, self.answers.predicted(item))
             self._untold.pop(0)
         return self._learner
 
@@ -354,9 +373,9 @@ class Project:
         """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
         first = {item: before for item, before, _ in reversed(self._untold)}
         new = {
-            item: self.answers.labels[item] for item in first if item in self.answers.labels and not first[item].label
-        }
-        learner.tell_all(new)
+            item: label for item, label in self.answers.labels.items() if item in first and not first[item].label
+        }  # in the order in which items got their labels, as one by one
+        learner.tell_all(new, self._predicted(new))
         rest = {item: before for item, before in first.items() if item not in new}
         self._untold = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
 
@@ -365,10 +384,23 @@ class Project:
             settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
         learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
         if self.answers.labels:
-            learner.tell_all(self.answers.labels)
+            learner.tell_all(self.answers.labels, self._predicted(self.answers.labels))
         for item in self.answers.aside:
             learner.skip(item)
         return learner
+
+    def _foretold(self, item: str) -> str | None:
+        """Return what is predicted for an item that the learner here has just asked for as a spot check; else None."""
+        learner = self._learner
+        if learner is None or self._untold or not learner.classes or not learner.is_spot_check():
+            return None
+        place = self.place(item)
+        return str(learner.predict([place])[0]) if self.ask(1) == [place] else None
+
+    def _predicted(self, items: Iterable[int]) -> dict[int, str]:
+        """Return what was predicted before for those of these items that were spot checks."""
+        found = {item: self.answers.predicted(item) for item in items}
+        return {item: label for item, label in found.items() if label is not None}
 
     def ask(self, n: int = 1) -> list[int]:
         """Choose the items to label next; items put off with "later" come when nothing else is left.
@@ -463,12 +495,12 @@ class Project:
         return None if label is None else check_name(label, "class")
 
 
-def _tell_change(learner: Learner, item: int, before: Decision, after: Decision) -> None:
-    """Tell the learner that the decision on an item changed."""
+def _tell_change(learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None) -> None:
+    """Tell the learner that the decision on an item changed; ``predicted`` is what was predicted before a spot check."""
     if before.label is not None and after.label is not None:
         learner.relabel(item, after.label)
     elif after.label is not None:
-        learner.tell(item, after.label)
+        learner.tell(item, after.label, predicted=predicted)
     elif (before == OPEN) != (after == OPEN) or before.label is not None:
         if before != OPEN:
             learner.retract(item)

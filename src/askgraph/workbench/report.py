@@ -40,6 +40,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "needed": None,
         "stop": project.finished,
         "advice": [],
+        "checks": None,
         "engine": learner.engine,
         "sampler": project.about["settings"]["utility"],
         "readout": str(project.about["settings"]["readout"]),
@@ -52,6 +53,8 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
             "stop": project.finished or enough(error, TARGET_ERROR),
             "advice": learner.advice(),
         }
+        if checks := learner.spot_checks:
+            said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
         said["needed"] = {"target": TARGET_ERROR, "low": low, "high": high} if high else None
     return said
 
@@ -109,6 +112,7 @@ def explain(project: Project, place: int) -> dict[str, Any]:
             {**item_line(project, items[l]), "label": answers.labels[l], "weight": w} for l, w in votes if w > 0
         ],
         "changes": found.changes if quick else None,
+        "counts_for": found.counts_for,
         "nodes": [describe_node(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
         "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
     }
@@ -148,7 +152,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
     items = {item.place: item for item in project.store.items({a.item for a in lines})}
     return [
         {
-            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds")},
+            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds", "predicted")},
             **item_line(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),

@@ -32,6 +32,9 @@ VERSIONS = [
         """CREATE TABLE commits (one INTEGER PRIMARY KEY CHECK (one = 1), this TEXT NOT NULL, before TEXT NOT NULL) STRICT""",
         f"INSERT INTO commits VALUES (1, '{NO_COMMIT}', '{NO_COMMIT}')",
     ],
+    [  # what was predicted before the answer to a spot check
+        "ALTER TABLE answers ADD COLUMN predicted TEXT",
+    ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

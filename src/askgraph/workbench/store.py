@@ -31,7 +31,7 @@ PART_BYTES = 2**25  # a larger array is stored in several rows
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
 BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
 TYPES = ("int32", "int64", "float32", "float64")
-LOG = "seq, key, who, at, kind, item, label, seconds, undoes"
+LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted"
 DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
 NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -54,6 +54,9 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
         self.path = Path(path)
         self._db = connection
+        with _naming_errors(path):  # a file of an earlier version that is only read has no such column
+            columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(answers)").fetchall()]
+        self._log = LOG if "predicted" in columns else LOG.replace("predicted", "NULL")
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], items: Items, graph: Graph, about: dict[str, Any]) -> None:
@@ -75,13 +78,15 @@ class Store:
             put_old_log_aside(path, held=write)
             with closing(connect(path, write=False)) as db:
                 found = version(db, path)  # before anything is written: a file of another program stays unchanged
-            store = cls(path, connect(path, write))
+            db = connect(path, write)
             try:
                 if write:
-                    upgrade(store._db, found)
+                    upgrade(db, found)
+                store = cls(path, db)
+                if write:
                     store._part_from_copies()
             except BaseException:
-                store.close()
+                db.close()
                 raise
             return store
 
@@ -116,11 +121,13 @@ class Store:
 
     def answers(self, after: int = 0) -> list[Answer]:
         """Return the lines of the log after line ``after``."""
-        return [_answer(*row) for row in self._rows(f"SELECT {LOG} FROM answers WHERE seq > ? ORDER BY seq", after)]
+        return [
+            _answer(*row) for row in self._rows(f"SELECT {self._log} FROM answers WHERE seq > ? ORDER BY seq", after)
+        ]
 
     def logged(self, key: str) -> Answer | None:
         """Return the answer that has this key, or None."""
-        found = self._rows(f"SELECT {LOG} FROM answers WHERE key = ?", key)
+        found = self._rows(f"SELECT {self._log} FROM answers WHERE key = ?", key)
         return _answer(*found[0]) if found else None
 
     def place(self, id: str) -> int | None:
@@ -227,7 +234,7 @@ class Store:
         if seen := self.logged(answer.key):
             return seen
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
-        query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
+        query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
         return answer._replace(seq=seq, at=at)
 

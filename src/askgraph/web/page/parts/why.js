@@ -40,7 +40,7 @@ export function whyPanel() {
 }
 
 /** @param {Why} why */
-const reasons = (why) => [change(why.changes), chances(why.probabilities), picture(why), voters(why.voters)];
+const reasons = (why) => [change(why.changes), hub(why.counts_for), chances(why.probabilities), picture(why), voters(why.voters)];
 
 /** @param {number | null} items */
 function change(items) {
@@ -48,6 +48,9 @@ function change(items) {
   const n = Math.round(items);
   return h("p", { class: "gist" }, n < 1 ? "Its answer hardly changes the other predictions." : `Its answer is expected to change about ${plural(n, "other item")}.`);
 }
+
+/** @param {number} share */
+const hub = (share) => share < 1 && h("p", { class: "soft" }, `It is tied to many items, so its label counts for ${percent(share)} of another one.`);
 
 /** @param {Why["probabilities"]} all */
 function chances(all) {

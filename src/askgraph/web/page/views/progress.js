@@ -69,12 +69,13 @@ const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {
 const enough = (text, exports) => h("section", { class: "enough", role: "status" }, h("h2", {}, "You can stop here"), h("p", {}, sentence(text.replace(/^enough:\s*/, ""))), exports);
 
 /** @param {Progress} found */
-function headline({ error, needed }) {
+function headline({ error, needed, checks }) {
   if (!error) return [h("h1", {}, "Too early to say"), h("p", { class: "gist" }, "A few more labels, and the expected error shows here.")];
   return [
     h("h1", {}, `About ${percent(1 - error.value)} of all labels are right`),
     h("p", { class: "gist" }, `The expected error is ${percent(error.value)}, probably between ${percent(error.low)} and ${percent(error.high)}.`,
       error.audited > 0 && ` ${audited(error.audited)}`),
+    checks && h("p", { class: "gist" }, `Of ${plural(checks.count, "item")} drawn at random, ${count(checks.right)} had been predicted right before the answer.`),
     needed && percent(error.value) !== percent(needed.target) && h("p", { class: "gist" }, more(needed)),
   ];
 }

@@ -60,8 +60,9 @@ export function questionView(root) {
   }
 
   /** @param {Question} question */
-  function drawQuestion({ item, opinions }) {
+  function drawQuestion({ item, opinions, spot_check }) {
     clear(card, h("div", { class: "fresh" },
+      spot_check && h("p", { class: "opinions" }, "A spot check: drawn at random, to see how good the predictions are."),
       opinions > 0 && h("p", { class: "opinions" }, `${plural(opinions, "other person has", "other people have")} answered this one.`),
       contents(item)));
     card.scrollTop = 0;

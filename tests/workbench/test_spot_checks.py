@@ -1,0 +1,153 @@
+"""Spot checks in a project: one question in eight is drawn at random, marked, and logged with what was predicted before."""
+
+from __future__ import annotations
+
+import pytest
+
+import askgraph as ag
+from askgraph.learner.settings import Settings
+from askgraph.web.desk import Desk
+from askgraph.web.suggestions import Ranker, Suggestion
+from askgraph.workbench.export import answer_rows
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+from askgraph.workbench.report import history, progress
+from tests.helpers.projects import make, make_old
+
+
+def truth(place):
+    return "left" if place < 20 else "right"
+
+
+class Mail:
+    """The end of a pipe that keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def poll(self, wait):
+        return False
+
+    @property
+    def suggestion(self):
+        return [value for _, name, value in self.sent if name == "suggestion"][-1]
+
+
+class Quiet:
+    """A worker that has said one thing and nothing else."""
+
+    status, picture = "ready", None
+
+    def __init__(self, suggestion):
+        self.suggestion = suggestion
+
+    def notify(self, people):
+        pass
+
+
+def test_a_new_project_checks_one_question_in_eight(tmp_path):
+    table = tmp_path / "rows.csv"
+    table.write_text("x,y\n" + "\n".join(f"{k},{k % 3}" for k in range(30)))
+    Project.create(tmp_path / "usual.ask", Source(table, features=["x", "y"]))
+    Project.create(tmp_path / "none.ask", Source(table, features=["x", "y"]), settings=Settings())
+    for name, every in (("usual", 8), ("none", 0)):
+        with Project.open(tmp_path / f"{name}.ask") as project:
+            assert project.learner.settings.spot_checks == every
+
+
+def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=3)
+    seen = {}
+    with Project.open(path, write=True) as project:
+        mail = Mail()
+        ranker = Ranker(project, mail)
+        for number in range(18):
+            ranker._suggest()
+            found = mail.suggestion
+            desk = Desk(project, Quiet(found))
+            asked = desk.ask("ann")["question"]
+            place = project.place(asked["item"]["id"])
+            assert asked["spot_check"] == (number % 3 == 2) == (place in found.checks)
+            if asked["spot_check"]:
+                seen[place] = found.checks[place]
+                assert found.checks[place] == project.learner.predict([place])[0]
+            desk.answer("ann", asked["item"]["id"], "label", truth(place), 1.0, f"key{number}")
+        assert {a.item: a.predicted for a in project.answers.log.values() if a.predicted} == seen
+        checks = project.learner.spot_checks
+        assert {check.node: check.predicted for check in checks} == seen
+        said = progress(project, project.predictions())["checks"]
+        assert said == {"count": 6, "right": sum(truth(place) == label for place, label in seen.items())}
+    with Project.open(path) as again:  # told at once
+        assert sorted(again.learner.spot_checks) == sorted(checks)
+        rows = {again.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
+        assert {place: label for place, label in rows.items() if label} == seen
+        assert {
+            again.place(line["item"]): line["predicted"] for line in history(again, 99) if line["predicted"]
+        } == seen
+
+
+def test_questions_asked_together_hold_the_same_checks(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=4)
+    with Project.open(path, write=True) as project:
+        project.say_all("ann", [("i0", "label", "left"), ("i39", "label", "right")])
+        mail = Mail()
+        ranker = Ranker(project, mail)
+        ranker._suggest()
+        assert mail.suggestion.checks == {}
+        assert ranker._extend_queue()
+        assert list(mail.suggestion.checks) == [project.ask(2)[1]]
+
+
+def test_a_check_that_follows_an_answer_is_known_before_it(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=4)
+    with Project.open(path, write=True) as project:
+        project.say_all("ann", [("i0", "label", "left"), ("i39", "label", "right")])
+        mail = Mail()
+        ranker = Ranker(project, mail)
+        ranker._suggest()
+        assert ranker._prefetch()
+        (follows,) = set(mail.suggestion.follows.values())  # a random draw does not depend on the answer
+        assert mail.suggestion.checks == {follows: project.learner.predict([follows])[0]}
+        first = mail.suggestion.items[0]
+        project.say("ann", f"i{first}", "label", truth(first))
+        assert project.ask() == [follows]
+
+
+def test_questions_of_a_project_in_python_are_checks_too(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=3)
+    with Project.open(path, write=True) as project:
+        for number in range(9):
+            (place,) = project.ask()
+            expected = project.learner.predict([place])[0] if number % 3 == 2 else None
+            assert project.say("ann", f"i{place}", "label", truth(place)).predicted == expected
+        assert len(project.learner.spot_checks) == 3
+
+
+def test_an_item_that_is_set_aside_is_no_check_and_an_undone_one_neither(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"))
+    with Project.open(path, write=True) as project:
+        desk = Desk(project, Quiet(Suggestion(0, [3, 4], {}, {3: "left", 4: "right"})))
+        assert desk.ask("ann")["question"]["spot_check"]
+        desk.answer("ann", "i3", "cannot", None, None, "a")
+        assert desk.ask("ann")["question"]["spot_check"]
+        with pytest.raises(ag.LabelError):
+            desk.answer("ann", "i4", "label", "", None, "b")
+        desk.answer("ann", "i4", "label", "left", None, "c")
+        assert [a.predicted for a in project.answers.log.values()] == [None, "right"]
+        assert [check.right for check in project.learner.spot_checks] == [False]
+        project.undo("ann")
+        assert project.answers.predicted(4) is None
+        assert project.learner.spot_checks == []
+
+
+def test_a_file_without_the_column_is_read_and_gets_it_when_written(tmp_path, monkeypatch):
+    path = make_old(tmp_path / "old.ask", monkeypatch)
+    with Project.open(path) as project:
+        assert project.answers.log == {}
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i1", "label", "a", predicted="b")
+    with Project.open(path) as project:
+        assert [a.predicted for a in project.answers.log.values()] == ["b"]
