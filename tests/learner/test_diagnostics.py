@@ -105,6 +105,18 @@ def test_all_labeled_means_no_error():
     assert "every node is labeled" in learner.enough(0.01)
 
 
+def test_classes_without_a_label_are_part_of_the_expected_error():
+    graph, truth = GRAPHS["blobs"]()
+    truth, learners = np.minimum(truth, 1), []
+    for classes in (2, 3, 5):
+        learner = ag.Learner(graph, rng=0, classes=range(classes), readout="consensus")
+        learner.tell_all({node: int(truth[node]) for node in (0, 50, 100, 150, 200, 250)})
+        learners.append(learner)
+    known, one_more, three_more = (learner.expected_error() for learner in learners)
+    assert known.value + 0.05 < one_more.value < three_more.value
+    assert known.high < one_more.high < three_more.high
+
+
 def test_an_audit_is_kept_apart_and_corrects_the_estimate():
     rng = np.random.default_rng(0)
     graph, _ = GRAPHS["blobs"]()

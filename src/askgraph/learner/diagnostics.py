@@ -13,9 +13,8 @@ from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
 ENOUGH = 10  # labels, or audited labels, from which advice is given
-SUSPICIOUS = (
-    0.97  # the probability of another class, by all other labels, above which a label is on the short list of suspects
-)
+# the probability of another class, by all other labels, above which a label is on the short list of suspects
+SUSPICIOUS = 0.97
 REMEDY = "What helps: other features, another graph, or doing without one."
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 

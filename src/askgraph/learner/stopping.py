@@ -1,10 +1,11 @@
 """How often predictions are wrong, as far as labels can tell, and when to stop asking.
 
 Labels that were asked for are not a random sample, and their neighborhoods are not average ones: the mean of 1 − max p is too
-low, leave-one-out too high. The estimate is 0.65 of the first and 0.35 of the second, never below the share of nodes whose
-prediction changes in the consensus with their neighbors. The ends of the range are two lines that 90 % of the errors on 35 graphs
-lie between: docs/accuracy.md says which, and how they were fitted. Only an audit, labels drawn at random and kept apart, can make
-the estimate sure: no rule that reads labels that were asked for knows a graph that says nothing from one that says everything.
+low, leave-one-out too high. The estimate is a weighted sum of both, of the share of nodes at which another readout decides
+otherwise, of the share whose prediction the consensus with their neighbors changes, and of the share that a class without any
+label has by the rule of succession. The ends of the range are two curves that 90 % of the errors on 34 graphs lie between:
+docs/accuracy.md says which, and how they were fitted. Only an audit, labels drawn at random and kept apart, can make the estimate
+sure: no rule that reads labels that were asked for knows a graph that says nothing from one that says everything.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from askgraph.readouts import Consensus, doubt
 from askgraph.readouts.temperature import from_others, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray
 
-CLAIMED = 0.65  # the share of 1 − max p in the estimate; the rest is that of leave-one-out
-EARLY = (
-    10  # labels per class: later ones are asked for where the field hesitates, and leave-one-out counts none of them
-)
-LOW, BELOW = 0.7, 0.08  # the range begins at LOW · estimate − BELOW
-ROOT, APART, SWAYED, FEW = 0.55, 0.2, 0.5, 0.45  # it ends at ROOT √estimate + APART · D + SWAYED · S + FEW/√labels
-CHECKED = (
-    16.0  # spot checks that the estimate from the other labels counts as, beside the later half of the spot checks
-)
+UNSURE, LEFT_OUT = 0.4, 0.35  # weights in the estimate of 1 − max p and of leave-one-out
+APART, SWAYED = 0.3, 0.3  # of the nodes that another readout decides otherwise, and of those that the consensus changes
+# labels per class: later ones are asked for where the field hesitates, and leave-one-out counts none of them
+EARLY = 10
+LOW, BELOW = 0.8, 0.12  # the range begins at LOW · estimate − BELOW
+ROOT, HIGH, FEW = 0.45, 0.4, 0.4  # it ends at ROOT √estimate + HIGH · estimate + FEW/√labels
+SHARES = 1.3  # where the class shares are predicted, the range is SHARES/√labels to both sides
+# spot checks that the estimate from the other labels counts as, beside the later half of the spot checks
+CHECKED = 16.0
 PRIOR = 4.0  # audited labels that the estimate from the other labels counts as, beside an audit
 JEFFREYS = 0.25  # added to both parameters of the beta distribution, so that a range is never empty
 AUDITED, ASKED = 2, 3  # times the target: too early to stop if the range ends above that, with and without an audit
@@ -99,16 +100,16 @@ def _of_predictions(field: Field, p: Array, checks: Sequence[bool]) -> tuple[flo
 
     Of the spot checks the later half counts: earlier ones judge predictions that were worse.
     """
-    swayed, late = _swayed(field), checks[len(checks) // 2 :]
-    guess = CLAIMED * float(1 - p.max(axis=1).mean()) + (1 - CLAIMED) * _left_out_error(field)
-    guess = (CHECKED * max(guess, swayed) + late.count(False)) / (CHECKED + len(late))
-    high = ROOT * guess**0.5 + APART * doubt(field).apart + SWAYED * swayed + FEW * field.held**-0.5
-    return guess, LOW * guess - BELOW, high
+    late = checks[len(checks) // 2 :]
+    guess = UNSURE * float(1 - p.max(axis=1).mean()) + LEFT_OUT * _left_out_error(field)
+    guess += APART * doubt(field).apart + SWAYED * _swayed(field) + _of_unseen_classes(field)
+    guess = (CHECKED * min(guess, 1.0) + late.count(False)) / (CHECKED + len(late))
+    return guess, LOW * guess - BELOW, ROOT * guess**0.5 + HIGH * guess + FEW * field.held**-0.5
 
 
 def _of_shares(field: Field) -> tuple[float, float, float]:
     """Return the same where the commonest class is predicted everywhere."""
-    guess, slack = 1 - doubt(field).largest, field.held**-0.5
+    guess, slack = 1 - doubt(field).largest, SHARES * field.held**-0.5
     return guess, guess - slack, guess + slack
 
 
@@ -139,6 +140,11 @@ def _left_out_error(field: Field) -> float:
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
     return float((p.argmax(axis=1) != left.labels)[counted].mean())
+
+
+def _of_unseen_classes(field: Field) -> float:
+    """Return the share of nodes in classes that have no label yet: one in (labels + classes) each."""
+    return int(np.count_nonzero(field.counts == 0)) / (field.held + field.n_classes)
 
 
 def _swayed(field: Field) -> float:

@@ -18,13 +18,12 @@ from askgraph.readouts.readouts import Consensus, Mass
 from askgraph.readouts.temperature import ODD, from_others
 from askgraph.types import Array
 
-APART = 0.15  # share of unlabeled nodes; in doubt, two readouts decide differently at more than this
+APART = 0.1  # share of unlabeled nodes; in doubt, two readouts decide differently at more than this
 ONE_SIDED, FAR_APART = 0.95, 0.2  # the same with one class predicted at more than 95 % of the nodes: in doubt too
 UNSURE = 0.25  # in doubt, the mean of 1 − max p is above this
+TOGETHER = 0.44  # in doubt, the sum of these two is above this
 SURPRISING = 0.8  # in doubt, leave-one-out costs more than this share of what the class shares alone cost
-LARGEST = (
-    1 / 3
-)  # in doubt, the commonest class has more than this share of the labels; else the graph must be telling something
+LARGEST = 0.32  # in doubt, the commonest class has more than this share of the labels; else the graph tells something
 WARN_FROM, FALL_BACK_FROM = 18, 25  # labels
 
 
@@ -57,8 +56,8 @@ class Doubt(NamedTuple):
     @property
     def grave(self) -> bool:
         """Whether all signs are there."""
-        signs = self.apart > APART and self.unsure > UNSURE and self.surprising > SURPRISING
-        return bool(signs and self.largest > LARGEST)
+        hesitant = self.apart > APART and self.unsure > UNSURE and self.apart + self.unsure > TOGETHER
+        return bool(hesitant and self.surprising > SURPRISING and self.largest > LARGEST)
 
     @property
     def warns(self) -> bool:
@@ -112,9 +111,9 @@ class Cautious:
     """Consensus, or the class shares where the graph does not predict the labels. This is the readout of a learner by default.
 
     From 25 labels on, the class shares are predicted for every unlabeled node as long as the two ways to read the votes,
-    consensus and class-mass normalization, decide differently at more than 15 % of the nodes, the mean of 1 − max p is above
-    0.25, leave-one-out costs more than 0.8 of what the class shares cost, and one class has more than a third of the labels.
-    ``Learner.advice`` then says so.
+    consensus and class-mass normalization, decide differently at more than 10 % of the nodes, the mean of 1 − max p is above
+    0.25 (the two together above 0.44), leave-one-out costs more than 0.8 of what the class shares cost, and one class has more
+    than 32 % of the labels. ``Learner.advice`` then says so.
 
     Examples
     --------
