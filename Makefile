@@ -44,9 +44,12 @@ PETSC_VENV ?= .venv-petsc
 PETSC_PYTHON ?= $(PETSC_VENV)/bin/python
 DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib/python3/dist-packages/petsc4py)))
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
+PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py readouts
 
+# jobs of several ranks run one at a time: ranks that wait for each other keep a core busy each
 test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
-	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n 2 --dist worksteal -k petsc tests/laws tests/learner/test_hubs.py tests/learner/test_spot_checks.py tests/learner/test_waiting.py tests/readouts tests/end_to_end/test_petsc.py tests/house/test_docs.py tests/house/test_benchmarks.py
+	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n 2 --dist worksteal -k petsc $(PETSC:%=tests/%)
+	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest tests/end_to_end/test_petsc.py $(PYTEST)
 
 $(PETSC_VENV)/tested: pyproject.toml
 	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
