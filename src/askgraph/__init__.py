@@ -25,6 +25,7 @@ _HOMES = {
     "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier",
     "graph.combine": "with_features",
+    "graph.texts": "nearest_texts",
     "field": "Field",
     "graph": "Graph",
     "learner.events": "Event SpotCheck Step",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from askgraph.graph import Graph
     from askgraph.graph.build import nearest_neighbors, pearson, radial_basis, scale_features
     from askgraph.graph.combine import with_features
+    from askgraph.graph.texts import nearest_texts
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner

@@ -13,7 +13,7 @@ def plain(W, X, k, hops):
     """The definition, in dense loops."""
     n, A = len(W), W + np.eye(len(W))
     d = A.sum(axis=1)
-    parts = [W]
+    parts, X = [W], X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
     for _ in range(hops):
         X = np.array([sum(A[i, j] / np.sqrt(d[i] * d[j]) * X[j] for j in range(n)) for i in range(n)])
         U = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -32,6 +32,8 @@ def test_it_is_what_is_written_down(seed, hops):
     W = np.triu(rng.random((14, 14)) * (rng.random((14, 14)) < 0.3), 1)
     W, X = W + W.T, rng.random((14, 5))
     names = [f"n{i}" for i in range(14)]
+    X[3] = 0.0  # a node without features
+    W[3, 4] = W[4, 3] = 1.0
     for rows in (X, csr_array(X)):
         graph = ag.with_features(ag.Graph(W, names=names), rows, k=3, hops=hops)
         np.testing.assert_allclose(graph.weights.toarray(), plain(W, X, 3, hops), atol=1e-12)

@@ -7,6 +7,7 @@ import sys
 import time
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, SettingError
 from askgraph.workbench import items as module
+from askgraph.workbench.cells import plain_numbers
 from askgraph.workbench.items import Source, read_items
 from askgraph.workbench.project import Project
 from tests.helpers.complaints import complaint
@@ -45,7 +47,10 @@ def test_numbers_are_compared_scaled(tmp_path):
     assert items.kinds == {"a": "number", "b": "number"}
     assert items.labels[:2] == ["x", "y"]
     assert items.row(3) == {"a": "3", "b": "10"}
-    assert notes == ["3 nearest neighbors of each item by 'a', 'b', scaled", "ids are those of 'id'"]
+    assert notes == [
+        "3 nearest neighbors of each item by 'a', 'b', scaled (--scale none leaves them)",
+        "ids are those of 'id'",
+    ]
     X = np.array([[k % 5, 10 * (k % 2)] for k in range(20)], dtype=float)
     expected = ag.nearest_neighbors((X - X.mean(axis=0)) / X.std(axis=0), 3)
     np.testing.assert_allclose(graph.weights.toarray(), expected.weights.toarray(), atol=1e-9)
@@ -60,13 +65,89 @@ def test_prose_is_compared_by_its_words(tmp_path):
     assert parts[0] == parts[2]
 
 
-def test_many_words_are_brought_down_to_few_axes(monkeypatch):
-    texts = [f"word{k % 60} other{k % 41} {'left' if k % 2 else 'right'}" for k in range(200)]
-    plain = module.tfidf_rows(texts)
-    monkeypatch.setattr(module, "MAX_SPARSE_ITEMS", 100)
-    few = module.tfidf_rows(texts)
-    assert plain.shape[1] > module.WORD_DIMENSIONS
-    assert few.shape == (200, module.WORD_DIMENSIONS)
+def test_several_columns_of_prose_are_compared_together(tmp_path):
+    rows = "".join(
+        f"p{k},{'cats' if k % 2 else 'ships'} and all about them in one line,a long text of no weight at all {k}\n"
+        for k in range(12)
+    )
+    content = "id,title,body\n" + rows
+    _, both, notes = read(tmp_path, "t.csv", content, neighbors=3)
+    assert "'title', 'body'" in notes[0]
+    _, named, _ = read(tmp_path, "t.csv", content, neighbors=3, text=["title", "body"])
+    np.testing.assert_array_equal(both.weights.toarray(), named.weights.toarray())
+    _, body, notes = read(tmp_path, "t.csv", content, neighbors=3, text="body")
+    assert "of 'body' (" in notes[0]
+    assert (body.weights.toarray() != both.weights.toarray()).any()
+
+
+def test_columns_in_the_same_units_are_left_as_they_are(tmp_path):
+    X = np.random.default_rng(0).integers(0, 256, (30, 20))
+    X[:, 0] = 0  # a pixel in the corner
+    content = ",".join(f"x{k}" for k in range(20)) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in X)
+    _, graph, notes = read(tmp_path, "t.csv", content, neighbors=3)
+    assert "as they are, since their ranges are alike" in notes[0]
+    np.testing.assert_allclose(graph.weights.toarray(), ag.nearest_neighbors(X, 3).weights.toarray())
+    for scale, expected in (
+        ("unit", (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)),
+        ("range", ag.scale_features(X)),
+        ("none", X),
+    ):
+        graph = read(tmp_path, "t.csv", content, neighbors=3, scale=scale)[1]
+        np.testing.assert_allclose(
+            graph.weights.toarray(), ag.nearest_neighbors(expected, 3).weights.toarray(), atol=1e-9
+        )
+    wide = content.replace("x1,", "dollars,", 1).splitlines()
+    wide[1] = ",".join(["0", "100000", *wide[1].split(",")[2:]])
+    assert "scaled (" in read(tmp_path, "t.csv", "\n".join(wide) + "\n", neighbors=3)[2][0]
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "list column", "text column", "range"])
+def test_vectors_are_compared_by_cosine(tmp_path, kind):
+    X = np.random.default_rng(1).normal(size=(25, 4))
+    name, content, vectors = "t.csv", "id\n" + "".join(f"r{k}\n" for k in range(25)), None
+    if kind == "npy":
+        vectors = tmp_path / "v.npy"
+        np.save(vectors, X)
+    elif kind == "npz":
+        vectors = tmp_path / "v.npz"
+        np.savez(vectors, X)
+    elif kind == "list column":
+        name, content, vectors = (
+            "t.jsonl",
+            "".join(f'{{"id": "r{k}", "v": {row.tolist()}}}\n' for k, row in enumerate(X)),
+            "v",
+        )
+    elif kind == "text column":
+        content, vectors = "id,v\n" + "".join(f'r{k},"{row.tolist()}"\n' for k, row in enumerate(X)), "v"
+    else:
+        rows = "".join(f"r{k},{','.join(map(str, row.tolist()))}\n" for k, row in enumerate(X))
+        content, vectors = "id,e0,e1,e2,e3\n" + rows, "e0:e3"
+    items, graph, notes = read(tmp_path, name, content, vectors=str(vectors), neighbors=3)
+    expected = ag.nearest_neighbors(X, 3, "cosine")
+    np.testing.assert_allclose(graph.weights.toarray(), expected.weights.toarray(), atol=1e-12)
+    assert items.fields == {}
+    assert "4 numbers each (cosine)" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ("missing.npy", "neither a file nor a column"),
+        ("short.npy", "one row of numbers per item"),
+        ("two.npz", "2 arrays"),
+        ("words", "is not a list of numbers"),
+        ("ragged", "is not 2 numbers"),
+        ("broken.npy", "broken.npy"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_said(tmp_path, monkeypatch, vectors, said):
+    monkeypatch.chdir(tmp_path)
+    np.save("short.npy", np.ones((2, 4)))
+    np.savez("two.npz", a=np.ones((3, 2)), b=np.ones((3, 2)))
+    Path("broken.npy").write_bytes(b"no numbers")
+    content = 'id,words,ragged\na,x,"[1, 2]"\nb,y,"[1, 2, 3]"\nc,z,"[1, 2]"\n'
+    with pytest.raises(AskgraphError, match=said):
+        read(tmp_path, "t.csv", content, vectors=vectors)
 
 
 def test_a_given_graph_alone_and_together_with_text(tmp_path):
@@ -102,7 +183,7 @@ def test_texts_without_words_are_joined_to_none(tmp_path):
     graph = read(tmp_path, "t.csv", silent, text="about", neighbors=4)[1]
     assert graph.degrees[-2:].tolist() == [0, 0]
     assert (graph.degrees[:-2] > 0).all()
-    assert any("2 items without words in 'about'" in note for note in graph.notes)
+    assert any("2 items without words" in note for note in graph.notes)
 
 
 def test_gaps_are_filled_and_said(tmp_path):
@@ -157,8 +238,11 @@ def test_huge_and_tiny_numbers_are_scaled(tmp_path):
         ("t.csv", "id,x\na,1\n", {"label": "y"}, FileError, "no column 'y'"),
         ("t.csv", "id,x\na,1\n", {"show": ["y"]}, FileError, "no column 'y'"),
         ("t.csv", "id,x\na,1,3\n", {}, FileError, "line 2"),
-        ("t.csv", "id,kind\na,x\nb,y\n", {}, SettingError, "--features or --text, or give --graph"),
+        ("t.csv", "id,kind\na,x\nb,y\n", {}, SettingError, "--features or --text, or give --vectors or --graph"),
         ("t.csv", "id,t\na,!!\nb,??\n", {"text": "t"}, SettingError, "no words"),
+        ("t.csv", "id,t\na,one\nb,two\n", {"text": "t", "scale": "unit"}, SettingError, "of columns of numbers"),
+        ("t.csv", "id,x\na,1\nb,2\n", {"scale": "much"}, SettingError, "none, unit or range"),
+        ("t.csv", "id,x\na,1\nb,2\n", {"features": ["x"], "vectors": "x"}, SettingError, "one of them"),
         ("t.csv", "id,x,t\na,1,b\nc,2,d\n", {"text": "t", "features": ["x"]}, SettingError, "--features and --text"),
         ("t.csv", "id,x\na,1\n", {}, GraphError, "at least two"),
         ("t.csv", b"id,x\n\xff,1\n", {}, FileError, "line 2: byte 0xff is not UTF-8"),
@@ -350,7 +434,7 @@ def test_a_column_is_looked_up_once_and_not_in_every_row(tmp_path):
 
 
 def test_wide_tables_tell_numbers_from_words_as_narrow_ones_do():
-    column = module._plain_numbers
+    column = plain_numbers
     assert column(["1", "2.5", "-3e4"]).tolist() == [1, 2.5, -3e4]
     assert column([1, 2.5, "3"]).tolist() == [1, 2.5, 3]
     odd = (["1", "1_000"], ["1", "inf"], ["1", "nan"], ["1", "x"], ["1", None], [True, 1], [10**400, 1])

@@ -21,6 +21,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other 
 PortOption = Annotated[int | None, typer.Option(help="The port [default: 8765, or any free one].", min=0, max=65535)]
 WorkersOption = Annotated[int, typer.Option(help="Processes to use; 0 means one per core.", min=0)]
 
+VectorsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Vectors to compare items by: an npy or npz file, a column of lists, or FIRST:LAST for a range of columns."
+    ),
+]
+ScaleOption = Annotated[
+    str | None,
+    typer.Option(help="How --features are scaled: none, unit or range [default: unit where their ranges differ much]."),
+]
+
 
 def split_names(listed: str | None) -> list[str] | None:
     """Split names at commas; return None for None."""

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_project, split_names, user_name
+from askgraph.cli.options import (
+    JsonOption,
+    ProjectOption,
+    ScaleOption,
+    VectorsOption,
+    WhoOption,
+    find_project,
+    split_names,
+    user_name,
+)
 from askgraph.errors import FileError, SettingError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -36,7 +45,9 @@ def init(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
     ] = None,
-    text: Annotated[str | None, typer.Option(help="The column of text to compare items by.")] = None,
+    text: Annotated[str | None, typer.Option(help="Columns of text to compare items by, separated by commas.")] = None,
+    vectors: VectorsOption = None,
+    scale: ScaleOption = None,
     id: Annotated[
         str | None, typer.Option(help="The column of ids [default: the column called id, else row numbers].")
     ] = None,
@@ -68,6 +79,10 @@ def init(
 
     askgraph init papers.csv --text abstract --classes "relevant,not relevant"
 
+    askgraph init news.csv --text title,description
+
+    askgraph init photos.csv --vectors embeddings.npy
+
     askgraph init papers.csv --graph citations.csv --label topic
     """
     from askgraph.learner.settings import Settings
@@ -77,7 +92,8 @@ def init(
     if table is None and graph is None:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
     path = output or Path((table or graph or Path()).stem + ".ask")
-    source = Source(table, graph, id, split_names(features), text, split_names(show), image, label, neighbors)
+    given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
+    source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap)
     with Project.open(path) as project:

@@ -8,7 +8,15 @@ from urllib.parse import urlencode
 
 import typer
 
-from askgraph.cli.options import PortOption, ProjectOption, WhoOption, find_project, user_name
+from askgraph.cli.options import (
+    PortOption,
+    ProjectOption,
+    ScaleOption,
+    VectorsOption,
+    WhoOption,
+    find_project,
+    user_name,
+)
 from askgraph.cli.project import init
 from askgraph.errors import SettingError
 
@@ -58,7 +66,11 @@ def label(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, for a new project.")
     ] = None,
-    text: Annotated[str | None, typer.Option(help="The column of text to compare items by, for a new project.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Columns of text to compare items by, separated by commas, for a new project.")
+    ] = None,
+    vectors: VectorsOption = None,
+    scale: ScaleOption = None,
     id: Annotated[str | None, typer.Option(help="The column of ids, for a new project.")] = None,
     image: Annotated[str | None, typer.Option(help="The column of image file names, for a new project.")] = None,
     images: Annotated[Path | None, typer.Option(help="The folder of the images.")] = None,
@@ -92,7 +104,8 @@ def label(
     elif items.suffix.casefold() == ".ask":
         path = items
     elif not (path := items.with_suffix(".ask")).exists():
-        init(items, path, graph, features, text, id, show, image, images, known, classes, overlap=overlap)
+        compared = (graph, features, text, vectors, scale)
+        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap)
     else:
         print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 

@@ -72,7 +72,7 @@ def nearest_neighbors(
     n = points.shape[0]
     if n < 2:
         raise GraphError(f"{counted(n, 'point')}: neighbors need at least two")
-    rows = points if metric == "euclidean" else _unit_rows(points)
+    rows = points if metric == "euclidean" else unit_rows(points)
     i, j, d, notes = find_neighbors(rows, min(k, n - 1), approximate)
     d = d if metric == "euclidean" else d**2 / 2  # |u − v|²/2 = 1 − cos for unit rows
     graph = graph_from_pairs(n, i, j, _edge_weights(i, j, d, bandwidth), found)
@@ -188,6 +188,13 @@ def graph_from_pairs(n: int, i: IntArray, j: IntArray, weights: Array | None = N
     return Graph(Raw(sp.coo_array((values, ends), shape=(n, n)), names, "edges"))
 
 
+def place_nodes(graph: Graph, at: IntArray, n: int, names: Iterable[Hashable] | None = None) -> Graph:
+    """Return a graph of n nodes with the nodes of ``graph`` at the places ``at``; the others get no edge."""
+    edges = graph.weights.tocoo()
+    placed = sp.csr_array((edges.data, (at[edges.row], at[edges.col])), shape=(n, n))
+    return Graph(placed, names=names).noted(*graph.notes)
+
+
 def check_at_least(what: str, value: int, least: int) -> None:
     """Raise an error unless the value is a whole number of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
@@ -242,8 +249,8 @@ def _dense(points: Any) -> Array:
     return dense
 
 
-def _unit_rows(points: Any) -> Any:
-    """Return the rows scaled to length 1; rows of zeros share one extra direction, at right angles to all others."""
+def unit_rows(points: Any) -> Any:
+    """Return the rows scaled to length 1; rows of zeros share one extra column, at right angles to all others."""
     peak = abs(points).max(axis=1)
     peak = peak.toarray().ravel() if sp.issparse(points) else peak
     empty = (peak == 0).astype(np.float64)[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array, issparse
 
 from askgraph.errors import GraphError, SettingError
-from askgraph.graph.build import nearest_neighbors
+from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
 from askgraph.graph.sources import coordinates
 
@@ -17,9 +17,9 @@ from askgraph.graph.sources import coordinates
 def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     r"""Add to a graph edges between nodes whose features, averaged along the graph's edges, are alike.
 
-    Features are smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times. After each time, each node is joined to the
-    k nearest by cosine with weight 1, which gives one more graph. The given graph and these graphs are added up, the
-    weights of each scaled to the same sum.
+    Rows of features are scaled to length 1, then smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times. After each
+    time, each node is joined to the k nearest by cosine with weight 1, which gives one more graph. The given graph and these
+    graphs are added up, the weights of each scaled to the same sum.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
         raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
     looped = graph.weights + eye_array(graph.n_nodes)
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
-    parts, average = [graph], root @ looped @ root
+    parts, average, rows = [graph], root @ looped @ root, unit_rows(rows)[:, :-1]
     for _ in range(hops):
         rows = average @ rows
         parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None))

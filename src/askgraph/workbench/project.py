@@ -22,7 +22,8 @@ from askgraph.learner.settings import Settings
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
-from askgraph.workbench.items import Source, is_storable, one_line, read_items
+from askgraph.workbench.cells import is_storable, one_line
+from askgraph.workbench.items import Source, read_items
 from askgraph.workbench.store import RESTORE, Item, Store, reporting_damage
 from askgraph.workbench.writer_lock import WriterLock
 

@@ -23,7 +23,8 @@ from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
-from askgraph.workbench.items import Items, is_storable
+from askgraph.workbench.cells import is_storable
+from askgraph.workbench.items import Items
 from askgraph.workbench.old_log import put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, upgrade, version
 

@@ -1,0 +1,79 @@
+"""Read single cells of a table: numbers, gaps, one line of text, what a project can store."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from askgraph.io.text import is_number
+from askgraph.types import Array
+
+MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
+
+
+def plain_numbers(cells: list[Any]) -> Array | None:
+    """Return a column as floats if every cell is a finite number, else None. Must be fast: tables can be wide."""
+    if not set(map(type, cells)) <= {str, int, float}:
+        return None
+    try:
+        values = np.array(list(map(float, cells)))
+    except (ValueError, OverflowError):
+        return None
+    grouped = "_" in "".join(map(str, cells))  # Python reads 1_000 as a number
+    return values if np.isfinite(values).all() and not grouped else None
+
+
+def is_numeric(cells: list[Any]) -> bool:
+    """Return whether every cell is a number or means that there is none, and some are numbers."""
+    if plain_numbers(cells) is not None:
+        return True
+    there = [cell for cell in cells if not is_missing(cell)]
+    return bool(there) and all(number(cell) is not None for cell in there)
+
+
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell means that there is no number."""
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
+
+
+def number(cell: Any) -> float | None:
+    """Return a cell as a finite float, or None."""
+    if isinstance(cell, str):
+        cell = float(cell) if is_number(cell) else None
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= sys.float_info.max:
+        return None
+    return float(cell)
+
+
+def one_line(cell: Any) -> str | None:
+    """Return a cell as one line of text that can be stored and typed; None for an empty cell.
+
+    >>> one_line("  two  words "), one_line(7), one_line(" ")
+    ('two words', '7', None)
+    """
+    line = " ".join(str(cell).split()) if cell is not None else ""
+    return line.encode(errors="replace").decode().replace("\0", "?") or None
+
+
+def is_storable(text: str) -> bool:
+    """Return whether SQLite can store this text."""
+    try:
+        text.encode()
+        return "\0" not in text
+    except UnicodeEncodeError:
+        return False
+
+
+def to_stored(cell: Any) -> Any:
+    """Return a cell as it is stored: text and numbers unchanged, lists and objects as JSON, anything else as text."""
+    if isinstance(cell, str) and cell.isascii():
+        return cell
+    if cell is None or isinstance(cell, bool | int) or (isinstance(cell, float) and math.isfinite(cell)):
+        return cell
+    nested = isinstance(cell, list | tuple | dict)
+    kept = json.dumps(cell, ensure_ascii=False, default=str) if nested else str(cell)
+    return kept.encode(errors="replace").decode()

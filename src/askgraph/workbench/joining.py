@@ -1,0 +1,237 @@
+"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, or by columns of numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.graph import Graph
+from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
+from askgraph.graph.combine import with_features
+from askgraph.graph.texts import join_written, text_rows
+from askgraph.io.readers import read_graph
+from askgraph.io.tables import Table
+from askgraph.io.text import FilePath
+from askgraph.support.files import reading
+from askgraph.support.npz import load_arrays
+from askgraph.support.progress import working
+from askgraph.support.wording import counted, few
+from askgraph.types import AnyArray, Array
+from askgraph.workbench.cells import is_missing, number, one_line, plain_numbers
+
+MANY_COLUMNS, ALIKE = 16, 4.0  # so many columns, the widest range at most so many times the middle one: the same units
+SCALES = (None, "none", "unit", "range")
+
+
+def join_items(
+    path: FilePath,
+    table: Table,
+    ids: list[str],
+    graph: FilePath | None,
+    features: Sequence[str] | None,
+    text: Sequence[str] | None,
+    vectors: str | None,
+    scale: str | None,
+    neighbors: int,
+) -> tuple[Graph, list[str]]:
+    """Return the graph over the items, in the order of ``ids``, and sentences that say how it was made."""
+    ways = {"--features": features, "--text": text, "--vectors": vectors}
+    named = [way for way, given in ways.items() if given is not None]
+    if len(named) > 1:
+        raise SettingError(f"{' and '.join(named)}: compare items by one of them, or give the other as --graph")
+    if scale not in SCALES or (scale is not None and features is None):
+        raise SettingError(f"--scale {scale}: say none, unit or range, of columns of numbers (--features)")
+    given = None if graph is None else _read_graph_of(graph, ids)
+    edges = f"edges of {Path(graph or '').name}"
+    if not named:
+        if given is None:
+            raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
+        return given, [edges]
+    with working("comparing items"):
+        compared = _compare(path, table, features, text, vectors, scale)
+        join = compared.join if given is None else partial(with_features, given)
+        found = join(compared.rows, neighbors)
+    nearest = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
+    return found, [nearest, *([] if given is None else [f"together with the {edges}"])]
+
+
+class _Compared(NamedTuple):
+    """One row of numbers per item, how rows are joined where no graph is given, and where the numbers come from."""
+
+    rows: Any
+    join: Callable[[Any, int], Graph]
+    note: str
+
+
+def _compare(
+    path: FilePath,
+    table: Table,
+    features: Sequence[str] | None,
+    text: Sequence[str] | None,
+    vectors: str | None,
+    scale: str | None,
+) -> _Compared:
+    if text is not None:
+        rows, words = _text_rows(table, text), f"the words and word fragments of {few(list(text))} (TF-IDF, cosine)"
+        return _Compared(rows, join_written, words)
+    if vectors is not None:
+        rows = read_vectors(path, table, vectors)
+        return _Compared(
+            rows, partial(nearest_neighbors, metric="cosine"), f"{vectors}, {rows.shape[1]:,} numbers each (cosine)"
+        )
+    names = features or ()
+    columns, filled = _number_columns(path, table, names)
+    columns, scaled = _scaled(columns, scale)
+    note = f"; {counted(filled, 'empty cell')} filled with the median of the column" if filled else ""
+    return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}")
+
+
+def _text_rows(table: Table, names: Sequence[str]) -> Any:
+    """Return one row per item for its texts in these columns, one after the other."""
+    columns = [["" if cell is None else str(cell) for cell in table.cells(name)] for name in names]
+    rows = text_rows(["\n".join(cells) for cells in zip(*columns, strict=True)])
+    if not rows.nnz:
+        raise SettingError(f"no words in {few(list(names))}; choose another column with --text")
+    return rows
+
+
+def vector_columns(vectors: str | None, header: list[str]) -> list[str]:
+    """Return the columns that ``vectors`` names: a column of lists, or first:last for a range; none for a file.
+
+    >>> vector_columns("b:c", ["a", "b", "x", "c"]), vector_columns("b.npy", ["a", "b"])
+    (['b', 'x', 'c'], [])
+    """
+    if vectors is None or vectors in header:
+        return [vectors] if vectors else []
+    first, colon, last = vectors.partition(":")
+    if not colon or first not in header or last not in header:
+        return []
+    start, end = sorted(map(header.index, (first, last)))
+    return header[start : end + 1]
+
+
+def read_vectors(path: FilePath, table: Table, vectors: str) -> Array:
+    """Return one vector per item: from an npy or npz file, from a column of lists, or from a range of columns."""
+    if vectors in table.header:
+        return _listed(path, table, vectors)
+    if names := vector_columns(vectors, table.header):
+        return _number_columns(path, table, names)[0]
+    rows, n = _stored_vectors(vectors, table.header), len(table.cells(table.header[0]))
+    if rows.ndim != 2 or rows.shape[0] != n or rows.dtype.kind not in "biuf":
+        raise FileError(
+            f"{vectors}: an array of shape {rows.shape} and type {rows.dtype} for {n:,} items; give one row of numbers per item, "
+            "in the order of the table"
+        )
+    return rows.astype(np.float64)
+
+
+def _stored_vectors(file: str, header: Sequence[str]) -> AnyArray:
+    if not Path(file).is_file():
+        raise SettingError(
+            f"--vectors {file}: neither a file nor a column; give an npy or npz file, a column of lists, or FIRST:LAST "
+            f"for a range of columns (columns: {few(list(header))})"
+        )
+    arrays = _arrays(file)
+    if len(arrays) != 1:
+        raise FileError(
+            f"{file}: {counted(len(arrays), 'array')} ({few(list(arrays))}); store one array of vectors in a file"
+        )
+    return next(iter(arrays.values()))
+
+
+def _arrays(file: str) -> dict[str, AnyArray]:
+    if Path(file).suffix != ".npy":
+        return load_arrays(file)
+    with reading(file, "npy", "write it again with numpy.save, without object arrays"):
+        return {"vectors": np.load(file, allow_pickle=False)}
+
+
+def _listed(path: FilePath, table: Table, name: str) -> Array:
+    """Return a column whose cells are lists of numbers, or such lists as text."""
+    rows: list[Any] = []
+    for k, cell in enumerate(table.cells(name)):
+        row = _list_of_numbers(cell)
+        if row is None or (rows and len(row) != len(rows[0])):
+            wanted = f"{len(rows[0])} numbers, as the first row has" if rows else "a list of numbers"
+            raise FileError(f"{path}, {table.where(k)}, column {name!r}: {few([str(cell)[:60]])} is not {wanted}")
+        rows.append(row)
+    return np.array(rows, dtype=float)
+
+
+def _list_of_numbers(cell: Any) -> list[float] | None:
+    try:
+        found = json.loads(cell) if isinstance(cell, str) else list(cell)
+        return [float(value) for value in found] if found else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _scaled(columns: Array, scale: str | None) -> tuple[Array, str]:
+    """Return columns on one scale, and words that say which; None scales to deviation 1 unless units seem to be the same."""
+    if scale == "range":
+        return scale_features(columns), "scaled to [−1, 1]"
+    peaks = np.abs(columns).max(axis=0)
+    if scale == "none":
+        return columns, "as they are"
+    if scale is None and _same_units(columns / (peaks.max() or 1.0)):
+        return columns, "as they are, since their ranges are alike (--scale unit scales them)"
+    columns = columns / np.where(peaks > 0, peaks, 1.0)  # so that means and squares cannot overflow
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0), "scaled (--scale none leaves them)"
+
+
+def _same_units(columns: Array) -> bool:
+    """Return whether columns are many and of like ranges, as pixels and counts are."""
+    ranges = np.ptp(columns, axis=0)
+    varied = ranges[ranges > 0]
+    return bool(ranges.size >= MANY_COLUMNS and varied.size and varied.max() <= ALIKE * np.median(varied))
+
+
+def _number_columns(path: FilePath, table: Table, names: Sequence[str]) -> tuple[Array, int]:
+    """Return columns of numbers with gaps filled by the median of the column, and the number of gaps."""
+    columns, filled = [], 0
+    for name in names:
+        cells = table.cells(name)
+        values = plain_numbers(cells)
+        if values is None:
+            values = np.array([np.nan if (value := number(cell)) is None else value for cell in cells])
+            _check_gaps(path, table, name, values)
+        gaps = np.isnan(values)
+        if gaps.all():
+            raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
+        peak = np.abs(values[~gaps]).max() or 1.0  # a median of the largest numbers would overflow
+        values[gaps] = np.median(values[~gaps] / peak) * peak
+        filled += int(gaps.sum())
+        columns.append(values)
+    return np.column_stack(columns), filled
+
+
+def _check_gaps(path: FilePath, table: Table, name: str, values: Array) -> None:
+    """Raise an error if a cell is neither a number nor missing."""
+    cells = table.cells(name)
+    odd = next((k for k, cell in enumerate(cells) if np.isnan(values[k]) and not is_missing(cell)), None)
+    if odd is not None:
+        raise FileError(
+            f"{path}, {table.where(odd)}, column {name!r}: {cells[odd]!r} is not a finite number; fix it or leave it out"
+        )
+
+
+def _read_graph_of(path: FilePath, ids: list[str]) -> Graph:
+    """Read a graph and put its nodes in the order of the items; items that the graph does not name get no edge."""
+    graph = read_graph(path)
+    place = {one: k for k, one in enumerate(ids)}
+    at = np.empty(graph.n_nodes, dtype=np.int64)
+    for k in range(graph.n_nodes):
+        name = one_line(graph.name(k)) or ""
+        if name not in place:
+            raise LabelError(
+                f"{path}: the graph has a node {name!r} and no item has that id; name the column of ids with --id"
+            )
+        at[k] = place[name]
+    return place_nodes(graph, at, len(ids))

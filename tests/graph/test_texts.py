@@ -1,0 +1,101 @@
+"""Texts as rows and as a graph, and the search among many of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import askgraph as ag
+from askgraph.graph import neighbors
+from askgraph.graph.texts import plain_text, text_rows
+
+SCRIPTS = {
+    "Latin": (
+        ["der Hund bellt laut", "ein Hund, der bellt", "zwei Hunde bellen"],
+        ["Regen am Abend", "abends regnet es", "es regnet"],
+    ),
+    "Cyrillic": (
+        ["собака громко лает", "лает собака", "собаки лают"],
+        ["вечером идёт дождь", "дождь идёт", "дождливый вечер"],
+    ),
+    "Japanese": (["犬が大声で吠える", "犬が吠える", "大きな犬が吠えた"], ["夜に雨が降る", "雨が降った夜", "夜の雨"]),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_texts_are_joined_in_any_script(script):
+    one, other = SCRIPTS[script]
+    edges = ag.nearest_texts([*one, *other], k=1).weights.toarray() > 0
+    assert edges[:3, :3].any(axis=1).all()
+    assert edges[3:, 3:].any(axis=1).all()
+    assert not edges[:3, 3:].any()
+
+
+def test_a_cosine_is_the_mean_of_words_and_fragments():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = ["red apples", "an apple, red", "blue sky", "apples in the sky"]
+    rows = text_rows(texts)
+    words, fragments = (
+        TfidfVectorizer(sublinear_tf=True, **options).fit_transform(texts)
+        for options in ({}, {"analyzer": "char_wb", "ngram_range": (2, 4)})
+    )
+    cosines = (words @ words.T + fragments @ fragments.T) / 2
+    np.testing.assert_allclose((rows @ rows.T).toarray() / 2, cosines.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (None, ""),
+        ("!! ?", ""),
+        ("caf&eacute; &amp; bar", "café & bar"),
+        ("<p>one<br/>two</p>", " one two "),
+        ("see http://a.example/b?c=1 now", "see a.example now"),
+        ("call 0800 12", "call 0000 00"),
+        ("x < y and y > z", "x < y and y > z"),
+        (3.5, "0.0"),
+    ],
+)
+def test_texts_are_read_as_people_read_them(text, read):
+    assert plain_text(text) == read
+
+
+def test_empty_texts_and_names():
+    texts = ["a red apple", None, "an apple, red", "!!", "blue sky", "the sky is blue"]
+    graph = ag.nearest_texts(texts, k=1, names="uvwxyz")
+    assert list(graph.names) == list("uvwxyz")
+    assert graph.degrees[[1, 3]].tolist() == [0, 0]
+    assert any("2 items without words" in note for note in graph.notes)
+    with pytest.raises(ag.GraphError, match="at least two"):
+        ag.nearest_texts(["one", None, ""])
+
+
+def many_texts(n, rng, words=3000):
+    """Texts of words as often as in a language: the k-th word 1/k as often as the first."""
+    vocabulary = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(words)])
+    often = 1 / np.arange(1, words + 1)
+    return [" ".join(rng.choice(vocabulary, 20, p=often / often.sum())) for _ in range(n)]
+
+
+def test_many_texts_are_searched_by_their_heaviest_entries(monkeypatch):
+    rows = text_rows(many_texts(600, np.random.default_rng(0)))
+    exact = ag.nearest_neighbors(rows, 5, "cosine")
+    monkeypatch.setattr(neighbors, "SPARSE_UP_TO", 100)
+    monkeypatch.setattr(neighbors, "HEAVIEST", 10_000)
+    monkeypatch.setattr(neighbors, "CANDIDATES", 600)
+    same = ag.nearest_neighbors(rows, 5, "cosine")
+    np.testing.assert_allclose(same.weights.toarray(), exact.weights.toarray(), atol=1e-9)
+    assert any("100.0% of the true ones" in note for note in same.notes)
+    monkeypatch.setattr(neighbors, "HEAVIEST", 20)
+    monkeypatch.setattr(neighbors, "CANDIDATES", 100)
+    close = ag.nearest_neighbors(rows, 5, "cosine")
+    shared = ((close.weights > 0).multiply(exact.weights > 0)).sum() / (exact.weights > 0).sum()
+    assert 0.8 < shared <= 1
+
+
+def test_rows_that_share_nothing_get_neighbors_too(monkeypatch):
+    monkeypatch.setattr(neighbors, "SPARSE_UP_TO", 3)
+    graph = ag.nearest_neighbors(csr_array(np.eye(6)), 2, "cosine")
+    assert (np.diff(graph.weights.indptr) >= 2).all()
