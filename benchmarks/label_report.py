@@ -82,15 +82,15 @@ def ranks(cells, method):
 
 
 HEADS = (
-    "method | mean AUC | mean rank | worst regret | at 2C | 5C | 10C | 20C | labels a class to 80 % | 90 % | 95 % | "
+    "method | mean AUC | mean rank | worst regret | at 2C | 5C | 10C | 20C | labels per class to 80 % | 90 % | 95 % | "
     "calibration error at 5C | 10C | seconds"
 )
 WORDS = """
 - AUC: trapezoid mean of the accuracy on unlabeled nodes over 1 … T labels, T = min(20 C, 150, n/2), C classes (ecoli8_short:
   T = 24); mean of seeds.
 - Regret: how far below the best method here on that graph.
-- At 2C: after two labels a class; mean of the graphs whose budget goes so far.
-- To 80 %: labels a class until the mean curve first reaches 80 % of the accuracy with all labels: what the best method here
+- At 2C: after two labels per class; mean of the graphs whose budget goes so far.
+- To 80 %: labels per class until the mean curve first reaches 80 % of the accuracy with all labels: what the best method here
   gets on a random tenth of the nodes when all others are labeled. Where the budget ends first, all of it counts, and (8/10)
   says that 8 of 10 graphs got there.
 - Calibration error: ten equal bins of the top probability, over unlabeled nodes.
@@ -209,7 +209,7 @@ def draw_curves(axis, cells, methods):
         if len(mine) == len(cells):
             y = [np.interp(x, np.arange(1, len(cell.curve) + 1) / cell.classes, cell.curve) for cell in mine]
             axis.plot(x, np.mean(y, axis=0), label=method, **{"linewidth": 1.5, **LOOKS[method]})
-    axis.set_xlabel("labels a class")
+    axis.set_xlabel("labels per class")
 
 
 def draw_regrets(axis, cells, methods):
