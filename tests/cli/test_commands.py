@@ -12,6 +12,7 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -354,6 +355,9 @@ def test_every_example_of_the_help_runs(here, name):
         f"{k},{'cats have fur' if k % 2 else 'ships have sails'},{'' if k > 3 else 'ab'[k % 2]}\n" for k in range(30)
     )
     (here / "papers.csv").write_text("id,abstract,topic\n" + papers)
+    (here / "news.csv").write_text("id,title,description\n" + papers.replace(",a\n", ",one\n"))
+    (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
+    np.save(here / "embeddings.npy", np.random.default_rng(0).normal(size=(30, 4)))
     found = examples(name)
     assert found, f"no example in the help of {name}"
     (here / "results.csv").write_text("id,label\n17,setosa\n")
