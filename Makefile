@@ -17,9 +17,9 @@ QUICK = "not (slow or server or browser or mpi or gpu or data)"
 quick: $(VENV)/tested
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) $(PYTEST)
 
-# Lines that the quick tests run, per package. Compiled code (numba, CUDA) and processes that tests start are not counted.
+# Lines that tests run which need no server, browser, dataset or special hardware, per package. Compiled code (numba, CUDA) and processes that tests start are not counted.
 coverage: $(VENV)/tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report= $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (server or browser or mpi or gpu or data)" --cov --cov-report= $(PYTEST)
 	$(BIN)/python .ci/coverage_by_package.py
 
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old

@@ -20,6 +20,8 @@ from askgraph.why import votes, why
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import problems, random_graph
 
+pytestmark = pytest.mark.slow
+
 over_engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
 few = settings(max_examples=25, deadline=None)
 NOISES = st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=9, max_size=9)

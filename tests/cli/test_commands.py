@@ -22,6 +22,8 @@ from askgraph.errors import AskgraphError
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
+pytestmark = pytest.mark.slow
+
 TABLE = "id,width,height,kind\n" + "".join(
     f"f{k},{k % 2 * 5 + k % 3},{k % 2 * 7 + k % 5},{'' if k > 3 else 'tall' if k % 2 else 'wide'}\n" for k in range(30)
 )

@@ -24,6 +24,8 @@ from askgraph.workbench.writer_lock import WriterLock
 from tests.helpers.faults import darkened, killed, size, traced, without_power
 from tests.helpers.projects import a_folder_for_all, answer, hurt, log_of, make, make_old, plain_user, say
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(os.name != "posix", reason="limits and permissions as POSIX has them")
 LONG = "x" * 190
 TOKEN = "t" * 43

@@ -79,6 +79,7 @@ def many_texts(n, rng, words=3000):
     return [" ".join(rng.choice(vocabulary, 20, p=often / often.sum())) for _ in range(n)]
 
 
+@pytest.mark.slow
 def test_many_texts_are_searched_by_their_heaviest_entries(monkeypatch):
     rows = text_rows(many_texts(600, np.random.default_rng(0)))
     exact = ag.nearest_neighbors(rows, 5, "cosine")

@@ -17,6 +17,8 @@ import askgraph as ag
 from askgraph.cli import app
 from askgraph.utilities import SAMPLERS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",

@@ -19,6 +19,8 @@ from askgraph.layout.packing import fit_into_boxes, lattice, rectangles
 from askgraph.layout.stress import distances, minimize_stress, path_lengths
 from tests.helpers.graphs import random_graph
 
+pytestmark = pytest.mark.slow
+
 
 def digits():
     from sklearn.datasets import load_digits

@@ -11,6 +11,8 @@ import pytest
 import askgraph as ag
 from askgraph.learner.prefetch import Prefetch
 
+pytestmark = pytest.mark.slow
+
 GRAPHS = {
     "dense": ag.communities((60, 90), rng=0),
     "direct": ag.communities((60, 90), rng=1),

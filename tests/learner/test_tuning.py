@@ -25,6 +25,8 @@ from askgraph.support.npz import load_arrays, save_arrays
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph
 
+pytestmark = pytest.mark.slow
+
 GOOD, TRUTH = ag.communities((24, 36, 20), rng=0)
 OTHER = ag.communities((40, 40), rng=1)[0]  # joins other nodes than those of a class
 BOTH = {"other": OTHER, "good": GOOD}

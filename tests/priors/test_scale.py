@@ -23,6 +23,8 @@ from askgraph.priors import Direct, Iterative, direct
 from askgraph.priors.precision import Precision
 from askgraph.support import memory
 
+pytestmark = pytest.mark.slow
+
 LONG = os.environ.get("ASKGRAPH_LONG") == "1"
 
 

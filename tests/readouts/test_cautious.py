@@ -65,6 +65,7 @@ def test_class_shares_are_predicted_where_the_graph_says_nothing(engine):
     assert fell > 0
 
 
+@pytest.mark.slow
 def test_nothing_is_said_on_graphs_that_predict_their_labels():
     for seed in range(5):
         for graph, truth in (

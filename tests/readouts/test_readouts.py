@@ -161,6 +161,7 @@ def test_a_temperature_of_your_own():
 
 @pytest.mark.parametrize("readout", [*READOUTS.values(), Mass("frequency"), Tempered(3.0)], ids=str)
 @pytest.mark.parametrize("engine", ENGINES, ids=str)
+@pytest.mark.slow
 class TestEdges:
     def test_probabilities_are_probabilities(self, engine, readout):
         for seed in range(6):

@@ -12,6 +12,8 @@ from askgraph.utilities import CRITERIA, recent
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph
 
+pytestmark = pytest.mark.slow
+
 DELTA = 0.05
 
 

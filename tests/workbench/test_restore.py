@@ -30,6 +30,8 @@ posix = pytest.mark.skipif(os.name != "posix", reason="kills and permissions as 
 WRITER = """
 import sys, time
 from askgraph.workbench.project import Project
+
+pytestmark = pytest.mark.slow
 with Project.open(sys.argv[1], write=True) as project:
     start = len(project.answers.log)
     for k in range(start, start + int(sys.argv[2])):
