@@ -26,12 +26,11 @@ from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
 from tests.helpers.projects import a_folder_for_all, answer, hurt, log_of, make, plain_user, say
 
+pytestmark = pytest.mark.slow
 posix = pytest.mark.skipif(os.name != "posix", reason="kills and permissions as POSIX has them")
 WRITER = """
 import sys, time
 from askgraph.workbench.project import Project
-
-pytestmark = pytest.mark.slow
 with Project.open(sys.argv[1], write=True) as project:
     start = len(project.answers.log)
     for k in range(start, start + int(sys.argv[2])):
