@@ -17,7 +17,8 @@ QUICK = "not (slow or server or browser or mpi or gpu or data)"
 quick: $(VENV)/tested
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) $(PYTEST)
 
-# Lines that tests run which need no server, browser, dataset or special hardware, per package. Compiled code (numba, CUDA) and processes that tests start are not counted.
+# Lines per package that run in tests without server, browser, dataset or special hardware. Compiled code (numba, CUDA) and
+# processes that tests start are not counted.
 coverage: $(VENV)/tested
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (server or browser or mpi or gpu or data)" --cov --cov-report= $(PYTEST)
 	$(BIN)/python .ci/coverage_by_package.py
@@ -46,7 +47,7 @@ DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
 PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py readouts
 
-# jobs of several ranks run one at a time: ranks that wait for each other keep a core busy each
+# Jobs of several ranks run one at a time: a rank that waits for another keeps a core busy.
 test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
 	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n 2 --dist worksteal -k petsc $(PETSC:%=tests/%)
 	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest tests/end_to_end/test_petsc.py $(PYTEST)

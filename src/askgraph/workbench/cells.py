@@ -36,7 +36,7 @@ def is_numeric(cells: list[Any]) -> bool:
 
 
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell means that there is no number."""
+    """Return whether a cell is empty or says that the number is missing."""
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 

@@ -25,7 +25,8 @@ from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.cells import is_missing, number, one_line, plain_numbers
 
-MANY_COLUMNS, ALIKE = 16, 4.0  # so many columns, the widest range at most so many times the middle one: the same units
+# columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
+MANY_COLUMNS, ALIKE = 16, 4.0
 SCALES = (None, "none", "unit", "range")
 
 
