@@ -18,7 +18,7 @@ import time
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -156,11 +156,8 @@ def measure(point: Point, problem: Problem | None = None) -> Record:
         _warm(*code)
         memory = {"bytes": _peak(*code)} if point.kind == "growth" else {}
         seconds = _seconds(*code, point.repeats)
-    made = {"versions": _versions(), "machine": machine(), "load": load}
+    made = {"versions": versions(), "machine": machine(), "load": load}
     return {**asdict(point), **sizes, **memory, **seconds, **made}
-
-
-_versions = cache(versions)
 
 
 @lru_cache(maxsize=4)

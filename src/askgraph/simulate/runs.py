@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from threading import Thread
 from typing import Any
@@ -25,6 +25,7 @@ from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
 from askgraph.pools import Pool
+from askgraph.priors import DENSE_UP_TO
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
@@ -204,6 +205,7 @@ def _accuracy(field: Field, readout: Readout, codes: AnyArray) -> float:
     return round(float(field.space.total(right * rest)) / count, 6) if count else 1.0
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of askgraph, Python, numpy and scipy."""
     names = ("numpy", "scipy")
@@ -310,7 +312,9 @@ def _exit_with_parent() -> None:
 
 def _make_runs(runs: list[Run]) -> list[Record]:
     problem, run = _problem(runs[0].data), runs[0]
-    return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, run.settings.criterion.columns))
+    # On a small graph all samplers have the same engine, so they share it.
+    columns = run.settings.criterion.columns and problem.graph.n_nodes > DENSE_UP_TO
+    return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, columns))
 
 
 def _problem(data: str) -> Problem | ShardedProblem:
