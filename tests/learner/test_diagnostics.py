@@ -117,6 +117,12 @@ def test_classes_without_a_label_are_part_of_the_expected_error():
     assert known.high < one_more.high < three_more.high
 
 
+def test_where_one_class_was_seen_another_is_expected():
+    learner = ag.Learner(ag.grid(8, 8), rng=0)
+    learner.tell_all(dict.fromkeys((0, 9, 20, 35), "ham"))
+    assert learner.expected_error().value >= 1 / 6
+
+
 def test_an_audit_is_kept_apart_and_corrects_the_estimate():
     rng = np.random.default_rng(0)
     graph, _ = GRAPHS["blobs"]()

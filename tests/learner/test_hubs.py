@@ -8,7 +8,7 @@ import pytest
 import askgraph as ag
 from askgraph.field.leave_one_out import left_out, left_out_with
 from askgraph.learner.hubs import POINTS, POWERS
-from askgraph.readouts.temperature import from_others
+from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.utilities import CRITERIA
 from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, close, here
 from tests.helpers.graphs import random_labels
@@ -238,3 +238,15 @@ def test_the_papers_samplers_know_no_hubs():
     assert ag.Learner(ag.grid(5, 5)).field.hub_power == 0
     with pytest.raises(ag.SettingError, match="'discount' or 'skip' or 'ask'"):
         ag.Learner(ag.Graph(W), hubs="leave")
+
+
+@over_engines
+@pytest.mark.parametrize("seed", range(3))
+def test_ranking_all_labels_hears_hubs_like_other_nodes(engine, seed):
+    W, labels = labels_of(seed)
+    (left, p), (want, q) = (
+        from_all_others(told(engine, W, labels, 2.0)),
+        from_others(told(engine, W, labels, 0.0), True),
+    )
+    assert left.nodes.tolist() == want.nodes.tolist()
+    close(p, q, 100 * engine.tolerance)

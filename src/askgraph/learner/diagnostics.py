@@ -9,7 +9,7 @@ import numpy as np
 
 from askgraph.field import Field
 from askgraph.readouts.cautious import ONE_SIDED, doubt
-from askgraph.readouts.temperature import from_others
+from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.types import Array, IntArray
 
 ENOUGH = 10  # labels, or audited labels, from which advice is given
@@ -53,8 +53,10 @@ def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntA
     """Return four arrays on labels that another class beats, with at least this probability, by all other labels; worst first.
 
     They are the node, the index of the class of the label, the index of the better class, and the probability of the label.
+    A short list goes by the field as it is; a list of all hears hubs like other nodes, which ranks wrong labels higher but would
+    name many right ones.
     """
-    left, p = from_others(field, every=True)
+    left, p = from_others(field, every=True) if least else from_all_others(field)
     if not left.nodes.size:
         return left.nodes, left.labels, left.labels, left.variance
     chance, instead = p[np.arange(left.nodes.size), left.labels], p.argmax(axis=1)

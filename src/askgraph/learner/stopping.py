@@ -143,8 +143,9 @@ def _left_out_error(field: Field) -> float:
 
 
 def _of_unseen_classes(field: Field) -> float:
-    """Return the share of nodes in classes that have no label yet: one in (labels + classes) each."""
-    return int(np.count_nonzero(field.counts == 0)) / (field.held + field.n_classes)
+    """Return the share of nodes in classes that have no label yet, of at least two: one in (labels + classes) each."""
+    classes = max(field.n_classes, 2)
+    return (classes - int(np.count_nonzero(field.counts))) / (field.held + classes)
 
 
 def _swayed(field: Field) -> float:

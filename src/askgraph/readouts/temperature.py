@@ -72,22 +72,40 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     return evidence.left, evidence.predicted
 
 
+def from_all_others(field: Field) -> tuple[LeftOut, Array]:
+    """Return the same of every label, with hubs heard like other nodes as long as all labels are in V.
+
+    A wrong label stands out most where each of its neighbors has a full say, hub or not.
+    """
+    if not field.hub_power or field.folded:
+        return from_others(field, every=True)
+    left, predicted = _from_others_with(field, 0.0, field.held)
+    return (left, predicted) if predicted is not None else from_others(field, every=True)
+
+
 def surprise_at(field: Field, hub_power: float, count: int) -> float:
     """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if ``hub_power`` were another.
 
     Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
     class. All labels of the field must be in V.
     """
+    left, predicted = _from_others_with(field, hub_power, count)
+    counts = np.bincount(left.labels, minlength=field.n_classes)
+    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.labels] > 1)
+    if predicted is None or not ordinary.any():
+        return 0.0
+    p = predicted[ordinary, left.labels[ordinary]]
+    return float(-np.log((1 - ODD) * p + ODD / field.n_classes).sum())
+
+
+def _from_others_with(field: Field, hub_power: float, count: int) -> tuple[LeftOut, Array | None]:
+    """Return the same as ``from_others`` of the oldest labels with another ``hub_power``; None where no votes reach a node."""
     votes, labeled, left = left_out_with(field, hub_power, count)
     weights = field.label_weights(left.nodes, hub_power)
     counts = np.bincount(left.labels, minlength=field.n_classes).astype(float)
     weighted = np.asarray(np.bincount(left.labels, weights, minlength=field.n_classes), dtype=float)
     told = _Votes(field.space, votes, labeled, counts, weighted)
-    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.labels] > 1)
-    if not (told.tell and ordinary.any()):
-        return 0.0
-    p = _Evidence.read(told, left, weights).predicted[ordinary, left.labels[ordinary]]
-    return float(-np.log((1 - ODD) * p + ODD / field.n_classes).sum())
+    return left, _Evidence.read(told, left, weights).predicted if told.tell else None
 
 
 def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
