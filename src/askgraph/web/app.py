@@ -24,15 +24,16 @@ from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from askgraph import __version__
-from askgraph.errors import AskgraphError, BusyError, FullError, LabelError
+from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, ReusedKeyError
 from askgraph.web.desk import Desk
 from askgraph.web.listing import Query as TableQuery
 from askgraph.workbench.answers import Answer
 
 # How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
 ANSWER_WAIT_SECONDS = 0.06
-# How long a request is held open while there is no question; after that, the page is told to ask again.
-QUESTION_WAIT_SECONDS = 2.0
+# How long a request for a question waits for a new ranking; after that, any open item is asked. Before the first ranking of
+# a server, a person alone is told to ask again instead, after the second time.
+QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
@@ -172,8 +173,9 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         known = desk.worker.suggestion
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
-            await app.state.news.until(lambda: desk.worker.suggestion is not known, QUESTION_WAIT_SECONDS)
-            asked = await run(desk.ask, asking.who, asking.holding)
+            seconds = QUESTION_WAIT_SECONDS if known else FIRST_WAIT_SECONDS
+            await app.state.news.until(lambda: desk.worker.suggestion is not known, seconds)
+            asked = await run(desk.ask, asking.who, asking.holding, None, None if known is None else True)
         return asked
 
     @app.post("/api/answer")
@@ -322,7 +324,8 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(AskgraphError)
     async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
-        status = 507 if isinstance(error, FullError) else 503 if isinstance(error, BusyError) else 400
+        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409}
+        status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
         missing = isinstance(error, LabelError) and str(error).startswith("no item")
         return JSONResponse({"error": str(error)}, 404 if missing else status)
 

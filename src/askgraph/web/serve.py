@@ -8,9 +8,11 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any, cast
 
 from askgraph.errors import FileError, SettingError
 from askgraph.web.app import application
+from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections, Listener
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.security import Guard
@@ -55,7 +57,10 @@ def serve(
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(
                     app,
-                    log_level="warning",
+                    http=cast(Any, Connections().protocol),
+                    ws="none",
+                    backlog=ACCEPTS_AT_ONCE,
+                    log_level="error",  # what uvicorn warns of, anybody could send a million times
                     access_log=False,
                     server_header=False,
                     lifespan="on",
@@ -76,7 +81,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
     """Return a listening socket at a port; if none is named, at the usual port or any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in [port] if port is not None else [PORT, 0]:
-        listening = socket.socket(
+        listening = Listener(
             family, socket.SOCK_STREAM, socket.IPPROTO_TCP
         )  # with the protocol named, asyncio sets TCP_NODELAY
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
