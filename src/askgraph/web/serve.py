@@ -5,9 +5,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from askgraph.errors import FileError, SettingError
@@ -68,13 +70,26 @@ def serve(
                 )
                 lock.tell(url, token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
-                with suppress(KeyboardInterrupt):
+                with suppress(KeyboardInterrupt), _stopping_in_order():
                     uvicorn.Server(config).run(sockets=[listening])
             finally:
                 worker.stop()
     finally:
         lock.release()
         listening.close()
+
+
+@contextmanager
+def _stopping_in_order() -> Iterator[None]:
+    """Make the signal that services are stopped with do what Ctrl-C does: uvicorn passes it on when it has stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
