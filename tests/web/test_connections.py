@@ -24,16 +24,15 @@ HANGS = 60.0  # seconds after which a wait counts as one without end
 class Fake:
     """A connection that knows whether it was ended."""
 
-    def __init__(self):
-        self.transport, self.ended = self, False
+    def __init__(self, idle=False):
+        self.transport, self.ended, self.is_idle = self, False, idle
 
     def abort(self):
         self.ended = True
 
 
-def test_who_opens_many_loses_the_oldest_and_nobody_else_any(monkeypatch):
-    monkeypatch.setattr(module, "MAX_STRANGERS_PER_ADDRESS", 3)
-    open_ = Connections(most=100)
+def test_who_opens_many_loses_the_oldest_and_nobody_else_any():
+    open_ = Connections(most=6)
     person, many = Fake(), [Fake() for _ in range(10)]
     open_.add(person, "192.0.2.1")
     for one in many:
@@ -56,10 +55,15 @@ def test_who_has_sent_a_token_is_never_disconnected_for_others():
         open_.trust(one)
     late = Fake()
     open_.add(late, "192.0.2.1")
-    assert late.ended  # all places are taken by people who are let in
-    for one in (*people, *many, late):
+    assert late.ended  # all places are taken by people who are being answered
+    people[2].is_idle = people[4].is_idle = True
+    open_.trust(people[2])  # its latest request is the newer one
+    later = Fake()
+    open_.add(later, "192.0.2.1")
+    assert [one.ended for one in (*people, later)] == [False, False, False, False, True, False, False]
+    for one in (*people, *many, late, later):
         open_.discard(one)
-    assert (open_._strangers, open_._trusted, open_._by_address) == ({}, set(), {})
+    assert (open_._strangers, open_._trusted, open_._by_address) == ({}, {}, {})
 
 
 def test_connections_leave_half_of_the_files_to_the_rest(few_files):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from askgraph.errors import ReusedKeyError
+from askgraph.web import app
 from askgraph.web import desk as desk_module
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
@@ -136,6 +139,20 @@ def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert "all items that are left" in desk.ask("ann")["waiting"]
         assert desk.worker.times == 0
+
+
+def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_project(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "kept").touch()
+    mine, other = (app._export_prefix(tmp_path / name) for name in ("p.ask", "q.ask"))
+    left = [Path(tempfile.mkdtemp(prefix=prefix)) for prefix in (mine, mine, other)]
+    (left[0] / "labels.csv").touch()
+    (tmp_path / f"{mine}link").symlink_to(victim)
+    app.remove_old_exports(tmp_path / "p.ask")
+    assert [folder.exists() for folder in left] == [False, False, True]
+    assert (victim / "kept").exists()
 
 
 class Quiet:

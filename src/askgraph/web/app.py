@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -276,10 +278,21 @@ async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:
         raise BusyError("the server was stopped before the result was computed; start it and try again") from None
 
 
+def remove_old_exports(project: Path) -> None:
+    """Remove what a killed server of this project left in the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_export_prefix(project)}*"):
+        if os.name == "nt" or folder.lstat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _export_prefix(project: Path) -> str:
+    return f"askgraph-{sha256(os.fsencode(project.resolve())).hexdigest()[:16]}-"
+
+
 async def _export(desk: Desk, format: str) -> FileResponse:
     """Return a download, written by the process that has the predictions."""
     name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
-    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix=_export_prefix(desk.project.store.path))
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
         await _request(desk, "export", str(Path(folder, name)), EXPORT_SECONDS)

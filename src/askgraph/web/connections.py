@@ -1,7 +1,7 @@
 """Limits on connections: who opens many, or does not say what they want, is disconnected, and nobody else notices.
 
-A connection is trusted from its first request with a token on. Only those that are not yet trusted are counted by address and
-must hurry; when there are too many, the oldest goes and the new one stays, so that the door is never shut.
+A connection is trusted from its first request with a token on, and may then be idle for longer. Those that are not yet
+trusted are counted by address. When there are too many, the oldest goes and the new one stays, so that the door is never shut.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, cast
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0  # from the start of a connection, or of its next request, to the end of the headers
-MAX_STRANGERS_PER_ADDRESS = 100  # connections of one address without a token; a browser opens six
+IDLE_SECONDS = 65  # that a trusted connection may be idle between two requests: people think; others have 5 seconds
+ADDRESS_SHARE = 2  # of all connections, those of one address that are not trusted take at most one in so many
 MAX_CONNECTIONS = 2000  # in all; fewer where the system allows fewer open files
 FILES_PER_CONNECTION = 2  # of the files that the process may open, connections take at most one in so many
 ACCEPTS_AT_ONCE = 16  # new connections per turn of the loop: those not yet counted are files, too
@@ -35,7 +36,7 @@ class Connections:
     def __init__(self, most: int | None = None) -> None:
         self.most = most_connections() if most is None else most
         self._strangers: dict[Connection, str] = {}  # connection -> address
-        self._trusted: set[Connection] = set()
+        self._trusted: dict[Connection, None] = {}  # that of the latest request last
         self._by_address: dict[str, dict[Connection, None]] = {}
 
     def protocol(self, **options: Any) -> Connection:
@@ -47,23 +48,26 @@ class Connections:
         self._strangers[connection] = address
         mine = self._by_address.setdefault(address, {})
         mine[connection] = None
-        if len(mine) > MAX_STRANGERS_PER_ADDRESS:
+        if len(mine) > self.most // ADDRESS_SHARE:
             self._end(next(iter(mine)))
         elif len(self._strangers) + len(self._trusted) > self.most:
-            self._end(next(iter(self._strangers)))
+            idle = (one for one in self._trusted if one.is_idle)
+            oldest = next(iter(self._strangers))
+            self._end(next(idle, connection) if oldest is connection else oldest)
 
     def trust(self, connection: Connection) -> None:
         """Count a connection no longer among strangers: it has sent a token."""
-        if self._forget(connection):
-            self._trusted.add(connection)
+        if self._forget(connection) or connection in self._trusted:
+            self._trusted.pop(connection, None)
+            self._trusted[connection] = None
 
     def discard(self, connection: Connection) -> None:
         """Count a connection no longer: it has ended."""
         self._forget(connection)
-        self._trusted.discard(connection)
+        self._trusted.pop(connection, None)
 
     def _end(self, connection: Connection) -> None:
-        self._forget(connection)
+        self.discard(connection)
         connection.transport.abort()
 
     def _forget(self, connection: Connection) -> bool:
@@ -102,9 +106,14 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._watch()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or bool(self.cycle.response_complete)
+
     def _watch(self) -> None:
         """Let the clock run while headers are to come, and only then; where nothing has come, uvicorn has a clock of its own."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        if not self.is_idle:
             self._stop_clock()
         elif self._clock is None:
             self._clock = self.loop.call_later(HEADER_SECONDS, self._time_is_up)
@@ -116,10 +125,11 @@ class Connection(H11Protocol):
 
     def _time_is_up(self) -> None:
         self._clock = None
-        if self.cycle is None or self.cycle.response_complete:
+        if self.is_idle:
             self.transport.abort()
 
     def _trust(self) -> None:
+        self.timeout_keep_alive = IDLE_SECONDS
         self._others.trust(self)
 
 

@@ -10,10 +10,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, cast
 
 from askgraph.errors import FileError, SettingError
-from askgraph.web.app import application
+from askgraph.web.app import application, remove_old_exports
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections, Listener
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
@@ -51,6 +52,7 @@ def serve(
         lock.take(wait=LOCK_SECONDS)
         token = lock.token() or secrets.token_urlsafe(32)  # open pages of an earlier server work with this one
         url = f"http://{_bracket(_reachable_name(host))}:{listening.getsockname()[1]}"
+        remove_old_exports(Path(path))
         with Store.open(path, write=True) as store:
             worker = Worker(path)
             try:
