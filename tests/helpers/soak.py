@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -222,7 +222,9 @@ class Soak:
         process = self.server.process
         process.wait(60)
         os.set_blocking(process.stdout.fileno(), False)
-        self.said += process.stdout.read() or ""
+        with suppress(BlockingIOError):
+            while some := os.read(process.stdout.fileno(), 65536):
+                self.said += some.decode()
         process.stdout.close()
 
     def _ranker(self):
@@ -302,7 +304,7 @@ def soak(seconds, items=8000, people=8, seed=0):
                 run.server.kill()
     print(run)
     print(", ".join(f"{what}: {n}" for what, n in found.items()))
-    for sentence in run.wrong:
-        print(sentence)
+    if run.wrong:
+        print("\n".join(run.wrong), run.said, sep="\n")
     bounded = run.most.files < 200 and run.most.log < 2**26 and len(run.said) < 100_000
     return not run.wrong and not any(found.values()) and bounded
