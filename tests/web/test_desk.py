@@ -60,6 +60,7 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
 
 
 def test_who_comes_when_all_suggested_items_are_taken_gets_any_open_one(tmp_path):
+    # Promise 27
     with Project.open(make_project(tmp_path), write=True) as project:
         project.say_all("cy", [(f"n{k}", "label", "east") for k in range(1, 30)])
         desk = Desk(project, Quiet(Suggestion(29, [0], {}, {})))
