@@ -10,10 +10,12 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 import pytest
 import uvicorn
 
+from askgraph.errors import BusyError
 from askgraph.web import connections as module
 from askgraph.web import security
+from askgraph.web.app import Threads
 from askgraph.web.connections import Connections, Listener, most_connections
-from askgraph.web.security import Guesses, Refused, Sessions
+from askgraph.web.security import Guard, Guesses, Refused, Sessions
 from tests.helpers.serving import Server, answer, ask, key, make_project, serving
 
 HALF = b"GET /api/state?who=ann HTTP/1.1\r\nHost: localhost\r\nX-Half: "
@@ -230,3 +232,31 @@ def test_the_addresses_remembered_are_bounded(monkeypatch):
     for k in range(1000):
         guesses.count(f"10.0.{k // 250}.{k % 250}")
     assert len(guesses._paid) == 100
+
+
+def test_a_request_that_a_stop_cuts_off_is_told_to_come_again():
+    async def cut_off(scope, receive, send):
+        raise asyncio.CancelledError
+
+    async def after_the_end(scope, receive, send):
+        run = Threads()
+        run.close()
+        await run(print)
+
+    async def status_of(app):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        headers = [(b"host", b"localhost"), (b"authorization", b"Bearer token")]
+        scope = {"type": "http", "method": "GET", "path": "/api/state", "query_string": b"", "headers": headers}
+        await Guard(app, "token")(scope, receive, send)
+        return sent[0]["status"], b"the next one" in sent[1]["body"]
+
+    assert asyncio.run(status_of(cut_off)) == (503, True)
+    with pytest.raises(BusyError, match="the next one"):
+        asyncio.run(after_the_end(None, None, None))

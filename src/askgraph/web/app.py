@@ -117,7 +117,11 @@ class Threads:
 
     async def __call__(self, function: Callable[..., T], *values: Any) -> T:
         """Call a function on the desk's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
+        try:
+            called = asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
+        except RuntimeError:  # the thread has ended
+            raise BusyError("the server is being stopped; send this to the next one") from None
+        return await called
 
     def close(self) -> None:
         """End the thread."""

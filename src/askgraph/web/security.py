@@ -122,7 +122,8 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        guarded = _add_headers(send)
+        started: list[bool] = []
+        guarded = _add_headers(send, started)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
@@ -136,6 +137,10 @@ class Guard:
                 await respond(guarded, error.status, said.encode(), HTML, **error.headers)
             else:
                 await respond(guarded, error.status, json.dumps({"error": error.said}).encode(), **error.headers)
+        except asyncio.CancelledError:  # the server is being stopped, and has waited long enough
+            if started:
+                raise
+            await respond(guarded, 503, b'{"error": "the server is being stopped; send this to the next one"}')
 
     def _check_host(self, headers: Headers) -> None:
         host = _host(headers.get("host", ""))
@@ -305,9 +310,12 @@ def _replay(body: bytes, receive: Any) -> Any:
     return next_message
 
 
-def _add_headers(send: Any) -> Any:
+def _add_headers(send: Any, started: list[bool]) -> Any:
+    """Return a ``send`` function that adds our headers, and notes in ``started`` that a response has begun."""
+
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
+            started.append(True)
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             for name, value in ALWAYS.items():
                 headers[name] = value
