@@ -82,7 +82,8 @@ class Soak:
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir()
         self.path = make_project(self.folder, items)
-        self.server = Server(self.path, env={"TMPDIR": str(self.temporary)})
+        port = str(random.randrange(20_000, 30_000))  # one that nobody else takes while the server is away
+        self.server = Server(self.path, "--port", port, env={"TMPDIR": str(self.temporary)})
         self.people = [f"person {k}" for k in range(people)]
         self.model, self.counts, self.wrong = Model(), Counter(), []
         self.most, self.first, self.said = Watched(), None, ""
