@@ -3,6 +3,7 @@
 AskgraphError
 ├── GraphError          the graph or the table it is built from is not usable as given
 ├── LabelError          a label, a class or a node that does not fit the learner
+│   └── ReusedKeyError      an answer under the key of another answer
 ├── SettingError        an option with a value it cannot take
 ├── FileError           a file that cannot be read or written as asked
 │   ├── BusyError           another program is writing to the project
@@ -29,6 +30,10 @@ class GraphError(AskgraphError, ValueError):
 
 class LabelError(AskgraphError, ValueError):
     """A label, a class or a node does not fit the learner."""
+
+
+class ReusedKeyError(LabelError):
+    """An answer came under the key of another answer; it was not saved."""
 
 
 class SettingError(AskgraphError, ValueError):

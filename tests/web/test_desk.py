@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import socket
+import tempfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from askgraph.errors import ReusedKeyError
+from askgraph.web import app
+from askgraph.web import desk as desk_module
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.serve import _listen
-from askgraph.web.suggestions import Suggestion
+from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from tests.helpers.projects import hurt
 from tests.helpers.serving import make_project
 
 
@@ -52,13 +59,78 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
     assert line == {"item": "7", "title": "7", "image": "/images/7"}
 
 
-def test_nothing_is_said_of_others_while_a_question_is_computed(tmp_path):
-    """A queue that is short for a moment is not the end of the items."""
-    with Project.open(make_project(tmp_path)) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0], {}, {})))
+def test_who_comes_when_all_suggested_items_are_taken_gets_any_open_one(tmp_path):
+    # Promise 27
+    with Project.open(make_project(tmp_path), write=True) as project:
+        project.say_all("cy", [(f"n{k}", "label", "east") for k in range(1, 30)])
+        desk = Desk(project, Quiet(Suggestion(29, [0], {}, {})))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
-        assert desk.ask("ann")["waiting"] == "the next question is being computed"
+        assert desk.ask("ann")["waiting"] == "the next question is being computed"  # bob and ann were not yet several
         assert desk.worker.times == 1
+        got = [desk.ask(f"person {k}")["question"]["item"]["id"] for k in range(30)]
+        assert len(set(got)) == 30  # nobody gets what another holds
+        assert set(got) == {f"n{k}" for k in range(30, 60)}
+        assert "all items that are left" in desk.ask("ann", hurry=True)["waiting"]
+
+
+def test_one_person_alone_waits_for_the_ranking_unless_it_takes_long(tmp_path):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        desk = Desk(project, Quiet(Suggestion(0, [0], {}, {})))
+        desk.answer("ann", "n0", "label", "east", None, "key of ann's")
+        assert desk.ask("ann")["waiting"] == "the next question is being computed"
+        assert desk.ask("ann", hurry=True)["question"]["item"]["id"] != "n0"
+
+
+def test_an_open_item_is_searched_in_bounded_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(desk_module, "MAX_LOOKS", 7)
+    with Project.open(make_project(tmp_path), write=True) as project:
+        project.say_all("cy", [(f"n{k}", "label", "east") for k in range(59)])
+        desk = Desk(project, Quiet(None))
+        tries = [desk.ask("ann", hurry=True)["question"] for _ in range(9)]
+        found = [question["item"]["id"] for question in tries if question]
+        assert found[:1] == ["n59"]  # sixty items, seven looked at each time
+        assert set(found) == {"n59"}
+
+
+def test_what_another_has_labeled_meanwhile_is_not_asked_again(tmp_path):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        desk = Desk(project, Quiet(Suggestion(0, [0, 1], {}, {})))
+        assert desk.ask("ann")["question"]["item"]["id"] == "n0"
+        desk.answer("bob", "n0", "label", "east", None, "key of bob's")
+        assert desk.ask("ann", holding="n0")["question"]["item"]["id"] == "n1"
+
+
+def test_people_who_are_gone_are_forgotten():
+    now = [0.0]
+    leases = Leases(60, lambda: now[0])
+    for k in range(1000):
+        leases.renew(f"person {k}")
+    assert leases.take("person 7", 7)
+    now[0] = 61
+    leases.renew("ann")
+    assert leases.active() == {"ann"}
+    assert [len(kept) for kept in (leases._held, leases._item, leases._until)] == [0, 1, 1]
+    assert leases.take("ann", 7)
+
+
+def test_a_gap_in_the_log_does_not_hide_how_far_suggestions_lag(tmp_path):
+    path = make_project(tmp_path)
+    with Project.open(path, write=True) as project:
+        project.say_all("ann", [("n1", "label", "east"), ("n2", "label", "east")])
+    hurt(path, "INSERT INTO answers (seq, key, who, at, kind, item, label) VALUES (9, 'k', 'ann', '', 'label', 3, 'a')")
+    with Project.open(path) as project:
+        assert Desk(project, Quiet(Suggestion(1, [5], {}, {}))).state("ann")["lag"] == 2
+
+
+def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_path):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        desk = Desk(project, Quiet(None))
+        for picture in ("east", "west"):  # another prediction when the request comes a second time
+            desk.worker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
+            assert desk.confirm("ann", ["n4", "n5"], None, "one key for both")["saved"] == 2
+        assert project.answers.labels == {4: "east", 5: "east"}
+        with pytest.raises(ReusedKeyError):
+            desk.confirm("ann", ["n4", "n6"], None, "one key for both")
 
 
 def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
@@ -68,6 +140,20 @@ def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert "all items that are left" in desk.ask("ann")["waiting"]
         assert desk.worker.times == 0
+
+
+def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_project(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "kept").touch()
+    mine, other = (app._export_prefix(tmp_path / name) for name in ("p.ask", "q.ask"))
+    left = [Path(tempfile.mkdtemp(prefix=prefix)) for prefix in (mine, mine, other)]
+    (left[0] / "labels.csv").touch()
+    (tmp_path / f"{mine}link").symlink_to(victim)
+    app.remove_old_exports(tmp_path / "p.ask")
+    assert [folder.exists() for folder in left] == [False, False, True]
+    assert (victim / "kept").exists()
 
 
 class Quiet:

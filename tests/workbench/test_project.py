@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import askgraph as ag
+from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
 from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows, to_parquet
@@ -368,3 +369,36 @@ def test_titles_are_short(tmp_path):
     assert titles[0] == "short"
     assert len(titles[1]) == 80
     assert titles[2] == "n 3"
+
+
+@pytest.mark.parametrize(
+    ("who", "item", "kind", "label"),
+    [
+        ("ann", "i1", "label", "a"),
+        ("ann", "i0", "label", "b"),
+        ("bob", "i0", "label", "a"),
+        ("ann", "i0", "cannot", None),
+    ],
+)
+def test_an_answer_under_the_key_of_another_is_refused(tmp_path, who, item, kind, label):
+    with Project.open(make(tmp_path / "p.ask"), write=True) as project:
+        project.say("ann", "i0", "label", "a", key="one key", seconds=1.0)
+        project.say("ann", "i0", "label", "a", key="one key", seconds=2.0)  # sent again: the same answer
+        with pytest.raises(ReusedKeyError, match="one key"):
+            project.say(who, item, kind, label, key="one key")
+        with pytest.raises(ReusedKeyError):
+            project.say_all(who, [("i5", "label", "a"), (item, kind, label)], key="one key")
+        with pytest.raises(ReusedKeyError):
+            project.undo("ann", "one key")
+        assert len(project.answers.log) == 1
+
+
+def test_an_answer_under_a_key_within_that_of_many_is_refused(tmp_path):
+    with Project.open(make(tmp_path / "p.ask"), write=True) as project:
+        project.say_all("ann", [("i0", "label", "a"), ("i1", "label", "b")], key="many")
+        with pytest.raises(ReusedKeyError):
+            project.say("ann", "i2", "label", "a", key="many:1")
+        assert project.undo("ann", "the undo").item == 1
+        assert project.undo("ann", "the undo").item == 1  # sent again
+        with pytest.raises(ReusedKeyError):
+            project.undo("bob", "the undo")

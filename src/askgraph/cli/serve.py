@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -109,19 +110,28 @@ def label(
     else:
         print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 
-    def ready(url: str) -> None:
-        _open_page(url, who or user_name(), browser)
+    with ExitStack() as until_the_end:
 
-    run(path, port=port, ready=ready)
+        def ready(url: str) -> None:
+            _print_address(f"{url}&{urlencode({'who': who or user_name()})}")
+            if browser:
+                _open_page(url, who or user_name(), until_the_end)
+
+        run(path, port=port, ready=ready)
 
 
 def _print_address(url: str) -> None:
     print(f"The page is at {url}\nStop with Ctrl-C; every answer is saved at once.", flush=True)
 
 
-def _open_page(url: str, who: str, browser: bool) -> None:
+def _open_page(url: str, who: str, until_the_end: ExitStack) -> None:
+    """Open the page in the browser, by a file: the address with the token would be among the browser's arguments."""
     import webbrowser
 
-    _print_address(f"{url}&{urlencode({'who': who})}")
-    if browser:
-        webbrowser.open(f"{url}&{urlencode({'who': who})}")
+    from askgraph.web.entry import entry_file
+
+    base, _, token = url.partition("/?token=")
+    try:
+        webbrowser.open(until_the_end.enter_context(entry_file(base, token, who)).as_uri())
+    except OSError as error:
+        print(f"The browser was not started ({error.strerror}); open the address yourself.", flush=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -24,15 +26,16 @@ from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from askgraph import __version__
-from askgraph.errors import AskgraphError, BusyError, FullError, LabelError
+from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, ReusedKeyError
 from askgraph.web.desk import Desk
 from askgraph.web.listing import Query as TableQuery
 from askgraph.workbench.answers import Answer
 
 # How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
 ANSWER_WAIT_SECONDS = 0.06
-# How long a request is held open while there is no question; after that, the page is told to ask again.
-QUESTION_WAIT_SECONDS = 2.0
+# How long a request for a question waits for a new ranking; after that, any open item is asked. Before the first ranking of
+# a server, a person alone is told to ask again instead, after the second time.
+QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
@@ -114,7 +117,11 @@ class Threads:
 
     async def __call__(self, function: Callable[..., T], *values: Any) -> T:
         """Call a function on the desk's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
+        try:
+            called = asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
+        except RuntimeError:  # the thread has ended
+            raise BusyError("the server is being stopped; send this to the next one") from None
+        return await called
 
     def close(self) -> None:
         """End the thread."""
@@ -172,8 +179,9 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         known = desk.worker.suggestion
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
-            await app.state.news.until(lambda: desk.worker.suggestion is not known, QUESTION_WAIT_SECONDS)
-            asked = await run(desk.ask, asking.who, asking.holding)
+            seconds = QUESTION_WAIT_SECONDS if known else FIRST_WAIT_SECONDS
+            await app.state.news.until(lambda: desk.worker.suggestion is not known, seconds)
+            asked = await run(desk.ask, asking.who, asking.holding, None, None if known is None else True)
         return asked
 
     @app.post("/api/answer")
@@ -274,10 +282,21 @@ async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:
         raise BusyError("the server was stopped before the result was computed; start it and try again") from None
 
 
+def remove_old_exports(project: Path) -> None:
+    """Remove what a killed server of this project left in the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_export_prefix(project)}*"):
+        if os.name == "nt" or folder.lstat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _export_prefix(project: Path) -> str:
+    return f"askgraph-{sha256(os.fsencode(project.resolve())).hexdigest()[:16]}-"
+
+
 async def _export(desk: Desk, format: str) -> FileResponse:
     """Return a download, written by the process that has the predictions."""
     name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
-    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="askgraph-")
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix=_export_prefix(desk.project.store.path))
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
         await _request(desk, "export", str(Path(folder, name)), EXPORT_SECONDS)
@@ -322,7 +341,8 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(AskgraphError)
     async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
-        status = 507 if isinstance(error, FullError) else 503 if isinstance(error, BusyError) else 400
+        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409}
+        status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
         missing = isinstance(error, LabelError) and str(error).startswith("no item")
         return JSONResponse({"error": str(error)}, 404 if missing else status)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from askgraph.workbench.store import Item
 
 KEYS = "1234567890abdefgijkloqrvyz"  # keys for classes: those that the page does not use itself
 NOT_YET = "the predictions are being computed"
+MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in so many is open, the ranking has enough
 Plain = dict[str, Any]
 
 
@@ -34,16 +36,23 @@ class Desk:
         self._counted: tuple[int, Plain] = (-1, {})
         self._curved = -1
         self._checks: dict[int, str] = {}  # spot checks that were asked, and what was predicted for each
+        self._shuffled = np.random.default_rng(project.about["seed"]).permutation(project.n_items)
+        self._looked = 0  # how far open items were searched in that order, which is then gone through again
         self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
 
-    def ask(self, who: str, holding: str | None = None, after: Answer | None = None) -> Plain:
+    def ask(
+        self, who: str, holding: str | None = None, after: Answer | None = None, hurry: bool | None = None
+    ) -> Plain:
         """Return the next question for a person: the item on the screen if it is still open, else the best free one.
 
-        ``after`` is the answer that the person has just given.
+        ``after`` is the answer that the person has just given. When all suggested items are taken, somebody in a hurry gets
+        any open item; by default, all are in a hurry if they are several, since a new ranking would not be for all of them.
         """
         who = check_name(who, "person")
         self._leases.renew(who)
         item = self._on_screen(who, holding) or self._next(who, after)
+        if item is None and (not self.alone if hurry is None else hurry):
+            item = self._any_open(who)
         asked: Plain = {"question": None, "finished": None, "waiting": None, "state": self.state(who)}
         if item is not None:
             others = sum(name != who for name in self.project.answers.of(item.place))
@@ -74,6 +83,10 @@ class Desk:
         """Label several items in one step: with the given label, or each as it is predicted."""
         if label is not None:
             return self.answer_all(who, [(id, "label", label) for id in ids], key)
+        if (
+            sent := self.project.labels_of(key, len(ids))
+        ) is not None:  # sent again, after predictions may have changed
+            return self.answer_all(who, [(id, "label", name) for id, name in zip(ids, sent, strict=True)], key)
         known = columns(self.project, self.worker.picture)
         codes = [known.label[self.project.place(id)] for id in ids]
         if any(code >= len(known.classes) for code in codes):
@@ -198,9 +211,11 @@ class Desk:
         return self.project.item(place)
 
     def _can_answer(self, who: str, place: int) -> bool:
-        """Return whether this person has not answered the item yet, or put it off."""
-        mine = self.project.answers.of(place).get(who)
-        return mine is None or mine.kind == "later"
+        """Return whether this person has not answered the item yet, or put it off, and other people's answers do not suffice."""
+        given = self.project.answers.of(place)
+        if who in given:
+            return given[who].kind == "later"
+        return sum(answer.kind != "later" for answer in given.values()) < self.project.about["overlap"]
 
     def _next(self, who: str, after: Answer | None) -> Item | None:
         for place in self._offers(who, after):
@@ -210,6 +225,15 @@ class Desk:
                     self._checks[place] = checks[place]
                 return self.project.item(place)
         self._leases.release(who)
+        return None
+
+    def _any_open(self, who: str) -> Item | None:
+        """Return an item that nobody has answered and nobody else holds, in random order; None if none is found soon."""
+        for _ in range(min(MAX_LOOKS, self._shuffled.size)):
+            place = int(self._shuffled[self._looked])
+            self._looked = (self._looked + 1) % self._shuffled.size
+            if self.project.open_at(place) and self._leases.take(who, place):
+                return self.project.item(place)
         return None
 
     def _offers(self, who: str, after: Answer | None) -> Iterator[int]:
@@ -256,7 +280,7 @@ class Desk:
     def _lag(self, known: Any) -> int:
         """Return the number of labels given since a suggestion or a picture was computed."""
         since = known.seq if known else 0
-        new = (self.project.answers.log[seq] for seq in range(since + 1, self.project.answers.seq + 1))
+        new = takewhile(lambda answer: answer.seq > since, reversed(self.project.answers.log.values()))
         return sum(answer.kind in ("label", "undo") for answer in new)
 
     def _waiting(self, who: str) -> str:

@@ -51,6 +51,9 @@ class Leases:
         return {item for item, holder in self._held.items() if holder != who and self._until[holder] > now}
 
     def active(self) -> set[str]:
-        """Return the people whose lease has not expired."""
+        """Return the people whose lease has not expired; forget the others."""
         now = self._clock()
-        return {who for who, until in self._until.items() if until > now}
+        for who in [who for who, until in self._until.items() if until <= now]:
+            self.release(who)
+            del self._item[who], self._until[who]
+        return set(self._until)

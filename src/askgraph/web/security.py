@@ -6,9 +6,11 @@ import asyncio
 import hmac
 import ipaddress
 import json
+import math
 import secrets
+import time
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from html import escape
 from typing import Any
@@ -16,11 +18,17 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from askgraph.web.connections import group_address
+
 MAX_BODY = 2**20  # bytes; a longer request is refused
 BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
-WRONG_PASSWORD_SECONDS = 1.0  # how long a wrong password takes, to slow down guessing
-COOKIE_SECONDS = 31_536_000  # how long a browser stays logged in: one year
+GUESS_SECONDS = 1.0  # how long a wrong password takes; one address may try one per so many seconds, after the first few
+FIRST_GUESSES = 10  # passwords that one address may try at once
+MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that tried first is forgotten
+SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days
 COOKIE = "askgraph"
+LOG_IN, ENTER = "/login", "/enter"  # to bring the password, or the token
+PAGES = ("/", LOG_IN, ENTER)  # what a person sees: an error there is a page, too
 HTML = "text/html; charset=utf-8"
 STYLE = (
     ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } "
@@ -46,9 +54,54 @@ ALWAYS = {
 class Refused(Exception):
     """A request that is refused, with the HTTP status and the sentence to send."""
 
-    def __init__(self, status: int, said: str) -> None:
+    def __init__(self, status: int, said: str, **headers: str) -> None:
         super().__init__(said)
-        self.status, self.said = status, said
+        self.status, self.said, self.headers = status, said, headers
+
+
+class Sessions:
+    """The logins of browsers. A session is a text that only this server can have signed, and that says when it ends.
+
+    No list is kept, so sessions go on with the next server that has the same token and password, and take no memory.
+    """
+
+    def __init__(self, token: str, password: str | None, clock: Callable[[], float] = time.time) -> None:
+        self._key = hmac.digest(token.encode(), (password or "").encode(), "sha256")
+        self._clock = clock
+
+    def start(self) -> str:
+        """Return a new session."""
+        said = f"{int(self._clock()) + SESSION_SECONDS}.{secrets.token_urlsafe(16)}"
+        return f"{said}.{self._signature(said)}"
+
+    def is_open(self, session: str) -> bool:
+        """Return whether this server started a session, and it has not ended."""
+        said, _, signature = session.rpartition(".")
+        signed = hmac.compare_digest(signature.encode(), self._signature(said).encode())
+        return signed and int(said.partition(".")[0]) > self._clock()
+
+    def _signature(self, said: str) -> str:
+        return hmac.new(self._key, said.encode(), "sha256").hexdigest()
+
+
+class Guesses:
+    """How many passwords each address has tried of late: whoever tries many waits, and nobody else does."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._paid: dict[str, float] = {}  # address -> the time up to which its tries are used up, oldest first
+
+    def count(self, address: str) -> None:
+        """Count one try of an address; refuse it if there were too many."""
+        now, address = self._clock(), group_address(address)
+        paid = max(now, self._paid.pop(address, now))
+        early = paid - now - (FIRST_GUESSES - 1) * GUESS_SECONDS
+        self._paid[address] = paid if early > 0 else paid + GUESS_SECONDS
+        if len(self._paid) > MAX_ADDRESSES:
+            del self._paid[next(iter(self._paid))]
+        if early > 0:
+            wait = str(math.ceil(early))
+            raise Refused(429, f"too many passwords were tried from your address; wait {wait} s", retry_after=wait)
 
 
 class Guard:
@@ -61,8 +114,7 @@ class Guard:
     def __init__(self, app: Any, token: str, hosts: Iterable[str] = (), password: str | None = None) -> None:
         self._app, self._password = app, password
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
-        self._sessions = {token}
-        self._guessing = asyncio.Lock()
+        self._token, self._sessions, self._guesses = token, Sessions(token, password), Guesses()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle one request."""
@@ -70,7 +122,8 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        guarded = _add_headers(send)
+        started: list[bool] = []
+        guarded = _add_headers(send, started)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
@@ -79,11 +132,15 @@ class Guard:
                 body = await _read_body(receive, headers)
                 await self._app(scope, _replay(body, receive), guarded)
         except Refused as error:
-            if scope["path"] == "/":
+            if scope["path"] in PAGES:
                 said = plain_page(f"<p role='alert'>{escape(error.said[0].upper() + error.said[1:])}.</p>")
-                await respond(guarded, error.status, said.encode(), HTML)
+                await respond(guarded, error.status, said.encode(), HTML, **error.headers)
             else:
-                await respond(guarded, error.status, json.dumps({"error": error.said}).encode())
+                await respond(guarded, error.status, json.dumps({"error": error.said}).encode(), **error.headers)
+        except asyncio.CancelledError:  # the server is being stopped, and has waited long enough
+            if started:
+                raise
+            await respond(guarded, 503, b'{"error": "the server is being stopped; send this to the next one"}')
 
     def _check_host(self, headers: Headers) -> None:
         host = _host(headers.get("host", ""))
@@ -95,39 +152,53 @@ class Guard:
         asked = parse_qs(scope["query_string"].decode("latin-1"))
         given, who = (asked.get(name, [""])[0] for name in ("token", "who"))
         if scope["path"] == "/" and given:
-            if not self._is_token(given):
-                raise Refused(401, "this link is not valid anymore; open the one that askgraph printed last")
-            await _set_cookie(scope, send, given, f"/?{urlencode({'who': who})}" if who else "/")
+            await self._enter(scope, send, given, who)
             return False
-        if self._password is not None and scope["path"] == "/login":
+        if scope["path"] == ENTER and scope["method"] == "POST":
+            fields = _fields(await _read_body(receive, headers))
+            await self._enter(scope, send, fields("token"), fields("who"))
+            return False
+        if self._password is not None and scope["path"] == LOG_IN:
             await self._log_in(scope, headers, receive, send)
             return False
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._is_token(bearer) or any(self._is_token(value) for value in _cookies(scope, headers)):
+        if self._is_token(bearer) or any(self._sessions.is_open(value) for value in _cookies(scope, headers)):
+            scope.get("state", {}).get("trust", _ignore)()  # the connection counts among those of people who are let in
             return True
         if self._password is not None and scope["path"] == "/":
-            await respond(send, 303, b"", location="/login")
+            await respond(send, 303, b"", location=LOG_IN)
             return False
         raise Refused(401, "no token: open the address that askgraph printed")
 
     def _is_token(self, given: str) -> bool:
-        return any(hmac.compare_digest(given.encode(), one.encode()) for one in self._sessions)
+        return hmac.compare_digest(given.encode(), self._token.encode())
+
+    async def _enter(self, scope: Any, send: Any, token: str, who: str) -> None:
+        """Start a session for whoever has the token."""
+        if not self._is_token(token):
+            raise Refused(401, "this link is not valid anymore; open the one that askgraph printed last")
+        await self._start_session(scope, send, f"/?{urlencode({'who': who})}" if who else "/")
 
     async def _log_in(self, scope: Any, headers: Headers, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":
             await respond(send, 200, LOGIN.encode(), content_type=HTML)
             return
-        fields = parse_qs((await _read_body(receive, headers)).decode("utf-8", "replace"))
-        given = fields.get("password", [""])[0]
-        async with self._guessing:  # one guess at a time
-            if not hmac.compare_digest(given.encode(), (self._password or "").encode()):
-                await asyncio.sleep(WRONG_PASSWORD_SECONDS)
-                said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
-                await respond(send, 401, said.encode(), content_type=HTML)
-                return
-        session = secrets.token_urlsafe(32)
-        self._sessions.add(session)
-        await _set_cookie(scope, send, session)
+        given = _fields(await _read_body(receive, headers))("password")
+        self._guesses.count((scope.get("client") or ("", 0))[0])
+        if hmac.compare_digest(given.encode(), (self._password or "").encode()):
+            await self._start_session(scope, send)
+            return
+        await asyncio.sleep(GUESS_SECONDS)
+        said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
+        await respond(send, 401, said.encode(), content_type=HTML)
+
+    async def _start_session(self, scope: Any, send: Any, to: str = "/") -> None:
+        # SameSite=Lax rather than Strict: a link in an email must work too
+        secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a proxy with TLS says
+        flags = f"HttpOnly; SameSite=Lax; Path=/; Max-Age={SESSION_SECONDS}{secure}"
+        await respond(
+            send, 303, b"", location=to, set_cookie=f"{_cookie_name(scope)}={self._sessions.start()}; {flags}"
+        )
 
 
 def plain_page(inside: str) -> str:
@@ -154,21 +225,27 @@ async def respond(send: Any, status: int, body: bytes, content_type: str = "appl
     await send({"type": "http.response.body", "body": body})
 
 
-async def _set_cookie(scope: Any, send: Any, session: str, to: str = "/") -> None:
-    # SameSite=Lax rather than Strict: a link in an email must work too
-    cookie = f"{_cookie_name(scope)}={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age={COOKIE_SECONDS}"
-    await respond(send, 303, b"", location=to, set_cookie=cookie)
-
-
 def _check_site(scope: Any, headers: Headers) -> None:
     """Refuse requests that another site makes a browser send."""
     site = headers.get("sec-fetch-site", "none")
     opening = scope["method"] == "GET" and scope["path"] == "/"
+    if scope["method"] == "POST" and scope["path"] == ENTER:  # from a file of this user's, with the token in its body
+        return
     if site not in ("same-origin", "none") and not opening:
         raise Refused(403, "this request came from another site; open the page of this server instead")
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
         raise Refused(403, "this request came from another site; open the page of this server instead")
+
+
+def _fields(body: bytes) -> Callable[[str], str]:
+    """Return a function from the name of a field of a form to its value, "" where there is none."""
+    found = parse_qs(body.decode("utf-8", "replace"))
+    return lambda name: found.get(name, [""])[0]
+
+
+def _ignore() -> None:
+    """Do nothing."""
 
 
 def _host(header: str) -> str | None:
@@ -233,9 +310,12 @@ def _replay(body: bytes, receive: Any) -> Any:
     return next_message
 
 
-def _add_headers(send: Any) -> Any:
+def _add_headers(send: Any, started: list[bool]) -> Any:
+    """Return a ``send`` function that adds our headers, and notes in ``started`` that a response has begun."""
+
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
+            started.append(True)
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             for name, value in ALWAYS.items():
                 headers[name] = value

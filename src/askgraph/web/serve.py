@@ -5,12 +5,17 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
 
 from askgraph.errors import FileError, SettingError
-from askgraph.web.app import application
+from askgraph.web.app import application, remove_old_exports
+from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections, Listener
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.security import Guard
@@ -47,6 +52,7 @@ def serve(
         lock.take(wait=LOCK_SECONDS)
         token = lock.token() or secrets.token_urlsafe(32)  # open pages of an earlier server work with this one
         url = f"http://{_bracket(_reachable_name(host))}:{listening.getsockname()[1]}"
+        remove_old_exports(Path(path))
         with Store.open(path, write=True) as store:
             worker = Worker(path)
             try:
@@ -55,7 +61,10 @@ def serve(
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(
                     app,
-                    log_level="warning",
+                    http=cast(Any, Connections().protocol),
+                    ws="none",
+                    backlog=ACCEPTS_AT_ONCE,
+                    log_level="error",  # what uvicorn warns of, anybody could send a million times
                     access_log=False,
                     server_header=False,
                     lifespan="on",
@@ -63,7 +72,7 @@ def serve(
                 )
                 lock.tell(url, token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
-                with suppress(KeyboardInterrupt):
+                with suppress(KeyboardInterrupt), _stopping_in_order():
                     uvicorn.Server(config).run(sockets=[listening])
             finally:
                 worker.stop()
@@ -72,11 +81,24 @@ def serve(
         listening.close()
 
 
+@contextmanager
+def _stopping_in_order() -> Iterator[None]:
+    """Make the signal that services are stopped with do what Ctrl-C does: uvicorn passes it on when it has stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _listen(host: str, port: int | None) -> socket.socket:
     """Return a listening socket at a port; if none is named, at the usual port or any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in [port] if port is not None else [PORT, 0]:
-        listening = socket.socket(
+        listening = Listener(
             family, socket.SOCK_STREAM, socket.IPPROTO_TCP
         )  # with the protocol named, asyncio sets TCP_NODELAY
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.errors import FileError, LabelError, ReusedKeyError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.learner import Learner
@@ -288,12 +288,34 @@ class Project:
             The answer that was taken back; None if there is none.
         """
         who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
-        if (seen := self.store.logged(key)) is None:
+        seen = self.store.logged(key)
+        if seen is not None and (seen.kind, seen.who) != ("undo", who):
+            raise ReusedKeyError(f"the key {key!r} belongs to another answer, so nothing was taken back; use a new key")
+        if seen is None:
             last = self.answers.last(who)
             if last is None:
                 return None
             (seen,) = self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
         return self.answers.log.get(seen.undoes or 0)
+
+    def labels_of(self, key: str, n: int) -> list[str | None] | None:
+        """Return the labels of answers that were saved together.
+
+        Parameters
+        ----------
+        key
+            Their key.
+        n
+            Their number.
+
+        Returns
+        -------
+        list of str or None, or None
+            One label per answer; None if there are not so many under this key.
+        """
+        key = check_name(key, "key")
+        found = [self.store.logged(f"{key}:{k}" if k else key) for k in range(n)]
+        return None if None in found else [answer.label for answer in found if answer]
 
     def place(self, id: str) -> int:
         """Return the place of an item: its row number from 0, which is its node in the graph.

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.errors import AskgraphError, BusyError, FileError, FullError
+from askgraph.errors import AskgraphError, BusyError, FileError, FullError, ReusedKeyError
 from askgraph.graph import Graph
 from askgraph.support.files import replacing
 from askgraph.support.memory import fits
@@ -233,7 +233,7 @@ class Store:
 
     def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
-            return seen
+            return _check_same(seen, answer)
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
@@ -329,6 +329,15 @@ def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label:
     """Return a line of the log, with repeated texts interned to save memory."""
     name = None if label is None else sys.intern(label)
     return Answer(seq, key, sys.intern(who), at, sys.intern(kind), item, name, *rest)  # type: ignore[arg-type]  # still a Kind
+
+
+def _check_same(seen: Answer, answer: Answer) -> Answer:
+    """Return the answer that was logged under a key; raise an error if another one has come under it."""
+    if any(getattr(seen, name) != getattr(answer, name) for name in ("who", "kind", "item", "label")):
+        raise ReusedKeyError(
+            f"the key {answer.key!r} belongs to another answer, so this one was not saved; send it under a new key"
+        )
+    return seen
 
 
 def _item(place: int, id: str, fields: str, image: str | None) -> Item:
