@@ -31,6 +31,13 @@ ScaleOption = Annotated[
     str | None,
     typer.Option(help="How --features are scaled: none, unit or range [default: unit where their ranges differ much]."),
 ]
+SuggestionsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--suggestions",
+        help="A table of labels that a model suggests: item, label, and perhaps score and source; can be repeated.",
+    ),
+]
 
 
 def split_names(listed: str | None) -> list[str] | None:

@@ -12,6 +12,7 @@ from askgraph.cli.options import (
     PortOption,
     ProjectOption,
     ScaleOption,
+    SuggestionsOption,
     VectorsOption,
     WhoOption,
     find_project,
@@ -80,6 +81,7 @@ def label(
     ] = None,
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas, for a new project.")] = None,
     overlap: Annotated[int, typer.Option(help="People who should label each item, for a new project.", min=1)] = 1,
+    suggestions: SuggestionsOption = None,
     port: PortOption = None,
     who: WhoOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -105,7 +107,7 @@ def label(
         path = items
     elif not (path := items.with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
-        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap)
+        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap, suggestions=suggestions)
     else:
         print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 
