@@ -31,6 +31,10 @@ ScaleOption = Annotated[
     str | None,
     typer.Option(help="How --features are scaled: none, unit or range [default: unit where their ranges differ much]."),
 ]
+GraphOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="A graph whose nodes are the ids: an edge list, npz, mtx, graphml; can be repeated."),
+]
 SuggestionsOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from askgraph.cli.options import (
+    GraphOption,
     JsonOption,
     ProjectOption,
     ScaleOption,
@@ -40,9 +41,7 @@ def init(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The project file [default: TABLE.ask].")
     ] = None,
-    graph: Annotated[
-        Path | None, typer.Option(help="A graph whose nodes are the ids: an edge list, npz, mtx, graphml.")
-    ] = None,
+    graph: GraphOption = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
     ] = None,
@@ -87,15 +86,17 @@ def init(
 
     askgraph init papers.csv --graph citations.csv --label topic
 
+    askgraph init papers.csv --text abstract --graph citations.csv --graph authors.csv
+
     askgraph init news.csv --suggestions guesses.csv
     """
     from askgraph.learner.settings import Settings
     from askgraph.workbench.items import Source
     from askgraph.workbench.project import Project
 
-    if table is None and graph is None:
+    if table is None and not graph:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
-    path = output or Path((table or graph or Path()).stem + ".ask")
+    path = output or Path((table or (graph or [Path()])[0]).stem + ".ask")
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)

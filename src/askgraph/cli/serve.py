@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import typer
 
 from askgraph.cli.options import (
+    GraphOption,
     PortOption,
     ProjectOption,
     ScaleOption,
@@ -63,7 +64,7 @@ def label(
         Path | None, typer.Argument(help="A table (csv, tsv, jsonl, parquet) or a project (.ask).")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try the page on 1,797 handwritten digits.")] = False,
-    graph: Annotated[Path | None, typer.Option(help="A graph whose nodes are the ids, for a new project.")] = None,
+    graph: GraphOption = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, for a new project.")
     ] = None,
