@@ -30,6 +30,7 @@ _HOMES = {
     "graph": "Graph",
     "learner.events": "Event SpotCheck Step",
     "learner.diagnostics": "Suspect",
+    "learner.suggestions": "SuggestionSource SuspectSuggestion",
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from askgraph.learner.diagnostics import Suspect
     from askgraph.learner.events import Event, SpotCheck, Step
     from askgraph.learner.stopping import Error
+    from askgraph.learner.suggestions import SuggestionSource, SuspectSuggestion
     from askgraph.learner.tuning import Choice
     from askgraph.priors import prior
     from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered

@@ -150,6 +150,27 @@ def logged(path, who):
         return [(a.kind, ids[a.item], a.label) for a in project.answers.log.values() if a.who == who]
 
 
+def test_enter_accepts_what_a_model_suggests(browser, tmp_path):
+    """The card says who suggests what; a focused button still gets its own Enter, and other keys give other labels."""
+    path = make_project(tmp_path, n=12)
+    guesses = tmp_path / "guesses.csv"
+    with guesses.open("w", newline="") as file:
+        rows = [[f"n{k}", truth(f"n{k}"), 0.9, EVIL] for k in range(12)]
+        csv.writer(file).writerows([["item", "label", "score", "source"], *rows])
+    with Project.open(path, write=True) as project:
+        project.suggest(guesses)
+    with serving(path, "--port", "0") as server:
+        ann = Person(browser, server)
+        first = ann.item
+        expect(ann.page.locator(".suggested")).to_contain_text(f"{EVIL} (90% sure)")
+        ann.press("Enter")
+        second = ann.item
+        other = next(name for name in ("east", "west", "north") if name != truth(second))
+        ann.press(ann.key_of(other))
+        ann.close()
+    assert logged(path, "ann") == [("label", first, truth(first)), ("label", second, other)]
+
+
 def test_two_people_label_everything_by_keyboard(browser, tmp_path):
     """From the first question to the export; with undo, a reload, the server killed and the network gone in between."""
     path = make_project(tmp_path, n=24)

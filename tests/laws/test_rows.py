@@ -72,6 +72,19 @@ def test_the_same_readouts(engine, readout, noise):
 
 
 @over_all
+@pytest.mark.parametrize("readout", ["cautious", "map"])
+def test_the_same_suggestions(engine, readout):
+    graph, truth = community_graph()
+    pair = learners(engine, graph, readout=readout, classes=[0, 1, 2])
+    for learner in pair:
+        learner.suggest_all({node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4})
+        learner.suggest_all({node: int(truth[node]) for node in range(1, 60, 3)}, "right")
+        learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
+    close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)
+    assert [x[:4] for x in pair[1].suspect_suggestions(5)] == [x[:4] for x in pair[0].suspect_suggestions(5)]
+
+
+@over_all
 def test_a_sampler_of_ones_own_gets_rows_and_finds_their_nodes(engine):
     """Rows index arrays of this process, and nodes_of tells their nodes: the same question on every engine."""
     graph, truth = community_graph()

@@ -157,7 +157,13 @@ def test_a_given_graph_alone_and_together_with_text(tmp_path):
     assert graph.weights[0, 1] == 1
     both, notes = read(tmp_path, "t.csv", PROSE, graph=edges, text="about")[1:]
     assert both.n_edges > 2
-    assert notes[1] == "together with the edges of e.csv"
+    assert notes[1].startswith("without the edges of e.csv: they join items that are no more alike")
+    alike = write(tmp_path, "alike.csv", "source,target\np0,p2\np1,p3\n")
+    every, notes = read(tmp_path, "t.csv", PROSE, graph=[edges, alike], text="about")[1:]
+    assert every.weights[0, 2] > both.weights[0, 2]
+    assert notes[1].startswith("without the edges of e.csv")
+    assert notes[2].startswith("together with the edges of alike.csv, which count for ")
+    assert read(tmp_path, "t.csv", PROSE, graph=[edges, alike])[1].n_edges == 4
     alone, graph, notes = read_items(Source(graph=edges))
     assert (alone.ids, graph.n_edges, notes) == (["p0", "p1", "p2"], 2, ["items are the nodes of e.csv"])
 

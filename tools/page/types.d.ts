@@ -48,7 +48,7 @@ interface State {
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; fields: ItemField[]; image: string | null }
-interface Question { item: Item; opinions: number; spot_check: boolean }
+interface Question { item: Item; opinions: number; spot_check: boolean; suggested: { label: string; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {

@@ -31,6 +31,17 @@ ScaleOption = Annotated[
     str | None,
     typer.Option(help="How --features are scaled: none, unit or range [default: unit where their ranges differ much]."),
 ]
+GraphOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="A graph whose nodes are the ids: an edge list, npz, mtx, graphml; can be repeated."),
+]
+SuggestionsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--suggestions",
+        help="A table of labels that a model suggests: item, label, and perhaps score and source; can be repeated.",
+    ),
+]
 
 
 def split_names(listed: str | None) -> list[str] | None:

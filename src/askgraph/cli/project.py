@@ -12,9 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from askgraph.cli.options import (
+    GraphOption,
     JsonOption,
     ProjectOption,
     ScaleOption,
+    SuggestionsOption,
     VectorsOption,
     WhoOption,
     find_project,
@@ -39,9 +41,7 @@ def init(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The project file [default: TABLE.ask].")
     ] = None,
-    graph: Annotated[
-        Path | None, typer.Option(help="A graph whose nodes are the ids: an edge list, npz, mtx, graphml.")
-    ] = None,
+    graph: GraphOption = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
     ] = None,
@@ -70,6 +70,7 @@ def init(
         typer.Option(help="Every how many questions one is drawn at random, to judge predictions; 0 for none.", min=0),
     ] = 8,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.", min=0)] = 0,
+    suggestions: SuggestionsOption = None,
 ) -> None:
     """Make a project from a table or a graph.
 
@@ -84,22 +85,28 @@ def init(
     askgraph init photos.csv --vectors embeddings.npy
 
     askgraph init papers.csv --graph citations.csv --label topic
+
+    askgraph init papers.csv --text abstract --graph citations.csv --graph authors.csv
+
+    askgraph init news.csv --suggestions guesses.csv
     """
     from askgraph.learner.settings import Settings
     from askgraph.workbench.items import Source
     from askgraph.workbench.project import Project
 
-    if table is None and graph is None:
+    if table is None and not graph:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
-    path = output or Path((table or graph or Path()).stem + ".ask")
+    path = output or Path((table or (graph or [Path()])[0]).stem + ".ask")
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)
-    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap)
+    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     with Project.open(path) as project:
         print(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
             print(f"  {note}")
+        for suggested in project.learner.sources if suggestions else ():
+            print(f"  {suggested}")
         print(f"Label them in the browser with: askgraph label {path}")
 
 
@@ -187,6 +194,48 @@ def relabel(
     Example: askgraph relabel 17 virginica
     """
     _save(project, who, [(id, "label", label)])
+
+
+@app.command()
+def suggest(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A table with the columns item (or id) and label, and perhaps score (0 to 1) and source."),
+    ],
+    project: ProjectOption = None,
+) -> None:
+    """Add labels that a model suggests: evidence for predictions, shown on the card, and never taken for answers of people.
+
+    Example: askgraph suggest guesses.csv
+    """
+    from askgraph.workbench.project import Project
+
+    with Project.open(find_project(project), write=True) as opened:
+        lines = opened.suggest(file)
+    print("\n".join(lines))
+
+
+@app.command()
+def review(
+    n: Annotated[int, typer.Option("-n", help="Number of suggestions.", min=1)] = 20,
+    project: ProjectOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the suggestions of models that are most likely wrong, by labels and by the graph; look at these first.
+
+    Example: askgraph review -n 50
+    """
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import suspect_suggestions
+
+    with Project.open(find_project(project)) as opened:
+        rows, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.sources]
+    if json:
+        _print_json(rows)
+    elif rows:
+        _print_table([{**row, "chance": f"{row['chance']:.2f}"} for row in rows])
+    else:
+        print("\n".join(lines) or "there are no suggestions; add some with askgraph suggest FILE")
 
 
 @app.command()

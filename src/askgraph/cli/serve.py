@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 import typer
 
 from askgraph.cli.options import (
+    GraphOption,
     PortOption,
     ProjectOption,
     ScaleOption,
+    SuggestionsOption,
     VectorsOption,
     WhoOption,
     find_project,
@@ -63,7 +65,7 @@ def label(
         Path | None, typer.Argument(help="A table (csv, tsv, jsonl, parquet) or a project (.ask).")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try the page on 1,797 handwritten digits.")] = False,
-    graph: Annotated[Path | None, typer.Option(help="A graph whose nodes are the ids, for a new project.")] = None,
+    graph: GraphOption = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers to compare items by, for a new project.")
     ] = None,
@@ -81,6 +83,7 @@ def label(
     ] = None,
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas, for a new project.")] = None,
     overlap: Annotated[int, typer.Option(help="People who should label each item, for a new project.", min=1)] = 1,
+    suggestions: SuggestionsOption = None,
     port: PortOption = None,
     who: WhoOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -106,7 +109,7 @@ def label(
         path = items
     elif not (path := items.with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
-        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap)
+        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap, suggestions=suggestions)
     else:
         print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 

@@ -20,6 +20,7 @@ from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.settings import Schedule, Settings
+from askgraph.learner.suggestions import Suggestions
 from askgraph.learner.tuning import Tuner, named_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
@@ -134,7 +135,7 @@ class Learner(Asker):
         self.graph, self._readout = next(iter(graphs.values())), settings.decide
         self._tuner = Tuner.of(graphs, settings, engine) if settings.tune else None
         self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
-        self._history = History(declared)
+        self._history, self._suggestions = History(declared), Suggestions()
         start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
         self._field = start if field else self._tuned(start, [])
         self._questions: list[int] = []
@@ -219,7 +220,8 @@ class Learner(Asker):
         """
         engine = self._field.prior.name if self._tuner is None else self._tuner.engine
         log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
-        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log)
+        suggested = self._suggestions.to_rows()
+        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log, suggestions=suggested)
         whole = told._replace(orders=self._history.orders, field=self._field, choice=self.choice) if state else told
         saving.write(path, whole, self._field.space.writes)
         self._field.space.barrier()
@@ -241,6 +243,7 @@ class Learner(Asker):
         saved = saving.read(path)
         learner = cls.__new__(cls)
         learner._begin(saved.graphs, saved.settings, saved.engine, saved.seed, list(saved.declared), saved.field)
+        learner._suggestions = Suggestions.from_rows(saved.suggestions)
         log = [Event(*event) for event in saved.log]
         if saved.field is None:
             for event in log:

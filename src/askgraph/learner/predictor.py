@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,8 @@ from askgraph.learner.labels import label_array
 from askgraph.learner.questions import candidates, finished
 from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
-from askgraph.readouts import Cautious, Readout, doubt
+from askgraph.learner.suggestions import Suggestions, SuggestionSource, SuspectSuggestion
+from askgraph.readouts import Cautious, Readout, doubt, with_suggestions
 from askgraph.types import AnyArray, Array, IntArray
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
@@ -41,6 +44,7 @@ class Predictor(ABC):
     _field: Field
     _history: History
     _readout: Readout
+    _suggestions: Suggestions
 
     @property
     def field(self) -> Field:
@@ -94,11 +98,78 @@ class Predictor(ABC):
         >>> learner.probabilities([1, 2]).round(2).tolist()
         [[0.75, 0.25], [0.5, 0.5]]
         """
-        p = self._field.space.gather(self._readout(self._field) if self._history.classes else self._field.votes)
+        p = self._field.space.gather(self._read() if self._history.classes else self._field.votes)
         if self._field.hub_power:  # the label of a hub may count for less, but it is certain at the hub itself
             p, exact = p.copy(), [x for x in self._field.labels if x.noise == 0]
             p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.label for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]
+
+    def _read(self) -> Array:
+        """Return the probabilities of all rows: by the readout, and by suggestions where there are any."""
+        field, suggested = self._field, self._suggestions
+        if not suggested or not field.held:
+            return self._readout(field)
+
+        def compute() -> Array:
+            return with_suggestions(field, self._readout, suggested.witnesses(self._history.classes, field.space))
+
+        found: Array = field.once(f"with suggestions {suggested.version}", compute)
+        return found.copy()
+
+    @property
+    def sources(self) -> list[SuggestionSource]:
+        """Who suggested labels, and how good the suggestions are by the labels so far; see :meth:`Learner.suggest`."""
+        told, p = {x.node: self._history.classes[x.label] for x in self._field.labels}, self.probabilities()
+        return [self._source(name, said, told, p) for name, said in self._suggestions.by_source.items()]
+
+    def _source(self, name: str, said: Mapping[int, Any], told: Mapping[int, Hashable], p: Array) -> SuggestionSource:
+        compared = [node for node in said if node in told]
+        agreed = sum(said[node][0] == told[node] for node in compared)
+        right = float(self._chances(said, p).mean()) if told else math.nan
+        return SuggestionSource(name, len(said), len(compared), agreed, right)
+
+    def _chances(self, said: Mapping[int, Any], p: Array) -> Array:
+        """Return the probability of each label suggested; 0 for a label that is not a class."""
+        place = {label: k for k, label in enumerate(self._history.classes)}
+        nodes, codes = np.fromiter(said, np.int64, len(said)), [place.get(label, -1) for label, _ in said.values()]
+        return np.column_stack([p, np.zeros(len(p))])[nodes, codes]
+
+    def suspect_suggestions(self, n: int = 100) -> list[SuspectSuggestion]:
+        """Return the suggestions that are most likely wrong, by labels, the graph and all suggestions; look at these first.
+
+        Parameters
+        ----------
+        n : int
+            The number of suggestions.
+
+        Returns
+        -------
+        list of SuspectSuggestion
+            Up to n suggestions for nodes that are not labeled, the least likely first; none before the first label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.suggest_all({1: "left", 2: "right", 3: "left", 6: "right"}, source="a model")
+        >>> learner.tell_all({0: "left", 8: "right"})
+        >>> learner.suspect_suggestions(1)[0][:4]
+        (2, 'a model', 'right', 'left')
+        """
+        if not self._field.held:
+            return []
+        p, labeled = self.probabilities(), {x.node for x in self._field.labels}
+        likeliest, found = coding.decide(p), []
+        for source, said in self._suggestions.by_source.items():
+            for (node, (label, _)), chance in zip(said.items(), self._chances(said, p).tolist(), strict=True):
+                if node not in labeled:
+                    found.append((chance, node, source, label))
+        found.sort(key=lambda one: one[:2])
+        name, classes = self.graph.name, self._history.classes
+        return [
+            SuspectSuggestion(name(node), source, label, classes[likeliest[node]], chance)
+            for chance, node, source, label in found[:n]
+        ]
 
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
         """Predict labels.

@@ -33,12 +33,15 @@ class Saved(NamedTuple):
     orders: tuple[Any, ...] = ()  # the classes before each event and after the last; empty where the state is not saved
     field: Field | None = None  # None where the state is not saved
     choice: Choice | None = None
+    suggestions: tuple[Any, ...] = ()  # (source, ((node, label, score), ...)) per source
 
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
     """Write the whole file or none of it; without ``writes``, only take part in gathering what other processes write."""
     as_json(tuple(event[2] for event in saved.log), "labels")
     words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
+    if saved.suggestions:  # a file without them is as before
+        words["suggestions"] = saved.suggestions
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
     state = {} if saved.field is None else _state(saved.field, saved.choice)
     text = {key: as_json(value, key) for key, value in words.items()}
@@ -67,7 +70,9 @@ def read(path: Path) -> Saved:
     seed, engine = how.pop("seed"), how.pop("engine")
     classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
-    whole = Saved(_graphs(path, stored), Settings.from_json(how), seed, engine, classes, log, orders)
+    suggested = from_json(str(stored["suggestions"])) if "suggestions" in stored else ()
+    settings = Settings.from_json(how)
+    whole = Saved(_graphs(path, stored), settings, seed, engine, classes, log, orders, suggestions=suggested)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
     if not arrays:
         return whole

@@ -13,6 +13,7 @@ from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import plain_label
 from askgraph.learner.predictor import Predictor
 from askgraph.learner.settings import checked_noise
+from askgraph.learner.suggestions import MODEL
 from askgraph.learner.tuning import Choice, Tuner
 
 
@@ -96,6 +97,63 @@ class Told(Predictor):
         self._field = self._tuned(field, [*self._history.log, *events], at_once=True)
         for event in events:
             self._done(event, self._history.classes_with(event.label))
+
+    def suggest(self, node: Hashable, label: Hashable, source: str = MODEL, score: float | None = None) -> None:
+        """Suggest the label of a node, as a model guesses it: evidence for predictions, not a label.
+
+        How often a source is right, and what it takes for what, is estimated from the labels told and from the graph, so a
+        source that guesses at random changes next to nothing. A node with a suggestion is asked for like any other, and
+        questions do not depend on suggestions.
+
+        Parameters
+        ----------
+        node : hashable
+            The node.
+        label : hashable
+            The label suggested; one that is not a class yet is not made one.
+        source : str
+            Who suggests it; a source has one suggestion per node, the last one.
+        score : float, optional
+            How sure the source is, from 0 to 1. Suggestions with like scores are judged together, so scores need not be
+            probabilities.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "left", 8: "right"})
+        >>> for node in (4, 5, 6, 7):
+        ...     learner.suggest(node, "right", source="a model")
+        >>> print(learner.sources[0])
+        a model: 4 suggestions, about 94 % right; none compared with a label yet
+        """
+        self.suggest_all({node: label}, source, None if score is None else {node: score})
+
+    def suggest_all(
+        self, labels: Mapping[Any, Hashable], source: str = MODEL, scores: Mapping[Any, float] | None = None
+    ) -> None:
+        """Suggest the labels of many nodes.
+
+        Parameters
+        ----------
+        labels : mapping
+            {node: label}.
+        source : str
+            Who suggests them.
+        scores : mapping, optional
+            {node: score}, how sure the source is, from 0 to 1.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.suggest_all({1: "left", 7: "right"}, source="a model", scores={1: 0.9, 7: 0.6})
+        >>> learner.sources[0].suggestions
+        2
+        """
+        index = self.graph.index
+        told = {index(node): score for node, score in (scores or {}).items()}
+        self._suggestions.add(source, {index(node): label for node, label in labels.items()}, told)
 
     def relabel(self, node: Hashable, label: Hashable) -> None:
         """Give a labeled node another label.

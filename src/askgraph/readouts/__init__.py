@@ -5,6 +5,7 @@ from __future__ import annotations
 from askgraph.readouts.cautious import Cautious, Doubt, doubt
 from askgraph.readouts.names import READOUTS, as_readout
 from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+from askgraph.readouts.suggested import Witness, with_suggestions
 
 __all__ = [
     "READOUTS",
@@ -16,6 +17,8 @@ __all__ = [
     "Readout",
     "Reweighted",
     "Tempered",
+    "Witness",
     "as_readout",
     "doubt",
+    "with_suggestions",
 ]

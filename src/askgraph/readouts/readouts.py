@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -206,6 +207,25 @@ class Consensus:
 
         found: Array = field.once("consensus", compute)
         return found
+
+    @staticmethod
+    def steps(field: Field) -> tuple[Array, Callable[[Array, Array], Array]]:
+        """Return the two steps of a consensus, for who has more to say of nodes between them.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+
+        Returns
+        -------
+        tuple of array and callable
+            The probabilities of nodes by their own votes, and the function that averages such probabilities with those of the
+            neighbors, its second argument, and makes them as sure as a consensus is.
+        """
+        p, origin = _read(field, tempered_or_plain(field), None), field.origin
+        power = _sharpness(field.space, p, _heard(p, origin.neighbors(p), origin.degrees), ~field.labeled)
+        return p, lambda own, others: _sharpened(_heard(own, origin.neighbors(others), origin.degrees), power)
 
 
 def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:

@@ -57,7 +57,8 @@ class Desk:
         if item is not None:
             others = sum(name != who for name in self.project.answers.of(item.place))
             check = item.place in self._checks
-            return {**asked, "question": {"item": self.show(item), "opinions": others, "spot_check": check}}
+            question = {"item": self.show(item), "opinions": others, "spot_check": check}
+            return {**asked, "question": {**question, "suggested": report.suggested(self.project, item.place)}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
         if self._any_left(who):

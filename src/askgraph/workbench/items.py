@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class Source:
     table
         A csv, tsv, jsonl or parquet file with one row per item; None where items are the nodes of ``graph``.
     graph
-        A file with a graph whose nodes are the ids.
+        A file with a graph whose nodes are the ids, or several.
     id
         The column of ids; by default the column called "id", else row numbers from 1.
     features
@@ -52,7 +53,7 @@ class Source:
     """
 
     table: FilePath | None = None
-    graph: FilePath | None = None
+    graph: FilePath | Sequence[FilePath] | None = None
     id: str | None = None
     features: Sequence[str] | None = None
     text: str | Sequence[str] | None = None
@@ -62,6 +63,12 @@ class Source:
     neighbors: int = 10
     vectors: str | None = None
     scale: str | None = None
+
+    @property
+    def graphs(self) -> list[FilePath]:
+        """The files with graphs."""
+        one = isinstance(self.graph, str | PathLike)
+        return [self.graph] if one else list(self.graph or ())  # type: ignore[arg-type, list-item]  # one path, or several
 
     @property
     def texts(self) -> list[str] | None:
@@ -108,19 +115,22 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
     )
     source = _fill_in(source, table)
     items = _make_items(source, table)
-    compared = (source.graph, source.features, source.texts, source.vectors, source.scale)
+    compared = (source.graphs, source.features, source.texts, source.vectors, source.scale)
     graph, notes = join_items(path, table, items.ids, *compared, source.neighbors)
     ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
     return items, graph, [*notes, ids]
 
 
 def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
-    if source.graph is None:
+    if not source.graphs:
         raise SettingError("what are the items? give a table, or a graph with --graph")
-    graph = read_graph(source.graph)
+    if len(source.graphs) > 1:
+        raise SettingError("several graphs: give a table with the ids of the items too, or one --graph")
+    (path,) = source.graphs
+    graph = read_graph(path)
     names = [graph.name(k) for k in range(graph.n_nodes)]
-    ids = _check_ids(source.graph, names, lambda k: f"node {k}")
-    return Items(ids), graph, [f"items are the nodes of {Path(source.graph).name}"]
+    ids = _check_ids(path, names, lambda k: f"node {k}")
+    return Items(ids), graph, [f"items are the nodes of {Path(path).name}"]
 
 
 def read_columns(path: FilePath) -> Table:
@@ -132,7 +142,7 @@ def _fill_in(source: Source, table: Table) -> Source:
     """Find the id column by its name, and choose features or text where the source does not say how to compare items."""
     found = source.id or next((name for name in table.header if name.casefold() == "id"), None)
     source = replace(source, id=found)
-    if any(given is not None for given in (source.features, source.text, source.vectors, source.graph)):
+    if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
         return source
     free = [name for name in table.header if name not in (found, source.image, source.label)]
     numbers = [name for name in free if is_numeric(table.cells(name))]

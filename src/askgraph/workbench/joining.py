@@ -13,7 +13,7 @@ import numpy as np
 from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
-from askgraph.graph.combine import with_features
+from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import join_written, text_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
@@ -34,7 +34,7 @@ def join_items(
     path: FilePath,
     table: Table,
     ids: list[str],
-    graph: FilePath | None,
+    graphs: Sequence[FilePath],
     features: Sequence[str] | None,
     text: Sequence[str] | None,
     vectors: str | None,
@@ -48,18 +48,28 @@ def join_items(
         raise SettingError(f"{' and '.join(named)}: compare items by one of them, or give the other as --graph")
     if scale not in SCALES or (scale is not None and features is None):
         raise SettingError(f"--scale {scale}: say none, unit or range, of columns of numbers (--features)")
-    given = None if graph is None else _read_graph_of(graph, ids)
-    edges = f"edges of {Path(graph or '').name}"
+    given, names = (
+        [_read_graph_of(graph, ids) for graph in graphs],
+        [f"edges of {Path(graph).name}" for graph in graphs],
+    )
     if not named:
-        if given is None:
+        if not given:
             raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
-        return given, [edges]
+        return (given[0] if len(given) == 1 else add_graphs(given)), names
     with working("comparing items"):
         compared = _compare(path, table, features, text, vectors, scale)
-        join = compared.join if given is None else partial(with_features, given)
-        found = join(compared.rows, neighbors)
+        found = compared.join(compared.rows, neighbors)
+        shares = [alikeness(graph, found, compared.rows) for graph in given]
+        found = add_alike(found, compared.rows, given, shares, neighbors)
     nearest = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
-    return found, [nearest, *([] if given is None else [f"together with the {edges}"])]
+    notes = [_note_given(name, share) for name, share in zip(names, shares, strict=True)]
+    return found, [nearest, *notes]
+
+
+def _note_given(edges: str, share: float) -> str:
+    if not share:
+        return f"without the {edges}: they join items that are no more alike than any two"
+    return f"together with the {edges}, which count for {share:.0%} of an edge between neighbors: so alike are the items they join"
 
 
 class _Compared(NamedTuple):

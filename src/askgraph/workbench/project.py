@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ import numpy as np
 from askgraph.errors import FileError, LabelError, ReusedKeyError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
+from askgraph.io.text import FilePath
 from askgraph.learner import Learner
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
@@ -25,6 +28,7 @@ from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, K
 from askgraph.workbench.cells import is_storable, one_line
 from askgraph.workbench.items import Source, read_items
 from askgraph.workbench.store import RESTORE, Item, Store, reporting_damage
+from askgraph.workbench.suggesting import read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
@@ -83,7 +87,7 @@ class Project:
         self.store, self.about = store, store.about
         if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(self.about.get(name), kind)]:
             raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {RESTORE}")
-        self.answers = Answers(self.about["classes"])
+        self.answers = Answers(self.about["classes"] or self._suggested_classes())
         self._learner: Learner | None = None
         self._untold: list[
             tuple[int, Decision, Decision]
@@ -100,6 +104,7 @@ class Project:
         settings: Settings | None = None,
         seed: int = 0,
         overlap: int = 1,
+        suggestions: Sequence[FilePath] = (),
     ) -> None:
         """Make a new project file from a table or a graph.
 
@@ -119,6 +124,8 @@ class Project:
             The seed of all random choices.
         overlap
             The number of people who should label each item.
+        suggestions
+            Files with what models suggest, as in :meth:`suggest`.
         """
         if source.image is not None and images is None:
             raise SettingError(f"column {source.image!r} names images: in which folder are they? give it with --images")
@@ -131,6 +138,9 @@ class Project:
         items, graph, notes = read_items(source)
         for label in set(items.labels or ()) - {None}:
             check_name(str(label), "class")
+        places, imported = {id: k for k, id in enumerate(items.ids)}, [name for name in items.labels or () if name]
+        given = names or sorted(set(imported))
+        suggested = [one for file in suggestions for one in read_suggestions(file, places, list(map(str, given)))]
         about = {
             "project": Path(path).stem,
             "uid": str(uuid.uuid4()),
@@ -143,6 +153,9 @@ class Project:
             "overlap": overlap,
         }
         Store.create(path, items, graph, about)
+        if suggested:
+            with cls.open(path, write=True) as project:
+                project.store.suggest(suggested)
 
     @classmethod
     @contextmanager
@@ -317,6 +330,32 @@ class Project:
         found = [self.store.logged(f"{key}:{k}" if k else key) for k in range(n)]
         return None if None in found else [answer.label for answer in found if answer]
 
+    def suggest(self, file: FilePath) -> list[str]:
+        """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
+
+        Parameters
+        ----------
+        file
+            A csv, tsv, jsonl or parquet file with the columns item (or id) and label, and perhaps score (from 0 to 1) and
+            source; by default the source is the name of the file. While the project has no classes, those suggested become
+            its classes; after that, a label that is not a class is an error.
+
+        Returns
+        -------
+        list of str
+            One line per source: how many suggestions it has, and how good they are by the labels so far.
+        """
+        places = {id: k for k, id in enumerate(self.store.ids())}
+        new = read_suggestions(file, places, self.answers.classes)
+        self.store.suggest(new)
+        if not self.answers.classes:
+            self.answers.declared = tuple(self._suggested_classes())
+        self._learner = None
+        return [str(source) for source in self.learner.sources]
+
+    def _suggested_classes(self) -> list[str]:
+        return sorted({one.label for one in self.store.suggestions()})
+
     def place(self, id: str) -> int:
         """Return the place of an item: its row number from 0, which is its node in the graph.
 
@@ -406,6 +445,10 @@ class Project:
         with reporting_damage(self.store.path):
             settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
         learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
+        for source, suggested in groupby(self.store.suggestions(), key=attrgetter("source")):
+            said = list(suggested)
+            scores = {one.item: one.score for one in said if one.score is not None}
+            learner.suggest_all({one.item: one.label for one in said}, source, scores)
         if self.answers.labels:
             learner.tell_all(self.answers.labels, self._predicted(self.answers.labels))
         for item in self.answers.aside:

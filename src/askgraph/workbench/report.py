@@ -190,3 +190,23 @@ def checkup(project: Project) -> dict[str, Any]:
 def _median(answers: Any, who: str) -> float | None:
     times = [a.seconds for a in answers.log.values() if a.who == who and a.seconds is not None]
     return float(np.median(times)) if times else None
+
+
+def suggested(project: Project, place: int) -> list[dict[str, Any]]:
+    """Return the labels that models suggest for an item, the one with the most sources first, and who suggests each."""
+    found: dict[str, list[str]] = {}
+    for one in project.store.suggestions(place):
+        sure = "" if one.score is None else f" ({one.score:.0%} sure)"
+        found.setdefault(one.label, []).append(f"{one.source}{sure}")
+    ranked = sorted(found.items(), key=lambda label: -len(label[1]))
+    return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
+
+
+def suspect_suggestions(project: Project, n: int) -> list[dict[str, Any]]:
+    """Return the suggestions that are most likely wrong, as :meth:`askgraph.Learner.suspect_suggestions` ranks them."""
+    found = project.learner.suspect_suggestions(n)
+    items = project.store.items(int(str(one.node)) for one in found)
+    return [
+        {"item": item.id, "title": project.title(item), **{k: v for k, v in one._asdict().items() if k != "node"}}
+        for item, one in zip(items, found, strict=True)
+    ]

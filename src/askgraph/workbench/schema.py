@@ -35,6 +35,10 @@ VERSIONS = [
     [  # what was predicted before the answer to a spot check
         "ALTER TABLE answers ADD COLUMN predicted TEXT",
     ],
+    [  # labels that models suggest
+        """CREATE TABLE suggestions (item INTEGER NOT NULL REFERENCES items, source TEXT NOT NULL, label TEXT NOT NULL,
+           score REAL, at TEXT NOT NULL, PRIMARY KEY (item, source)) STRICT""",
+    ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

@@ -27,6 +27,7 @@ from askgraph.workbench.cells import is_storable
 from askgraph.workbench.items import Items
 from askgraph.workbench.old_log import put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, upgrade, version
+from askgraph.workbench.suggesting import Suggested
 
 PART_BYTES = 2**25  # a larger array is stored in several rows
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
@@ -204,6 +205,22 @@ class Store:
         """Store the expected error at a number of labels."""
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
+
+    def suggest(self, suggested: Sequence[Suggested]) -> None:
+        """Store suggestions, all or none; one of the same source for the same item is replaced."""
+        query, at = "INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?, ?)", now()
+        with self._transaction():
+            for one in suggested:
+                self._execute(query, *one, at)
+
+    def suggestions(self, place: int | None = None) -> list[Suggested]:
+        """Return the suggestions for the item at a place, or for all items; none where the file has no table of them yet."""
+        if not self._rows("SELECT 1 FROM sqlite_schema WHERE name = 'suggestions'"):
+            return []
+        query, one = "SELECT item, source, label, score FROM suggestions", () if place is None else (place,)
+        return [
+            Suggested(*row) for row in self._rows(f"{query}{' WHERE item = ?' * len(one)} ORDER BY source, item", *one)
+        ]
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""

@@ -5,7 +5,7 @@ import { swatch } from "./palette.js";
 import { classes } from "../lib/store.js";
 
 /** @type {[string, Child][]} */
-const ANSWERS = [["s", "Ask me later"], ["c", "Cannot tell"], ["x", "Not a valid item"], ["n", "A new class"], ["⌫ or u", "Undo"]];
+const ANSWERS = [["s", "Ask me later"], ["c", "Cannot tell"], ["x", "Not a valid item"], ["n", "A new class"], ["Enter", "As suggested"], ["⌫ or u", "Undo"]];
 /** @type {[string, Child][]} */
 const VIEWS = [["w", "Why this one"], ["t", "Table of all items"], ["m", "Map"], ["p", "Where I am"], ["h", "History"], ["Esc", "Back to the question"], ["?", "This help"]];
 /** @type {[string, Child][]} */

@@ -60,8 +60,10 @@ export function questionView(root) {
   }
 
   /** @param {Question} question */
-  function drawQuestion({ item, opinions, spot_check }) {
+  function drawQuestion({ item, opinions, spot_check, suggested }) {
     clear(card, h("div", { class: "fresh" },
+      suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, "Suggested by ", data(by), ": ",
+        h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
       spot_check && h("p", { class: "opinions" }, "A spot check: drawn at random, to see how good the predictions are."),
       opinions > 0 && h("p", { class: "opinions" }, `${plural(opinions, "other person has", "other people have")} answered this one.`),
       contents(item)));
@@ -125,6 +127,8 @@ export function questionView(root) {
         s: () => answer("later"), c: () => answer("cannot"), x: () => answer("invalid"),
         n: buttons.openNew, w: toggleWhy, "/": buttons.openFilter,
       };
+      const suggested = store.question?.suggested[0];
+      if (suggested && !pressable(document.activeElement)) own.Enter = () => answer("label", suggested.label);
       const does = chosen ? () => answer("label", chosen.name) : own[key];
       does?.();
       return Boolean(does);
@@ -134,6 +138,11 @@ export function questionView(root) {
 
 /** Opens the panel of reasons with the next card. */
 export const openWhy = () => keep(WHY, "open");
+
+/** Whether Enter presses this element itself.
+ * @param {Element | null} element
+ */
+const pressable = (element) => Boolean(element?.closest("button, a, summary"));
 
 const whyOpen = () => look(WHY) === "open";
 

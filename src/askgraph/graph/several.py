@@ -1,0 +1,74 @@
+"""Given graphs beside items that can be compared: how far a graph joins what is alike, and the sum of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, eye_array, issparse
+
+from askgraph.graph.build import nearest_neighbors, unit_rows
+from askgraph.graph.graph import Graph
+from askgraph.types import Array
+
+LEAST = 0.05  # a graph whose edges are less alike than this share counts as one that has nothing to do with the rows
+EDGES = 100_000  # edges of a graph that are looked at, evenly spaced; more of them change nothing
+
+
+def alikeness(graph: Graph, compared: Graph, rows: Any) -> float:
+    """Return how much more alike the ends of a graph's edges are than any two nodes, by cosine, from 0 to 1.
+
+    1 is what the edges of ``compared`` have, which joins the nearest rows; a graph whose edges have nothing to do with the rows
+    has 0.
+    """
+    rows = unit_rows(rows)
+    total = np.asarray(rows.sum(axis=0)).ravel()
+    any_two = float(total @ total) / rows.shape[0] ** 2
+    here, nearest = (_mean_cosine(one, rows) - any_two for one in (graph, compared))
+    share = min(here / nearest, 1.0) if nearest > 0 else 1.0
+    return float(share) if share >= LEAST else 0.0
+
+
+def add_graphs(graphs: Sequence[Graph]) -> Graph:
+    """Return the sum of graphs over the same nodes, edges of each of the same mean weight; keep the first one's names."""
+    return Graph(csr_array(sum(map(_even, graphs[1:]), _even(graphs[0]))), names=graphs[0].names)
+
+
+def add_alike(
+    compared: Graph, rows: Any, given: Sequence[Graph], shares: Sequence[float], k: int = 10, hops: int = 2
+) -> Graph:
+    r"""Return the sum of ``compared``, of given graphs, and of the nearest by rows smoothed along the given graphs.
+
+    Rows of length 1 are smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times, with W the sum of the given graphs, edges
+    of each of mean weight 1 times its share. After each time every node is joined to its k nearest by cosine. Edges of all these
+    graphs have the same mean weight, those of a given graph its share of it. So a graph of few edges counts for few, and one
+    with share 0 for nothing.
+    """
+    if not any(shares):
+        return compared
+    W = csr_array(sum(share * _even(graph) for graph, share in zip(given, shares, strict=True)))
+    looped = W + eye_array(compared.n_nodes)
+    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
+    average, rows, parts = root @ looped @ root, unit_rows(rows)[:, :-1], [_even(compared), W]
+    for _ in range(hops):
+        rows = average @ rows
+        parts.append(_even(nearest_neighbors(rows, k, "cosine", bandwidth=None)))
+    return Graph(csr_array(sum(parts[1:], parts[0])), names=compared.names).noted(*compared.notes)
+
+
+def _even(graph: Graph) -> csr_array:
+    """Return the weights of a graph, scaled to mean 1 over its edges."""
+    return csr_array(graph.weights / (graph.weights.data.mean() if graph.weights.nnz else 1.0))
+
+
+def _mean_cosine(graph: Graph, rows: Any) -> float:
+    """Return the mean cosine of rows of length 1 over the ends of edges, weights counted; 0 for a graph without edges."""
+    edges = graph.weights.tocoo()
+    if not edges.nnz:
+        return 0.0
+    some = slice(None, None, max(1, edges.nnz // EDGES))
+    a, b = rows[edges.row[some]], rows[edges.col[some]]
+    product = a.multiply(b) if issparse(a) else a * b
+    cosines: Array = np.asarray(product.sum(axis=1)).ravel()
+    return float(np.average(cosines, weights=edges.data[some]))
