@@ -51,7 +51,7 @@ def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple
     """Return the votes that these labels give in a prior without labels, and leave-one-out of the labels, both by K."""
     nodes, codes = _columns(labels)
     G = np.hstack([prior.space.pick(prior.columns(part), nodes) for part in _parts(nodes)])
-    inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
+    inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, 0.0) ** 2))
     Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
     weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]

@@ -45,6 +45,8 @@ class Prior(ABC):
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
     tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal
+    signed: ClassVar[bool] = False  # whether covariances may be negative; those of a graph are not
+    noise: float = 0.0  # the label noise γ that every label has here, besides its own
     reason: str = ""  # the engine's name, and why it was chosen
 
     def __init__(self, precision: Precision, space: Space | None = None) -> None:
