@@ -47,6 +47,25 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
     return left
 
 
+def pulls(field: Field, nodes: IntArray, ends: Sequence[IntArray]) -> list[Array]:
+    """Return how the votes at some nodes, ``ends``, move with the label of each of these nodes: ∂h/∂Y_l, one array per label.
+
+    The prior must be a sum, and a label that was folded in must be one of the sample, its ends the node's neighbors.
+    """
+    known, root = known_root(field)
+    inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
+    column = {x.node: at for at, x in enumerate(known)}
+    V, found = field.factor[:, : len(known)], []
+    for node, some in zip(nodes.tolist(), ends, strict=True):
+        there = field.space.pick(V, some)
+        if node in column:
+            found.append(there @ inverse[:, column[node]])
+        else:
+            G = field.prior.neighbor_columns[node] - there @ field.space.pick(V, node)
+            found.append(G * field.prior.precision.extra[node])
+    return found
+
+
 def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
     """Return the votes that these labels give in a prior without labels, and leave-one-out of the labels, both by K."""
     nodes, codes = _columns(labels)
