@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array, hstack, issparse
+from scipy.sparse import diags_array, eye_array, issparse
 
 from askgraph.errors import GraphError, SettingError
 from askgraph.graph.build import check_features, unit_rows
@@ -14,7 +14,9 @@ from askgraph.graph.graph import Graph
 from askgraph.types import Array
 
 HOPS = 2  # how often features are smoothed
-RANK = 64  # columns that stand for features of more columns
+SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
+RANK = 64  # columns of Φ, at most
+EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
 FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
 
 
@@ -29,12 +31,12 @@ def checked_rows(graph: Graph, X: Any) -> Any:
 
 
 def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
-    r"""Yield rows scaled to length 1, then smoothed once, twice, … by :math:`D^{-1/2} (W + I) D^{-1/2}`."""
+    r"""Yield rows as they are, then smoothed once, twice, … by :math:`D^{-1/2} (W + I) D^{-1/2}`."""
     if not isinstance(hops, int) or hops < 1:
         raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
     looped = graph.weights + eye_array(graph.n_nodes)
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
-    average, rows = root @ looped @ root, unit_rows(rows)[:, :-1]
+    average = root @ looped @ root
     yield rows
     for _ in range(hops):
         rows = average @ rows
@@ -42,24 +44,29 @@ def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
 
 
 def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
-    r"""Return Φ: ΦΦᵀ is the mean of the cosine kernels of features smoothed 0, 1 and 2 times, each of variance 1.
+    r"""Return Φ: ΦΦᵀ is about the mean of the cosine kernels of features smoothed 0, 1 and 2 times, each of variance 1.
 
-    The variance of a kernel is about its mean, :math:`\mathrm{mean}\, K_{ii} - \mathrm{mean}\, K_{ij}`. With more columns than
-    ``rank``, Φ has the ``rank`` directions in which features vary most, scaled to variance 1 again.
+    The variance of a kernel is about its mean, :math:`\mathrm{mean}\, K_{ii} - \mathrm{mean}\, K_{ij}`. Of features of more
+    than SKETCH columns the directions in which rows vary most are smoothed, and of more than ``rank`` columns in all, Φ has the
+    ``rank`` largest directions: its variance then falls short of 1 by what a node shares with hardly any other.
 
     >>> import askgraph as ag
     >>> phi = feature_columns(ag.chain(3), [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    >>> phi.shape, round(float((phi**2).sum(axis=1).mean() - (phi.mean(axis=0) ** 2).sum()), 6)
+    >>> phi.shape, round(variance_of(phi), 6)
     ((3, 6), 1.0)
     """
-    blocks = [unit_rows(rows)[:, :-1] for rows in smoothed(graph, checked_rows(graph, X), HOPS)]
-    kept = [block / np.sqrt(scale) for block in blocks if (scale := variance_of(block)) > FLAT]
+    rows = unit_rows(checked_rows(graph, X))[:, :-1]
+    first, *others = smoothed(graph, _largest([rows], SKETCH) if rows.shape[1] > SKETCH else rows, HOPS)
+    blocks = [(first, variance_of(rows))]
+    blocks += [(block, variance_of(block)) for block in (unit_rows(other)[:, :-1] for other in others)]
+    kept = [block / np.sqrt(variance) for block, variance in blocks if variance > FLAT]
     if not kept:
         raise GraphError("all rows of features have the same direction: they tell no node from another")
-    whole = _beside(kept)
-    columns: Any = _largest(whole, rank) if whole.shape[1] > rank else whole
-    dense = columns.toarray() if issparse(columns) else columns
-    return np.asarray(dense / np.sqrt(variance_of(dense)))
+    if sum(block.shape[1] for block in kept) > rank:
+        columns = _largest(kept, rank)
+    else:
+        columns = np.hstack([block.toarray() if issparse(block) else block for block in kept])
+    return np.asarray(columns / np.sqrt(len(kept)))
 
 
 def variance_of(rows: Any) -> float:
@@ -68,13 +75,22 @@ def variance_of(rows: Any) -> float:
     return float(square / rows.shape[0] - np.square(np.asarray(rows.mean(axis=0))).sum())
 
 
-def _beside(blocks: Sequence[Any]) -> Any:
-    return csr_array(hstack(blocks, format="csr")) if issparse(blocks[0]) else np.hstack(blocks)
+def _largest(blocks: Sequence[Any], rank: int) -> Array:
+    """Return the rows of blocks that stand side by side, in their ``rank`` largest singular directions.
 
+    This is a randomized SVD (Halko, Martinsson & Tropp 2011) that never puts the blocks together: some are sparse, some dense.
+    """
+    n, ends = blocks[0].shape[0], np.cumsum([block.shape[1] for block in blocks])
+    wide = min(rank + EXTRA, n, int(ends[-1]))
 
-def _largest(rows: Any, rank: int) -> Array:
-    """Return rows in their ``rank`` largest singular directions, by a randomized SVD."""
-    from sklearn.utils.extmath import randomized_svd
+    def times(x: Array) -> Array:
+        return np.asarray(sum(block @ part for block, part in zip(blocks, np.split(x, ends[:-1]), strict=True)))
 
-    left, values, _ = randomized_svd(rows, min(rank, *rows.shape), random_state=0)
-    return np.asarray(left * values)
+    def transposed(x: Array) -> Array:
+        return np.vstack([block.T @ x for block in blocks])
+
+    found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
+    for _ in range(ROUNDS):
+        found = np.linalg.qr(times(np.linalg.qr(transposed(found))[0]))[0]
+    left, values, _ = np.linalg.svd(transposed(found).T, full_matrices=False)
+    return np.asarray(found @ (left * values)[:, :rank])

@@ -16,6 +16,7 @@ from askgraph.field import Field, coding
 from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.events import Event, Step, replay
+from askgraph.learner.features import Features, check_sampler, join_features, make_prior
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
@@ -23,8 +24,7 @@ from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, questions
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.telling import Told
-from askgraph.learner.tuning import Tuner, named_graphs
-from askgraph.priors import prior as choose_prior
+from askgraph.learner.tuning import ALONE, Tuner, chooses, named_graphs
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
 from askgraph.utilities import Criterion, Utility
@@ -40,7 +40,8 @@ class Learner(Told):
     Parameters
     ----------
     graph : Graph, ShardedGraph or {name: Graph}
-        The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``.
+        The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``. It may be left out
+        where there are features.
     utility : str, Criterion or callable
         A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better.
     delta : float, optional
@@ -56,13 +57,18 @@ class Learner(Told):
     doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs, spot_checks
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
-        Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
-        labels; ``choice`` says which and why.
+        Whether to choose among several graphs and their sum, among ridges of one graph, or with features and without, by
+        leave-one-out, at 8, 16, … 256 labels; ``choice`` says which and why.
+    features : array or sparse matrix, optional
+        Features of the nodes: one row per node, in the graph's order. Rows are scaled to length 1 and smoothed along the
+        edges. Beside a graph, they join alike nodes as :func:`askgraph.with_features` does, and a linear function of them is
+        added to the field. Without a graph, each node is joined to its ten nearest by cosine, and the linear function is added
+        once leave-one-out asks for it.
 
     Attributes
     ----------
     graph : Graph or ShardedGraph
-        The graph; of several graphs, the first.
+        The graph; of several graphs, the first; with features, the graph in use.
     settings : Settings
         The options that were given.
     seed : int
@@ -82,7 +88,7 @@ class Learner(Told):
 
     def __init__(
         self,
-        graph: Graph | ShardedGraph | Mapping[str, Graph],
+        graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
         utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",
@@ -103,6 +109,7 @@ class Learner(Told):
         small_components: Literal["wait", "ask"] = "wait",
         hubs: Literal["discount", "skip", "ask"] | None = None,
         spot_checks: int = 0,
+        features: Any = None,
     ) -> None:
         settings = Settings(
             utility=utility,
@@ -122,7 +129,8 @@ class Learner(Told):
             hubs=hubs,
             spot_checks=spot_checks,
         )
-        self._begin(named_graphs(graph, tune), settings, engine, as_seed(rng), declared_classes(classes))
+        graphs, linear = _joined(graph, features, tune)
+        self._begin(graphs, settings, engine, as_seed(rng), declared_classes(classes), features=linear)
 
     def _begin(
         self,
@@ -132,10 +140,13 @@ class Learner(Told):
         seed: int,
         declared: list[Hashable],
         field: Field | None = None,
+        features: Features | None = None,
     ) -> None:
-        self._graphs, self.settings, self.seed = graphs, settings, seed
+        if features is not None:
+            check_sampler(settings)
+        self._graphs, self._features, self.settings, self.seed = graphs, features, settings, seed
         self.graph, self._readout = next(iter(graphs.values())), settings.decide
-        self._tuner = Tuner.of(graphs, settings, engine) if settings.tune else None
+        self._tuner = Tuner.of(graphs, settings, engine, features) if chooses(settings, features) else None
         self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
         self._history = History(declared)
         start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
@@ -146,9 +157,9 @@ class Learner(Told):
     def _prior(self, engine: str | Prior) -> Prior:
         if self._tuner is not None:
             return self._tuner.prior()
-        if not isinstance(engine, str):
-            return engine
-        return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
+        if isinstance(engine, str):
+            return make_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns, self._features)
+        return engine if self._features is None else self._features.added(engine)
 
     def __repr__(self) -> str:
         labels, engine = len(self.labels), self._field.prior.name
@@ -346,7 +357,7 @@ class Learner(Told):
         """
         engine = self._field.prior.name if self._tuner is None else self._tuner.engine
         log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
-        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log)
+        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log, features=self._features)
         whole = told._replace(orders=self._history.orders, field=self._field, choice=self.choice) if state else told
         saving.write(path, whole, self._field.space.writes)
         self._field.space.barrier()
@@ -367,7 +378,16 @@ class Learner(Told):
         """
         saved = saving.read(path)
         learner = cls.__new__(cls)
-        learner._begin(saved.graphs, saved.settings, saved.engine, saved.seed, list(saved.declared), saved.field)
+        begun = (
+            saved.graphs,
+            saved.settings,
+            saved.engine,
+            saved.seed,
+            list(saved.declared),
+            saved.field,
+            saved.features,
+        )
+        learner._begin(*begun)
         log = [Event(*event) for event in saved.log]
         if saved.field is None:
             for event in log:
@@ -412,3 +432,18 @@ class Learner(Told):
     def _answered(self) -> int:
         """The number of nodes that are labeled or set aside, which is the number of the next question, from 0."""
         return self._field.held + len(self._history.set_aside)
+
+
+def _joined(graph: Any, features: Any, tune: bool) -> tuple[dict[str, Graph], Features | None]:
+    """Return {name: graph} and the linear part of the field, of a graph, of a graph and features, or of features alone."""
+    if features is None:
+        if graph is None:
+            raise SettingError("what joins the nodes? give a graph, features, or both")
+        return named_graphs(graph, tune), None
+    if isinstance(features, Features):
+        return named_graphs(graph, tune), features
+    given = {} if graph is None else named_graphs(graph, tune)
+    if len(given) > 1:
+        raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
+    joined, linear = join_features(next(iter(given.values()), None), features)
+    return {next(iter(given), ALONE): joined}, linear

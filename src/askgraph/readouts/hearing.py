@@ -52,7 +52,9 @@ def heard_without(field: Field, evidence: Evidence) -> Array:
     around = np.zeros((left.nodes.size, evidence.classes))
     np.add.at(around, owner, weight[:, None] * p)
     total = np.asarray(np.bincount(owner, weight, left.nodes.size), dtype=float)
-    return np.asarray((1 - HEARD) * evidence.predicted + HEARD * coding.ratio(around, total[:, None], evidence.predicted))
+    return np.asarray(
+        (1 - HEARD) * evidence.predicted + HEARD * coding.ratio(around, total[:, None], evidence.predicted)
+    )
 
 
 def _read(votes: Array, evidence: Evidence, owner: IntArray) -> Array:

@@ -17,6 +17,7 @@ from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.learner import Learner
+from askgraph.learner.features import takes_features
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
 from askgraph.support.wording import counted, few
@@ -383,7 +384,8 @@ class Project:
     def _new_learner(self) -> Learner:
         with reporting_damage(self.store.path):
             settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
-        learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
+        features = self.store.features() if takes_features(settings) else None
+        learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes, features=features)
         if self.answers.labels:
             learner.tell_all(self.answers.labels, self._predicted(self.answers.labels))
         for item in self.answers.aside:
