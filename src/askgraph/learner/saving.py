@@ -17,7 +17,6 @@ from askgraph.learner.settings import Settings
 from askgraph.learner.tuning import ALONE, Choice, alternatives
 from askgraph.priors import ENGINES
 from askgraph.priors.precision import Precision
-from askgraph.priors.summed import Summed
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
 
 Path = str | os.PathLike[str]
@@ -60,8 +59,7 @@ def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
 
 
 def _state(field: Field, choice: Choice | None) -> dict[str, Any]:
-    scale = field.origin.scale if isinstance(field.origin, Summed) else None
-    made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": scale}
+    made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": field.origin.scale}
     return {"state": json.dumps(made), **{f"state_{key}": x for key, x in to_arrays(field).items()}}
 
 
