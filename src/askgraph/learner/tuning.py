@@ -19,6 +19,7 @@ from askgraph.learner.features import Features, make_prior
 from askgraph.learner.settings import Settings
 from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
+from askgraph.readouts.hearing import surprise_heard
 from askgraph.readouts.temperature import surprise
 
 # numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
@@ -147,7 +148,8 @@ class Tuner:
             Label(node, classes.index(label), self.settings.noise if noise is None else noise)
             for node, (label, noise) in told.items()
         ]
-        prices = {name: surprise(self._made(name), labels, len(classes)) for name in self.candidates}
+        price = surprise if all(one.features is None for one in self.candidates.values()) else surprise_heard
+        prices = {name: price(self._made(name), labels, len(classes)) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
         chosen = best if losses[best] + MARGIN < losses[first] else first

@@ -7,11 +7,14 @@ read without it, and what they say together is priced beside what the node's own
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.field import OPEN, Field, Label, coding
 from askgraph.field.leave_one_out import pulls
-from askgraph.readouts.temperature import FAINT, ODD, Evidence
+from askgraph.priors.base import Prior
+from askgraph.readouts.temperature import FAINT, ODD, Evidence, evidence_alone
 from askgraph.types import Array, IntArray
 
 HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
@@ -35,26 +38,59 @@ def _better_heard(field: Field) -> bool:
     return not own + MARGIN < _loss(heard_without(field, evidence), evidence)
 
 
+def surprise_heard(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
+    """Return -Σ ln p of labels in nats, each from all others, by the node's own votes or with its neighbors: what is less.
+
+    The number is that of the labels that are not alone in their class, which count. The prior has no label yet. This takes one
+    solve per label.
+    """
+    ends, weights = _around(prior, [x.node for x in labels])
+    votes, evidence, moved, counted = evidence_alone(prior, labels, classes, ends)
+    if evidence is None or evidence.seen.size < 2 or not counted:
+        return (evidence.freely[2] if evidence else counted * np.log(classes)), counted
+    told = {x.node: x.label for x in labels}
+    q = _heard(evidence, ends, weights, moved, lambda nodes: prior.space.pick(votes, nodes), told)
+    return min(evidence.freely[2], _loss(q, evidence)), counted
+
+
 def heard_without(field: Field, evidence: Evidence) -> Array:
     """Return what each label left out and its neighbors say together without it, one row per label."""
-    left, W = evidence.left, field.origin.precision.graph.weights
-    spans = [slice(W.indptr[node], W.indptr[node + 1]) for node in left.nodes.tolist()]
-    ends = [W.indices[span] for span in spans]
-    owner = np.repeat(np.arange(left.nodes.size), [some.size for some in ends])
+    nodes = evidence.left.nodes
+    ends, weights = _around(field.origin, nodes.tolist())
+    told = {x.node: x.label for x in field.labels if x.noise == 0 and x.label != OPEN}
+    moved = pulls(field, nodes, ends)
+    return _heard(evidence, ends, weights, moved, lambda nodes: field.space.pick(field.votes, nodes), told)
+
+
+def _around(prior: Prior, nodes: Sequence[int]) -> tuple[list[IntArray], list[Array]]:
+    """Return the neighbors of some nodes, and the weights of the edges to them."""
+    W = prior.precision.graph.weights
+    spans = [slice(W.indptr[node], W.indptr[node + 1]) for node in nodes]
+    return [W.indices[span] for span in spans], [W.data[span] for span in spans]
+
+
+def _heard(
+    evidence: Evidence,
+    ends: Sequence[IntArray],
+    weights: Sequence[Array],
+    moved: Sequence[Array],
+    votes_at: Callable[[IntArray], Array],
+    told: Mapping[int, int],
+) -> Array:
+    """Return what labels left out and their neighbors say together; a neighbor that was told a label says that label."""
+    left, own, count = evidence.left, evidence.predicted, len(ends)
+    owner = np.repeat(np.arange(count), [some.size for some in ends])
     if not owner.size:
-        return evidence.predicted
-    every, weight = np.concatenate(ends), np.concatenate([W.data[span] for span in spans])
+        return own
+    every, weight = np.concatenate(ends), np.concatenate(weights)
     gap = np.eye(evidence.classes)[left.labels] - left.votes
-    moved = np.concatenate(pulls(field, left.nodes, ends))[:, None] * gap[owner]
-    votes = np.maximum(field.space.pick(field.votes, every) - moved, 0.0)
-    told = field.space.pick(field.certain, every)
-    p = np.where(told[:, None], field.space.pick(field.certain_votes, every), _read(votes, evidence, owner))
-    around = np.zeros((left.nodes.size, evidence.classes))
+    votes = np.maximum(votes_at(every) - np.concatenate(moved)[:, None] * gap[owner], 0.0)
+    p, label = _read(votes, evidence, owner), np.array([told.get(node, -1) for node in every.tolist()])
+    p[label >= 0] = np.eye(evidence.classes)[label[label >= 0]]
+    around = np.zeros((count, evidence.classes))
     np.add.at(around, owner, weight[:, None] * p)
-    total = np.asarray(np.bincount(owner, weight, left.nodes.size), dtype=float)
-    return np.asarray(
-        (1 - HEARD) * evidence.predicted + HEARD * coding.ratio(around, total[:, None], evidence.predicted)
-    )
+    total = np.asarray(np.bincount(owner, weight, count), dtype=float)
+    return np.asarray((1 - HEARD) * own + HEARD * coding.ratio(around, total[:, None], own))
 
 
 def _read(votes: Array, evidence: Evidence, owner: IntArray) -> Array:

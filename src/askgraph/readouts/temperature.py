@@ -95,14 +95,21 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
 
     The prior has no label yet. This takes one solve per label.
     """
+    _, evidence, _, counted = evidence_alone(prior, labels, classes)
+    return evidence.freely[2] if evidence else counted * np.log(classes), counted
+
+
+def evidence_alone(
+    prior: Prior, labels: Sequence[Label], classes: int, ends: Sequence[IntArray] = ()
+) -> tuple[Array, Evidence | None, list[Array], int]:
+    """Return the votes of labels in a prior without any, the evidence, ∂h/∂Y_l at the ends of each label, and how many count."""
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
-    votes, left = left_out_alone(prior, labels, classes)
+    votes, left, moved = left_out_alone(prior, labels, classes, ends)
     labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
     told = _Votes(prior.space, _above_zero(prior, votes), labeled, counts, counts)
-    counted = int((counts[codes] > 1).sum())
-    loss = Evidence.read(told, left, np.ones(codes.size)).freely[2] if told.tell else counted * np.log(classes)
-    return loss, counted
+    evidence = Evidence.read(told, left, np.ones(codes.size)) if told.tell else None
+    return votes, evidence, moved, int((counts[codes] > 1).sum())
 
 
 def _above_zero(prior: Prior, votes: Array) -> Array:
