@@ -216,3 +216,20 @@ def test_labels_that_are_equal_are_one_class_whatever_library_holds_them():
     model = ag.GraphClassifier(random_state=0).fit(X, held)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X).shape == (150, 3)
+
+
+def test_features_count_beside_a_given_graph_and_rows_may():
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) % 2
+    X = np.eye(2)[truth] @ rng.normal(size=(2, 8)) + 0.5 * rng.normal(size=(60, 8))
+    W = np.triu(rng.random((60, 60)) < 0.08, 1).astype(float)
+    y = np.where(np.arange(60) < 16, truth, -1)
+    plain = ag.GraphClassifier(graph="precomputed").fit(W + W.T, y)
+    both = ag.GraphClassifier(graph="precomputed").fit(W + W.T, y, features=X)
+    assert (both.transduction_ == truth).mean() > max(0.8, (plain.transduction_ == truth).mean())
+    np.testing.assert_allclose(both.predict_proba((W + W.T)[:5] * 0.5).sum(axis=1), 1)
+    rows = ag.GraphClassifier(k=5, metric="cosine", linear=True).fit(X, y)
+    assert set(rows.learner_.choice.losses) == {"the graph", "the graph + features"}
+    assert (rows.predict(X + 0.01) == truth).mean() > 0.8
+    with pytest.raises(ag.SettingError, match="precomputed"):
+        ag.GraphClassifier().fit(X, y, features=X)

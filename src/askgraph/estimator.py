@@ -19,6 +19,7 @@ from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
 from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
+from askgraph.learner.features import linear_part
 from askgraph.learner.labels import label_array, plain_label
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
@@ -48,6 +49,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         The weight of an edge, as in :func:`nearest_neighbors`.
     scale : bool
         Whether to scale every column of the training rows to [−1, 1] first.
+    linear : bool
+        Whether to add a linear function of the rows to the field once leave-one-out asks for it, as ``Learner(features=X)``
+        does; for ``graph="neighbors"`` only. With ``graph="precomputed"`` pass features to :meth:`fit`.
     delta : float, optional
         The ridge of the field; None for a thousandth of the mean degree.
     utility : str, Criterion or callable
@@ -82,6 +86,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         metric: Any = "euclidean",
         bandwidth: Any = "self-tuning",
         scale: bool = False,
+        linear: bool = False,
         delta: float | None = None,
         utility: Any = "influence",
         doubt: Any = "sqrt",
@@ -95,6 +100,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.metric = metric
         self.bandwidth = bandwidth
         self.scale = scale
+        self.linear = linear
         self.delta = delta
         self.utility = utility
         self.doubt = doubt
@@ -103,7 +109,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.engine = engine
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, features: Any = None) -> Self:
         """Build the graph and learn from the labels that are known.
 
         Parameters
@@ -112,15 +118,28 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             One row per sample, labeled or not; with ``graph="precomputed"`` the symmetric weight matrix.
         y : array
             One label per row; −1 (or None) where the label is not known.
+        features : array or sparse matrix, optional
+            With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
 
         Returns
         -------
         GraphClassifier
             This classifier.
+
+        Examples
+        --------
+        >>> W, X = np.diag([1.0, 1.0, 1.0], 1), [[1.0, 0.0], [0.9, 0.1], [0.1, 0.9], [0.0, 1.0]]
+        >>> model = GraphClassifier(graph="precomputed", readout="map").fit(W + W.T, ["a", None, None, "b"], features=X)
+        >>> model.transduction_.tolist()
+        ['a', 'a', 'b', 'b']
         """
+        if features is not None and not self._given:
+            raise SettingError(
+                "features go with graph='precomputed': rows of graph='neighbors' are features themselves"
+            )
         X = self._validated(X)
         labels, known = _split(y, X.shape[0])
-        return self._fit(X, labels, known, ())
+        return self._fit(X, labels, known, (), features)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add labels to training rows, or new rows; with new rows, the graph is built anew.
@@ -248,7 +267,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         sparse = "csr" if self._given else False
         return validate_data(self, X, reset=reset, accept_sparse=sparse, ensure_non_negative=self._given, dtype=float)
 
-    def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any]) -> Self:
+    def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any], features: Any = None) -> Self:
         if self.graph not in ("neighbors", "precomputed"):
             raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
@@ -257,10 +276,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         for at, key in enumerate(_row_keys(X if self._weights is None else self._weights)):
             self._lookup.setdefault(key, []).append(at)
         graph = Graph(X) if self._given else self._neighbors(X)
+        if self.linear and not self._given:
+            features = linear_part(graph, self._scaled(X), from_start=False)
         seed = check_random_state(self.random_state).randint(2**31)
         names = _sorted_array({*classes, *labels[known].tolist()})
-        options = {"delta": self.delta, "doubt": self.doubt, "form": self.form, "readout": self.readout}
-        self.learner_ = Learner(graph, self.utility, engine=self.engine, classes=names.tolist(), rng=seed, **options)
+        options: dict[str, Any] = {"delta": self.delta, "doubt": self.doubt, "form": self.form, "readout": self.readout}
+        options |= {"engine": self.engine, "classes": names.tolist(), "rng": seed, "features": features}
+        self.learner_ = Learner(graph, self.utility, **options)
         self.learner_.tell_all(dict(zip(np.flatnonzero(known).tolist(), labels[known].tolist(), strict=True)))
         self.classes_ = names
         return self
@@ -331,7 +353,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         if (rows >= 0).all():
             return self.learner_.probabilities()[rows]
         prior, W = field.origin, _entries(X) if self._given else self._joined(X)
-        votes = prior.space.linked(W, field.votes) / prior.space.asarray(W.sum(axis=1)[:, None] + prior.delta)
+        votes = prior.space.linked(W, field.votes) / prior.space.asarray(
+            W.sum(axis=1)[:, None] + prior.delta / prior.scale
+        )
         p = prior.space.to_numpy(readout(field, votes, W))
         p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
         return p

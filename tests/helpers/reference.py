@@ -92,6 +92,24 @@ class Reference:
         return p
 
 
+class SumReference(Reference):
+    """The sum of that field and of a linear function of features, G0 = Q^-1 + Phi Phi^T, every label with this noise."""
+
+    def __init__(self, W, delta, labels, classes, features, noise):
+        self.features = features
+        super().__init__(W, delta, labels, classes, noise)
+
+    def _condition_noisy(self, Q, L):
+        """G = G0 - G0[:, L] K^-1 G0[L, :] and mu = G0[:, L] K^-1 y, K = G0[L, L] + noise^2 I."""
+        G = np.linalg.inv(Q) + self.features @ self.features.T
+        told = G[:, L] @ np.linalg.inv(G[np.ix_(L, L)] + self.noise**2 * np.eye(len(L)))
+        self.G, self.mu = G - told @ G[L], told @ self.Y
+
+    @kept
+    def after(self, node, label):
+        return SumReference(self.W, self.delta, {**self.labels, node: label}, self.classes, self.features, self.noise)
+
+
 def soften(p, alpha, shares=None):
     """(34): alpha pi(y) + (1 - alpha) p(y)."""
     return alpha * (np.full(p.shape[1], 1 / p.shape[1]) if shares is None else np.array(shares)) + (1 - alpha) * p

@@ -43,8 +43,18 @@ def chances(votes: Array) -> Array:
     r"""Return class probabilities :math:`p_c \propto (1 + \mu_c)/2 = h_c + (1 - H)/2` (6)."""
     odds = votes + (1 - row_sums(votes)) / 2
     np.maximum(odds, 0.0, out=odds)  # roundoff may leave -1e-17
-    odds /= row_sums(odds)
+    total = row_sums(odds)
+    if (total <= 0).any():  # votes that add up to much more than 1, which only features give
+        return ratio(odds, total, 1 / votes.shape[1])
+    odds /= total
     return odds
+
+
+def shares(votes: Array) -> Array:
+    """Return votes, at least 0, as shares: what is missing to 1 is divided among the classes, and more than 1 is scaled down."""
+    votes = np.maximum(votes, 0.0)
+    reach = row_sums(votes)
+    return votes / np.maximum(reach, 1.0) + np.maximum(1 - reach, 0.0) / votes.shape[1]
 
 
 def soften(p: Array, alpha: float, shares: Array | None = None) -> Array:

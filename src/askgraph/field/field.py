@@ -310,7 +310,8 @@ class Field:
         G = self.prior.columns(nodes, rough).T  # a fresh array, one row per node, contiguous like V's columns
         if len(self.recent):
             G -= self.space.asarray(self.space.pick(V, nodes)) @ V.T
-        np.maximum(G, 0.0, out=G)
+        if not self.prior.signed:
+            np.maximum(G, 0.0, out=G)
         G[:, self.free == 0] = 0.0
         return G.T
 
@@ -587,7 +588,8 @@ class Field:
         field = Field.start(self.origin, self.n_classes, self.noise, self.squares, power)
         gamma = label_noise(self.origin, self.recent, power)
         for label, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
-            field = field._pushed(label._replace(scale=scale), np.maximum(v, 0.0) * field.free, noise)
+            v = v if self.origin.signed else np.maximum(v, 0.0)
+            field = field._pushed(label._replace(scale=scale), v * field.free, noise)
         return replace(field, votes=field._harmonic(field.recent))._fresh_if_worn()
 
     def label_noise(self, labels: Sequence[Label]) -> Array:
@@ -708,8 +710,31 @@ class Field:
 
     @property
     def mass(self) -> Array:
-        """The sum of each class's votes over the unlabeled nodes."""
-        return np.asarray(self.space.total(self.votes * ~self.labeled[:, None]))
+        """The sum of each class's votes, where they are above 0, over the unlabeled nodes."""
+        return np.asarray(self.space.total(self.clipped_votes * ~self.labeled[:, None]))
+
+    @property
+    def clipped_votes(self) -> Array:
+        """The votes, at least 0: on a graph they are, with features they may be below."""
+        return np.maximum(self.votes, 0.0) if self.origin.signed else self.votes
+
+    @property
+    def certain(self) -> BoolArray:
+        """True where a label is taken as it was told: where it pins the field, and where only the prior makes it noisy."""
+        if not self.origin.noise:
+            return self.free == 0
+        nodes = [x.node for x in self.labels if x.noise == 0 and x.label != OPEN]
+        return self.space.put(self.space.zeros(dtype=bool), np.array(nodes, dtype=np.int64), True)
+
+    @property
+    def certain_votes(self) -> Array:
+        """The votes, 1 for its label and 0 for other classes at a node whose label is certain."""
+        votes = np.minimum(np.maximum(self.votes, 0.0), 1.0)  # roundoff may leave -1e-17
+        if not self.origin.noise:
+            return votes
+        known = [x for x in self.labels if x.noise == 0 and x.label != OPEN]
+        nodes = np.array([x.node for x in known], dtype=np.int64)
+        return self.space.put(votes, nodes, _one_hot([x.label for x in known], self.n_classes))
 
     def probabilities(self) -> Array:
         """Return the field's own class probabilities (6); a readout returns other ones.
@@ -782,8 +807,10 @@ def _other_factor(field: Field, gamma: Array) -> list[tuple[Array, float]]:
 
 
 def label_noise(prior: Prior, labels: Sequence[Label], power: float) -> Array:
-    """Return the label noise of labels, that of hubs included."""
+    """Return the label noise of labels, that of the prior and of hubs included."""
     gamma = np.array([x.noise for x in labels], dtype=float)
+    if prior.noise:
+        gamma = np.hypot(gamma, prior.noise)
     if not power or not labels:
         return gamma
     nodes = np.array([x.node for x in labels], dtype=np.int64)

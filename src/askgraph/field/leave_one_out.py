@@ -47,16 +47,43 @@ def left_out(field: Field, every: bool = False) -> LeftOut:
     return left
 
 
-def left_out_alone(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[Array, LeftOut]:
-    """Return the votes that these labels give in a prior without labels, and leave-one-out of the labels, both by K."""
+def pulls(field: Field, nodes: IntArray, ends: Sequence[IntArray]) -> list[Array]:
+    """Return how the votes at some nodes, ``ends``, move with the label of each of these nodes: ∂h/∂Y_l, one array per label.
+
+    The prior must be a sum, and a label that was folded in must be one of the sample, its ends the node's neighbors.
+    """
+    known, root = known_root(field)
+    inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
+    column = {x.node: at for at, x in enumerate(known)}
+    V, found = field.factor[:, : len(known)], []
+    for node, some in zip(nodes.tolist(), ends, strict=True):
+        there = field.space.pick(V, some)
+        if node in column:
+            found.append(there @ inverse[:, column[node]])
+        else:
+            G = field.prior.neighbor_columns[node] - there @ field.space.pick(V, node)
+            found.append(G * field.prior.precision.extra[node])
+    return found
+
+
+def left_out_alone(
+    prior: Prior, labels: Sequence[Label], classes: int, ends: Sequence[IntArray] = ()
+) -> tuple[Array, LeftOut, list[Array]]:
+    """Return the votes that these labels give in a prior without labels, leave-one-out of the labels, both by K, and ∂h/∂Y_l.
+
+    The last is at the nodes ``ends`` of each label, where they are given.
+    """
     nodes, codes = _columns(labels)
-    G = np.hstack([prior.space.pick(prior.columns(part), nodes) for part in _parts(nodes)])
-    inverse = np.linalg.inv(G + np.diag([x.noise**2 for x in labels]))
+    rows = np.unique(np.concatenate([nodes, *ends]))
+    wide = np.hstack([prior.space.pick(prior.columns(part), rows) for part in _parts(nodes)])
+    G = wide[np.searchsorted(rows, nodes)]
+    inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, 0.0) ** 2))
     Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
     weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]
     told = prior.space.put(prior.space.zeros(classes), nodes, weights)
-    return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision)
+    moved = [wide[np.searchsorted(rows, some)] @ inverse[:, at] for at, some in enumerate(ends)]
+    return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision), moved
 
 
 def _parts(nodes: IntArray) -> list[IntArray]:

@@ -219,6 +219,11 @@ def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
     return (_scale_columns(table) if scale else table), names
 
 
+def check_features(X: Any) -> Any:
+    """Return a table of features as floats, a dense or a csr array, checked."""
+    return _check_points(X, None, False)[0]
+
+
 def _frame_table(frame: Any) -> Array:
     columns = [frame_column(frame, k).to_numpy() for k in range(frame.shape[1])]
     for column, values in zip(frame.columns, columns, strict=True):

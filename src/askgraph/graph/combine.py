@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array, issparse
+from scipy.sparse import csr_array
 
-from askgraph.errors import GraphError, SettingError
 from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
-from askgraph.graph.sources import coordinates
+from askgraph.graph.kernels import checked_rows, smoothed
 
 
 def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
@@ -43,19 +41,8 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     >>> with_features(ag.chain(4), [[1.0, 0.0], [1.0, 0.1], [0.1, 1.0], [0.0, 1.0]], k=1)
     Graph(4 nodes, 3 edges)
     """
-    rows = coordinates(X).tocsr() if issparse(X) else np.asarray(X, dtype=float)
-    if rows.ndim != 2 or rows.shape[0] != graph.n_nodes:
-        raise GraphError(
-            f"features of shape {rows.shape} for {graph.n_nodes} nodes: give one row per node, in the graph's order"
-        )
-    if not isinstance(hops, int) or hops < 1:
-        raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
-    looped = graph.weights + eye_array(graph.n_nodes)
-    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
-    parts, average, rows = [graph], root @ looped @ root, unit_rows(rows)[:, :-1]
-    for _ in range(hops):
-        rows = average @ rows
-        parts.append(nearest_neighbors(rows, k, "cosine", bandwidth=None))
+    _, *rows = smoothed(graph, unit_rows(checked_rows(graph, X))[:, :-1], hops)
+    parts = [graph, *(nearest_neighbors(some, k, "cosine", bandwidth=None) for some in rows)]
     return merge(parts)
 
 

@@ -10,19 +10,20 @@ from typing import Any, Literal
 import numpy as np
 
 from askgraph.distributed.sharded_graph import ShardedGraph
+from askgraph.errors import SettingError
 from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.asking import Asker
 from askgraph.learner.events import Event, Step, replay
+from askgraph.learner.features import Features, check_sampler, join_features, make_prior
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.suggestions import Suggestions
-from askgraph.learner.tuning import Tuner, named_graphs
-from askgraph.priors import prior as choose_prior
+from askgraph.learner.tuning import ALONE, Tuner, chooses, named_graphs
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
 from askgraph.utilities import Criterion, Utility
@@ -38,7 +39,8 @@ class Learner(Asker):
     Parameters
     ----------
     graph : Graph, ShardedGraph or {name: Graph}
-        The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``.
+        The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``. It may be left out
+        where there are features.
     utility : str, Criterion or callable
         A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better.
     delta : float, optional
@@ -54,13 +56,18 @@ class Learner(Asker):
     doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs, spot_checks
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
-        Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
-        labels; ``choice`` says which and why.
+        Whether to choose among several graphs and their sum, among ridges of one graph, or with features and without, by
+        leave-one-out, at 8, 16, … 256 labels; ``choice`` says which and why.
+    features : array or sparse matrix, optional
+        Features of the nodes: one row per node, in the graph's order. Rows are scaled to length 1 and smoothed along the
+        edges. Beside a graph, they join alike nodes as :func:`askgraph.with_features` does, and a linear function of them is
+        added to the field. Without a graph, each node is joined to its ten nearest by cosine, and the linear function is added
+        once leave-one-out asks for it.
 
     Attributes
     ----------
     graph : Graph or ShardedGraph
-        The graph; of several graphs, the first.
+        The graph; of several graphs, the first; with features, the graph in use.
     settings : Settings
         The options that were given.
     seed : int
@@ -80,7 +87,7 @@ class Learner(Asker):
 
     def __init__(
         self,
-        graph: Graph | ShardedGraph | Mapping[str, Graph],
+        graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
         utility: str | Criterion | Utility = "influence",
         doubt: Schedule = "sqrt",
         form: Form = "printed",
@@ -101,6 +108,7 @@ class Learner(Asker):
         small_components: Literal["wait", "ask"] = "wait",
         hubs: Literal["discount", "skip", "ask"] | None = None,
         spot_checks: int = 0,
+        features: Any = None,
     ) -> None:
         settings = Settings(
             utility=utility,
@@ -120,7 +128,8 @@ class Learner(Asker):
             hubs=hubs,
             spot_checks=spot_checks,
         )
-        self._begin(named_graphs(graph, tune), settings, engine, as_seed(rng), declared_classes(classes))
+        graphs, linear = _joined(graph, features, tune)
+        self._begin(graphs, settings, engine, as_seed(rng), declared_classes(classes), features=linear)
 
     def _begin(
         self,
@@ -130,10 +139,13 @@ class Learner(Asker):
         seed: int,
         declared: list[Hashable],
         field: Field | None = None,
+        features: Features | None = None,
     ) -> None:
-        self._graphs, self.settings, self.seed = graphs, settings, seed
+        if features is not None:
+            check_sampler(settings)
+        self._graphs, self._features, self.settings, self.seed = graphs, features, settings, seed
         self.graph, self._readout = next(iter(graphs.values())), settings.decide
-        self._tuner = Tuner.of(graphs, settings, engine) if settings.tune else None
+        self._tuner = Tuner.of(graphs, settings, engine, features) if chooses(settings, features) else None
         self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
         self._history, self._suggestions = History(declared), Suggestions()
         start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
@@ -144,9 +156,9 @@ class Learner(Asker):
     def _prior(self, engine: str | Prior) -> Prior:
         if self._tuner is not None:
             return self._tuner.prior()
-        if not isinstance(engine, str):
-            return engine
-        return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
+        if isinstance(engine, str):
+            return make_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns, self._features)
+        return engine if self._features is None else self._features.added(engine)
 
     def __repr__(self) -> str:
         labels, engine = len(self.labels), self._field.prior.name
@@ -220,8 +232,8 @@ class Learner(Asker):
         """
         engine = self._field.prior.name if self._tuner is None else self._tuner.engine
         log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
-        suggested = self._suggestions.to_rows()
-        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log, suggestions=suggested)
+        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log)
+        told = told._replace(suggestions=self._suggestions.to_rows(), features=self._features)
         whole = told._replace(orders=self._history.orders, field=self._field, choice=self.choice) if state else told
         saving.write(path, whole, self._field.space.writes)
         self._field.space.barrier()
@@ -242,7 +254,16 @@ class Learner(Asker):
         """
         saved = saving.read(path)
         learner = cls.__new__(cls)
-        learner._begin(saved.graphs, saved.settings, saved.engine, saved.seed, list(saved.declared), saved.field)
+        begun = (
+            saved.graphs,
+            saved.settings,
+            saved.engine,
+            saved.seed,
+            list(saved.declared),
+            saved.field,
+            saved.features,
+        )
+        learner._begin(*begun)
         learner._suggestions = Suggestions.from_rows(saved.suggestions)
         log = [Event(*event) for event in saved.log]
         if saved.field is None:
@@ -253,3 +274,18 @@ class Learner(Asker):
         if learner._tuner is not None:
             learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
         return learner
+
+
+def _joined(graph: Any, features: Any, tune: bool) -> tuple[dict[str, Graph], Features | None]:
+    """Return {name: graph} and the linear part of the field, of a graph, of a graph and features, or of features alone."""
+    if features is None:
+        if graph is None:
+            raise SettingError("what joins the nodes? give a graph, features, or both")
+        return named_graphs(graph, tune), None
+    if isinstance(features, Features):
+        return named_graphs(graph, tune), features
+    given = {} if graph is None else named_graphs(graph, tune)
+    if len(given) > 1:
+        raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
+    joined, linear = join_features(next(iter(given.values()), None), features)
+    return {next(iter(given), ALONE): joined}, linear

@@ -99,7 +99,8 @@ class Predictor(ABC):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         p = self._field.space.gather(self._read() if self._history.classes else self._field.votes)
-        if self._field.hub_power:  # the label of a hub may count for less, but it is certain at the hub itself
+        # the label of a hub, or any with features, may count for less, but it is certain at its own node
+        if self._field.hub_power or self._field.origin.noise:
             p, exact = p.copy(), [x for x in self._field.labels if x.noise == 0]
             p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.label for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]

@@ -12,6 +12,7 @@ from askgraph.errors import AskgraphError, FileError
 from askgraph.field import Field
 from askgraph.field.saved_state import from_arrays, to_arrays
 from askgraph.graph import Graph
+from askgraph.learner.features import Features
 from askgraph.learner.settings import Settings
 from askgraph.learner.tuning import ALONE, Choice, alternatives
 from askgraph.priors import ENGINES
@@ -34,6 +35,7 @@ class Saved(NamedTuple):
     field: Field | None = None  # None where the state is not saved
     choice: Choice | None = None
     suggestions: tuple[Any, ...] = ()  # (source, ((node, label, score), ...)) per source
+    features: Features | None = None
 
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
@@ -43,11 +45,14 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
     if saved.suggestions:  # a file without them is as before
         words["suggestions"] = saved.suggestions
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
+    part = (
+        {} if saved.features is None else {"features": saved.features.columns, "from_start": saved.features.from_start}
+    )
     state = {} if saved.field is None else _state(saved.field, saved.choice)
     text = {key: as_json(value, key) for key, value in words.items()}
     graphs = _graph_arrays(saved.graphs)
     if writes:
-        save_arrays(path, **graphs, learner=json.dumps(how), **text, **state)
+        save_arrays(path, **graphs, learner=json.dumps(how), **part, **text, **state)
 
 
 def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
 
 
 def _state(field: Field, choice: Choice | None) -> dict[str, Any]:
-    made = {"in_use": field.prior.name, "choice": choice and asdict(choice)}
+    made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": field.origin.scale}
     return {"state": json.dumps(made), **{f"state_{key}": x for key, x in to_arrays(field).items()}}
 
 
@@ -71,14 +76,16 @@ def read(path: Path) -> Saved:
     classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
     suggested = from_json(str(stored["suggestions"])) if "suggestions" in stored else ()
-    settings = Settings.from_json(how)
-    whole = Saved(_graphs(path, stored), settings, seed, engine, classes, log, orders, suggestions=suggested)
+    features = Features(stored["features"], bool(stored["from_start"])) if "features" in stored else None
+    settings, graphs = Settings.from_json(how), _graphs(path, stored)
+    whole = Saved(graphs, settings, seed, engine, classes, log, orders, suggestions=suggested, features=features)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
     if not arrays:
         return whole
     made = json.loads(str(stored["state"])) if "state" in stored else {"in_use": engine, "choice": None}
     choice = made["choice"] and Choice(**made["choice"])
-    return whole._replace(field=_restored(path, whole, made["in_use"], choice, arrays), choice=choice)
+    field = _restored(path, whole, made["in_use"], choice, arrays, made.get("scale"))
+    return whole._replace(field=field, choice=choice)
 
 
 def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
@@ -90,11 +97,14 @@ def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
     return {name: Graph.stored(path, part) for name, part in zip(names, parts, strict=True)}
 
 
-def _restored(path: Path, saved: Saved, engine: str, choice: Choice | None, state: dict[str, Any]) -> Field:
-    settings, every = saved.settings, alternatives(saved.graphs, saved.settings)
-    graph, delta = every[choice.name if choice else next(iter(every))]
+def _restored(
+    path: Path, saved: Saved, engine: str, choice: Choice | None, state: dict[str, Any], scale: float | None
+) -> Field:
+    settings, every = saved.settings, alternatives(saved.graphs, saved.settings, saved.features)
+    graph, delta, features = every[choice.name if choice else next(iter(every))]
     prior = ENGINES[engine](Precision.of(graph, delta))
     prior.reason = f"{engine}: as it was saved"
+    prior = prior if features is None else features.added(prior, scale)
     try:
         return from_arrays(prior, state, settings.noise, settings.squares)
     except (AskgraphError, KeyError, ValueError, IndexError, TypeError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
@@ -15,10 +15,11 @@ from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.graph.combine import merge
 from askgraph.learner.events import Event, told_when
+from askgraph.learner.features import Features, make_prior
 from askgraph.learner.settings import Settings
-from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
+from askgraph.readouts.hearing import surprise_heard
 from askgraph.readouts.temperature import surprise
 
 # numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
@@ -69,6 +70,14 @@ class Choice:
         )
 
 
+class Candidate(NamedTuple):
+    """A graph, its ridge (None for the usual one), and features that are added to its field."""
+
+    graph: Graph
+    delta: float | None
+    features: Features | None = None
+
+
 @dataclass(eq=False)
 class Tuner:
     """The candidates, the one to begin with first, and what was computed for them.
@@ -77,20 +86,22 @@ class Tuner:
     candidate, at 8, 16, … 256 labels and never after that.
     """
 
-    candidates: Mapping[str, tuple[Graph, float | None]]  # {name: (graph, ridge)}
+    candidates: Mapping[str, Candidate]
     settings: Settings
     engine: str
     priors: dict[str, Prior] = field(default_factory=dict)
     choices: dict[Hashable, Choice] = field(default_factory=dict)  # by what was told: an undo prices nothing again
 
     @classmethod
-    def of(cls, graphs: Mapping[str, Graph], settings: Settings, engine: str | Prior) -> Tuner:
-        """Return a tuner among these graphs and their sum, or among ridges of the only graph."""
+    def of(
+        cls, graphs: Mapping[str, Graph], settings: Settings, engine: str | Prior, features: Features | None = None
+    ) -> Tuner:
+        """Return a tuner among these graphs and their sum, among ridges of the only graph, or with features and without."""
         if not isinstance(engine, str):
             raise SettingError(
                 "tune=True makes an engine for each candidate: give engine by its name, or leave it 'auto'"
             )
-        return cls(alternatives(graphs, settings), settings, engine)
+        return cls(alternatives(graphs, settings, features), settings, engine)
 
     def due(self, labels: int) -> bool:
         """Return whether candidates are compared right after this number of labels."""
@@ -127,8 +138,8 @@ class Tuner:
 
     def _made(self, name: str) -> Prior:
         if name not in self.priors:
-            graph, delta = self.candidates[name]
-            self.priors[name] = choose_prior(graph, delta, self.engine, self.settings.criterion.columns)
+            graph, delta, features = self.candidates[name]
+            self.priors[name] = make_prior(graph, delta, self.engine, self.settings.criterion.columns, features)
         return self.priors[name]
 
     def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:
@@ -137,23 +148,41 @@ class Tuner:
             Label(node, classes.index(label), self.settings.noise if noise is None else noise)
             for node, (label, noise) in told.items()
         ]
-        prices = {name: surprise(self._made(name), labels, len(classes)) for name in self.candidates}
+        price = surprise if all(one.features is None for one in self.candidates.values()) else surprise_heard
+        prices = {name: price(self._made(name), labels, len(classes)) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
         chosen = best if losses[best] + MARGIN < losses[first] else first
         return Choice(chosen, len(labels), prices[first][1], losses)
 
 
-def alternatives(graphs: Mapping[str, Graph], settings: Settings) -> dict[str, tuple[Graph, float | None]]:
-    """Return {name: (graph, ridge)}: several graphs and their sum, or ridges of the only graph."""
+def alternatives(
+    graphs: Mapping[str, Graph], settings: Settings, features: Features | None = None
+) -> dict[str, Candidate]:
+    """Return the candidates by name, the one to begin with first.
+
+    They are several graphs and their sum, ridges of the only graph, or the only graph with features and without.
+    """
     if len(graphs) > 1:
         every = {**graphs, " + ".join(graphs): merge(list(graphs.values()))}
-        return {name: (graph, settings.delta) for name, graph in every.items()}
+        return {name: Candidate(graph, settings.delta) for name, graph in every.items()}
     ((name, graph),) = graphs.items()
+    if features is not None:
+        both = {
+            name: Candidate(graph, settings.delta),
+            f"{name} + features": Candidate(graph, settings.delta, features),
+        }
+        ordered = dict(reversed(both.items())) if features.from_start else both
+        return ordered if chooses(settings, features) else dict([next(iter(ordered.items()))])
     if not settings.tune:
-        return {name: (graph, settings.delta)}
+        return {name: Candidate(graph, settings.delta)}
     delta = usual_delta(graph) if settings.delta is None else settings.delta
-    return {f"delta {delta * times:.3g}": (graph, delta * times) for times in RIDGES}
+    return {f"delta {delta * times:.3g}": Candidate(graph, delta * times) for times in RIDGES}
+
+
+def chooses(settings: Settings, features: Features | None) -> bool:
+    """Return whether there is a choice: with ``tune``, and with features that count once labels ask for them."""
+    return settings.tune or (features is not None and not features.from_start)
 
 
 def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:

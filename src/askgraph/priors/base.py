@@ -45,6 +45,9 @@ class Prior(ABC):
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
     tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal
+    signed: ClassVar[bool] = False  # whether covariances may be negative; those of a graph are not
+    scale: float = 1.0  # what the weights of the graph, and δ, were multiplied by
+    noise: float = 0.0  # the label noise γ that every label has here, besides its own
     reason: str = ""  # the engine's name, and why it was chosen
 
     def __init__(self, precision: Precision, space: Space | None = None) -> None:
@@ -204,6 +207,17 @@ class Prior(ABC):
                 known.append(np.einsum("ij,ji->i", part, solved))
                 tick(len(part))
         return LeaveOneOutTerms(nodes, ends, links, own, own - np.concatenate(known))
+
+    @cached_property
+    def neighbor_columns(self) -> dict[int, Array]:
+        """G₀ between each folded label of the leave-one-out sample and its neighbors in the graph: one solve per label."""
+        nodes, W, found = self.leave_one_out_sample.nodes, self.precision.graph.weights, dict[int, Array]()
+        for at in range(0, nodes.size, SOLVES_AT_ONCE):
+            part = nodes[at : at + SOLVES_AT_ONCE]
+            G = self.columns(part)
+            for k, node in enumerate(part.tolist()):
+                found[node] = self.space.pick(G[:, k], W.indices[W.indptr[node] : W.indptr[node + 1]])
+        return found
 
     def couplings(self, nodes: IntArray) -> tuple[csr_array, Array]:
         """Return how labels at these nodes are coupled to the field, one row per label, and their own d + δ or 1/γ²."""

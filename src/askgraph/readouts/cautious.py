@@ -134,4 +134,4 @@ class Cautious:
         p[: len(p)] = field.space.asarray(shares / shares.sum())
         if votes is not None:
             return p
-        return np.where((field.free == 0)[:, None], np.clip(field.votes, 0.0, 1.0), p)
+        return np.where(field.certain[:, None], field.certain_votes, p)

@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import SettingError
 from askgraph.field import Field, coding
+from askgraph.readouts.hearing import HEARD, hears
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
 from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray
 from askgraph.utilities.recent import reweighted
 
-HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
 SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes that the exponent of a consensus is set by, and its range
 
 
@@ -164,7 +164,8 @@ class Consensus:
 
     Votes are read by class mass, or as they are where the labels are predicted better that way. A mean over neighbors is
     right more often, but less sure: one exponent for all nodes makes up for that, so that on average the probability of the
-    likeliest class is what it was before. A labeled node keeps its label.
+    likeliest class is what it was before. A labeled node keeps its label. With features, a node keeps its own probabilities
+    where leave-one-out speaks for that.
 
     Examples
     --------
@@ -179,6 +180,8 @@ class Consensus:
         if votes is None or links is None:
             return self.of_nodes(field).copy()
         reading, origin, space = tempered_or_plain(field), field.origin, field.space
+        if not hears(field):
+            return _read(field, reading, votes)
         p = _read(field, reading, None)
         sharpness = _sharpness(space, p, _heard(p, origin.neighbors(p), origin.degrees), ~field.labeled)
         weight = space.asarray(np.asarray(links.sum(axis=1)).ravel())
@@ -201,9 +204,11 @@ class Consensus:
 
         def compute() -> Array:
             p = _read(field, tempered_or_plain(field), None)
+            if not hears(field):
+                return p
             heard = _heard(p, field.origin.neighbors(p), field.origin.degrees)
             sharpness = _sharpness(field.space, p, heard, ~field.labeled)
-            return np.where((field.free == 0)[:, None], p, _sharpened(heard, sharpness))
+            return np.where(field.certain[:, None], p, _sharpened(heard, sharpness))
 
         found: Array = field.once("consensus", compute)
         return found
@@ -230,11 +235,12 @@ class Consensus:
 
 def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
     """Return probabilities by this reading of the votes; a labeled node has its label."""
-    mine = field.votes if votes is None else votes
+    mine = field.clipped_votes if votes is None else votes
+    mine = np.maximum(mine, 0.0) if field.origin.signed else mine
     p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
     if votes is not None:
         return p
-    return np.where((field.free == 0)[:, None], np.clip(field.votes, 0.0, 1.0), p)  # roundoff may leave -1e-17
+    return np.where(field.certain[:, None], field.certain_votes, p)
 
 
 def _heard(own: Array, around: Array, weight: Array) -> Array:

@@ -42,7 +42,7 @@ class Reading:
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
     """Return class-mass normalization at this temperature, or at the best one; None where no votes reach an unlabeled node."""
-    evidence = _Evidence.of(field)
+    evidence = Evidence.of(field)
     if evidence is None:
         return None
     return evidence.by_mass(tau or evidence.best(evidence.losses(plain=False), 0.5)[0])
@@ -53,7 +53,7 @@ def tempered_or_plain(field: Field) -> Reading | None:
 
     The temperature is drawn less strongly toward 2/σ than in ``tempered``. None where no votes reach an unlabeled node.
     """
-    evidence = _Evidence.of(field)
+    evidence = Evidence.of(field)
     if evidence is None:
         return None
     tau, plain, _ = evidence.freely
@@ -65,7 +65,7 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
 
     Of labels that were folded in, at most 64, or all with ``every``.
     """
-    evidence = _Evidence.of(field, every)
+    evidence = Evidence.of(field, every)
     if evidence is None:
         left = left_out(field, every)
         return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
@@ -104,8 +104,8 @@ def _from_others_with(field: Field, hub_power: float, count: int) -> tuple[LeftO
     weights = field.label_weights(left.nodes, hub_power)
     counts = np.bincount(left.labels, minlength=field.n_classes).astype(float)
     weighted = np.asarray(np.bincount(left.labels, weights, minlength=field.n_classes), dtype=float)
-    told = _Votes(field.space, votes, labeled, counts, weighted)
-    return left, _Evidence.read(told, left, weights).predicted if told.tell else None
+    told = _Votes(field.space, _above_zero(field.origin, votes), labeled, counts, weighted)
+    return left, Evidence.read(told, left, weights).predicted if told.tell else None
 
 
 def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
@@ -113,13 +113,25 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
 
     The prior has no label yet. This takes one solve per label.
     """
+    _, evidence, _, counted = evidence_alone(prior, labels, classes)
+    return evidence.freely[2] if evidence else counted * np.log(classes), counted
+
+
+def evidence_alone(
+    prior: Prior, labels: Sequence[Label], classes: int, ends: Sequence[IntArray] = ()
+) -> tuple[Array, Evidence | None, list[Array], int]:
+    """Return the votes of labels in a prior without any, the evidence, ∂h/∂Y_l at the ends of each label, and how many count."""
     codes = np.array([x.label for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
-    votes, left = left_out_alone(prior, labels, classes)
+    votes, left, moved = left_out_alone(prior, labels, classes, ends)
     labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
-    told, counted = _Votes(prior.space, votes, labeled, counts, counts), int((counts[codes] > 1).sum())
-    loss = _Evidence.read(told, left, np.ones(codes.size)).freely[2] if told.tell else counted * np.log(classes)
-    return loss, counted
+    told = _Votes(prior.space, _above_zero(prior, votes), labeled, counts, counts)
+    evidence = Evidence.read(told, left, np.ones(codes.size)) if told.tell else None
+    return votes, evidence, moved, int((counts[codes] > 1).sum())
+
+
+def _above_zero(prior: Prior, votes: Array) -> Array:
+    return np.maximum(votes, 0.0) if prior.signed else votes
 
 
 @dataclass(frozen=True)
@@ -148,7 +160,7 @@ class _Votes:
 
 
 @dataclass(frozen=True)
-class _Evidence:
+class Evidence:
     """The votes for the classes seen, summed over the unlabeled nodes that votes reach, and leave-one-out of the labels."""
 
     classes: int
@@ -162,21 +174,21 @@ class _Evidence:
     weights: Array  # how much each label left out counts
 
     @classmethod
-    def of(cls, field: Field, every: bool = False) -> _Evidence | None:
+    def of(cls, field: Field, every: bool = False) -> Evidence | None:
         """Return the evidence of a field, computed once; None where there is nothing to read."""
 
-        def compute() -> _Evidence | None:
-            told = _Votes(field.space, field.votes, field.labeled, field.counts, field.weighted_counts)
+        def compute() -> Evidence | None:
+            told = _Votes(field.space, field.clipped_votes, field.labeled, field.counts, field.weighted_counts)
             if not told.tell:
                 return None
             left = left_out(field, every)
             return cls.read(told, left, field.label_weights(left.nodes))
 
-        found: _Evidence | None = field.once("evidence of every label" if every else "evidence", compute)
+        found: Evidence | None = field.once("evidence of every label" if every else "evidence", compute)
         return found
 
     @classmethod
-    def read(cls, told: _Votes, left: LeftOut, weights: Array) -> _Evidence:
+    def read(cls, told: _Votes, left: LeftOut, weights: Array) -> Evidence:
         """Return the evidence of votes and of labels left out, each with its weight."""
         votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
         reached = int(told.space.total(told.reached))
@@ -186,10 +198,12 @@ class _Evidence:
         return cls(told.counts.size, seen, counts, weighted, total, reached, likely, left, weights)
 
     def by_mass(self, tau: float) -> Reading:
+        """Return class-mass normalization at this temperature."""
         prior = coding.frequencies(self.weighted, self.classes)
         return Reading(self.seen, self.total / self.reached, prior, tau)
 
     def plainly(self, tau: float) -> Reading:
+        """Return the votes as they are, at this temperature."""
         mean = np.exp(np.log(self.total / self.reached).mean())
         return Reading(self.seen, np.full(self.seen.size, mean), np.ones(self.seen.size), tau)
 
@@ -212,21 +226,21 @@ class _Evidence:
         """The class probabilities that all other labels give, one row per label left out."""
         scores, shares = self.scores(*self.freely[:2]), np.zeros_like(self.left.votes)
         shares[:, self.seen] = scores / coding.row_sums(scores)
-        reach = np.clip(coding.row_sums(self.left.votes), 0.0, 1.0)
+        reach = np.clip(coding.row_sums(np.maximum(self.left.votes, 0.0)), 0.0, 1.0)
         return reach * shares + (1 - reach) / self.classes
 
     def losses(self, plain: bool) -> Array:
         """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature."""
-        counted, rows = self.counts[self._place] > 1, np.arange(self._place.size)
+        counted, rows = self.counted, np.arange(self.place.size)
         if self.seen.size < 2 or not counted.any():
             return np.zeros(TEMPERATURES.size)
         scores = [self.scores(tau, plain) for tau in TEMPERATURES]
-        chances = np.array([s[rows, self._place] / s.sum(axis=1) for s in scores])
+        chances = np.array([s[rows, self.place] / s.sum(axis=1) for s in scores])
         return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
 
     def scores(self, tau: float, plain: bool) -> Array:
         """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
-        logs, own = tau * self._logs(plain), np.eye(self.seen.size)[self._place]
+        logs, own = tau * self._logs(plain), np.eye(self.seen.size)[self.place]
         if not plain:
             others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
             logs = logs + np.log(coding.frequencies(others, self.classes))
@@ -239,8 +253,24 @@ class _Evidence:
             return votes
         return votes - np.log(np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING))
 
+    @property
+    def counted(self) -> BoolArray:
+        """Which of the labels left out are not alone in their class."""
+        return self.counts[self.place] > 1
+
+    def without(self, plain: bool) -> tuple[Array, Array]:
+        """Return the mean votes and the prior of each class seen without each of the labels, one row per label."""
+        if plain:
+            reading = self.plainly(1.0)
+            return tuple(np.tile(x, (self.place.size, 1)) for x in (reading.mean, reading.prior))  # type: ignore[return-value]
+        mean = np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING)
+        own = np.eye(self.seen.size)[self.place]
+        others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
+        return mean, coding.frequencies(others, self.classes)
+
     @cached_property
-    def _place(self) -> IntArray:
+    def place(self) -> IntArray:
+        """The place of each label's class among the classes seen."""
         return np.searchsorted(self.seen, self.left.labels)
 
 

@@ -50,9 +50,17 @@ def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     This utility reads the votes themselves, so p plays no part.
     """
     votes = coding.at_least_two(field.votes)[rows]
+    if field.origin.signed:
+        return _signed_influence(field, rows, coding.shares(votes))
     shares = votes + (1 - coding.row_sums(votes)) / votes.shape[1]
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
     return open_**2 * sigma_optimality(field, rows, p)
+
+
+def _signed_influence(field: Field, rows: IntArray, shares: Array) -> Array:
+    """Return the same where votes and sums of covariances may be below 0, which then count as 0."""
+    open_, norm = 1 - np.einsum("ic,ic->i", shares, shares), np.maximum(field.spread.influence_l1[rows], 0.0)
+    return open_**2 * norm * (norm / innovation(field, rows))
 
 
 def margin(field: Field, rows: IntArray, p: Array) -> Array:
@@ -64,7 +72,7 @@ def margin(field: Field, rows: IntArray, p: Array) -> Array:
 
 def innovation(field: Field, rows: IntArray) -> Array:
     """Return g_ii + γ², the variance of the coming label."""
-    variance = field.spread.variance[rows] + field.noise**2
+    variance = field.spread.variance[rows] + (field.noise**2 + field.origin.noise**2)
     if field.hub_power:
         variance = variance + field.hub_variance(rows)
     return np.maximum(variance, np.finfo(float).tiny)

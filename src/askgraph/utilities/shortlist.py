@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from askgraph.field import Field
 from askgraph.priors.probed import Probed
+from askgraph.priors.summed import Moved
 from askgraph.support.progress import log
 from askgraph.types import Array, IntArray
 from askgraph.utilities import CRITERIA, Criterion
@@ -59,7 +61,7 @@ def _slack(field: Field, known: IntArray, exact: Array, score: Score) -> float:
     return float(SPREAD * off.std())
 
 
-def _probed(field: Field) -> Probed:
+def _probed(field: Field) -> Any:
     """Return the field's summaries: an engine that is not exact everywhere estimates them by probes."""
-    assert isinstance(field.spread, Probed)
+    assert isinstance(field.spread, Probed | Moved)
     return field.spread

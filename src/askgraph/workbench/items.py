@@ -13,6 +13,7 @@ from askgraph.graph import Graph
 from askgraph.io.readers import TABLES, has_columns, read_graph
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, is_number, suffix
+from askgraph.learner.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.workbench.cells import is_numeric, is_storable, one_line, to_stored
@@ -84,6 +85,7 @@ class Items:
     fields: dict[str, list[Any]] = field(default_factory=dict)
     images: list[str | None] | None = None
     labels: list[str | None] | None = None
+    features: Features | None = None  # what items are compared by, beside their graph
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -116,7 +118,8 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
     source = _fill_in(source, table)
     items = _make_items(source, table)
     compared = (source.graphs, source.features, source.texts, source.vectors, source.scale)
-    graph, notes = join_items(path, table, items.ids, *compared, source.neighbors)
+    graph, notes, features = join_items(path, table, items.ids, *compared, source.neighbors)
+    items = replace(items, features=features)
     ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
     return items, graph, [*notes, ids]
 

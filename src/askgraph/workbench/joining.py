@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.errors import FileError, GraphError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
 from askgraph.graph.several import add_alike, add_graphs, alikeness
@@ -18,6 +18,7 @@ from askgraph.graph.texts import join_written, text_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
+from askgraph.learner.features import Features, linear_part
 from askgraph.support.files import reading
 from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working
@@ -40,8 +41,8 @@ def join_items(
     vectors: str | None,
     scale: str | None,
     neighbors: int,
-) -> tuple[Graph, list[str]]:
-    """Return the graph over the items, in the order of ``ids``, and sentences that say how it was made."""
+) -> tuple[Graph, list[str], Features | None]:
+    """Return the graph over the items, in the order of ``ids``, sentences that say how it was made, and features beside it."""
     ways = {"--features": features, "--text": text, "--vectors": vectors}
     named = [way for way, given in ways.items() if given is not None]
     if len(named) > 1:
@@ -55,15 +56,17 @@ def join_items(
     if not named:
         if not given:
             raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
-        return (given[0] if len(given) == 1 else add_graphs(given)), names
+        return (given[0] if len(given) == 1 else add_graphs(given)), names, None
     with working("comparing items"):
         compared = _compare(path, table, features, text, vectors, scale)
         found = compared.join(compared.rows, neighbors)
         shares = [alikeness(graph, found, compared.rows) for graph in given]
+        telling = [graph for graph, share in zip(given, shares, strict=True) if share]
+        beside = _features(add_graphs(telling) if telling else found, compared, from_start=bool(telling))
         found = add_alike(found, compared.rows, given, shares, neighbors)
     nearest = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
     notes = [_note_given(name, share) for name, share in zip(names, shares, strict=True)]
-    return found, [nearest, *notes]
+    return found, [nearest, *notes], beside
 
 
 def _note_given(edges: str, share: float) -> str:
@@ -78,6 +81,17 @@ class _Compared(NamedTuple):
     rows: Any
     join: Callable[[Any, int], Graph]
     note: str
+    directed: bool = True  # whether rows are compared by their directions
+
+
+def _features(graph: Graph, compared: _Compared, from_start: bool) -> Features | None:
+    """Return rows as features that a learner adds to the graph; None where they are compared by distance and there is no other."""
+    if not from_start and not compared.directed:
+        return None
+    try:
+        return linear_part(graph, compared.rows, from_start)
+    except GraphError:  # rows that all have one direction
+        return None
 
 
 def _compare(
@@ -100,7 +114,7 @@ def _compare(
     columns, filled = _number_columns(path, table, names)
     columns, scaled = _scaled(columns, scale)
     note = f"; {counted(filled, 'empty cell')} filled with the median of the column" if filled else ""
-    return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}")
+    return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}", directed=False)
 
 
 def _text_rows(table: Table, names: Sequence[str]) -> Any:

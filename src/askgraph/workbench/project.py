@@ -20,6 +20,7 @@ from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
+from askgraph.learner.features import takes_features
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
 from askgraph.support.wording import counted, few
@@ -444,7 +445,8 @@ class Project:
     def _new_learner(self) -> Learner:
         with reporting_damage(self.store.path):
             settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
-        learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes)
+        features = self.store.features() if takes_features(settings) else None
+        learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes, features=features)
         for source, suggested in groupby(self.store.suggestions(), key=attrgetter("source")):
             said = list(suggested)
             scores = {one.item: one.score for one in said if one.score is not None}

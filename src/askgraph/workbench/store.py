@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError, ReusedKeyError
 from askgraph.graph import Graph
+from askgraph.learner.features import Features
 from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
@@ -37,6 +38,7 @@ LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted"
 DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
 NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FEATURES = {True: "features", False: "features later"}  # those that count from the first label, and those that may not
 SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
 RESTORE = "restore it from a copy with askgraph restore COPY"
 
@@ -180,6 +182,17 @@ class Store:
             return Graph(W)
         except AskgraphError as error:
             raise FileError(f"{self.path}: its graph is damaged ({error}); {RESTORE}") from None
+
+    def features(self) -> Features | None:
+        """Read the features beside the graph, or None where the file has none, as those of earlier versions."""
+        n = self.n_items
+        for from_start, name in FEATURES.items():
+            with reporting_damage(self.path), suppress(KeyError):
+                found = self.array(name)
+                if found.size % n or not np.isfinite(found).all():
+                    raise FileError(f"{self.path}: its features are damaged; {RESTORE}")
+                return Features(found.reshape(n, -1), from_start)
+        return None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
         """Read a stored array; raise an error before unpacking it if its length is not the expected one."""
@@ -379,6 +392,8 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         for name in ("data", "indices", "indptr"):
             _pack(db, name, getattr(graph.weights, name))
+        if items.features is not None:
+            _pack(db, FEATURES[items.features.from_start], items.features.columns.ravel())
         imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
         at = now()
         db.executemany(

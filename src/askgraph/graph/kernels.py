@@ -1,0 +1,96 @@
+"""Features as a covariance between nodes: cosines of features, as they are and smoothed along the edges, in few columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import diags_array, eye_array, issparse
+
+from askgraph.errors import GraphError, SettingError
+from askgraph.graph.build import check_features, unit_rows
+from askgraph.graph.graph import Graph
+from askgraph.types import Array
+
+HOPS = 2  # how often features are smoothed
+SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
+RANK = 64  # columns of Φ, at most
+EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
+FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
+
+
+def checked_rows(graph: Graph, X: Any) -> Any:
+    """Return features as floats, dense or csr, checked: one row per node."""
+    rows = check_features(X)
+    if rows.shape[0] != graph.n_nodes:
+        raise GraphError(
+            f"features of shape {rows.shape} for {graph.n_nodes} nodes: give one row per node, in the graph's order"
+        )
+    return rows
+
+
+def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
+    r"""Yield rows as they are, then smoothed once, twice, … by :math:`D^{-1/2} (W + I) D^{-1/2}`."""
+    if not isinstance(hops, int) or hops < 1:
+        raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
+    looped = graph.weights + eye_array(graph.n_nodes)
+    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
+    average = root @ looped @ root
+    yield rows
+    for _ in range(hops):
+        rows = average @ rows
+        yield rows
+
+
+def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
+    r"""Return Φ: ΦΦᵀ is about the mean of the cosine kernels of features smoothed 0, 1 and 2 times, each of variance 1.
+
+    The variance of a kernel is about its mean, :math:`\mathrm{mean}\, K_{ii} - \mathrm{mean}\, K_{ij}`. Of features of more
+    than SKETCH columns the directions in which rows vary most are smoothed, and of more than ``rank`` columns in all, Φ has the
+    ``rank`` largest directions: its variance then falls short of 1 by what a node shares with hardly any other.
+
+    >>> import askgraph as ag
+    >>> phi = feature_columns(ag.chain(3), [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> phi.shape, round(variance_of(phi), 6)
+    ((3, 6), 1.0)
+    """
+    rows = unit_rows(checked_rows(graph, X))[:, :-1]
+    first, *others = smoothed(graph, _largest([rows], SKETCH) if rows.shape[1] > SKETCH else rows, HOPS)
+    blocks = [(first, variance_of(rows))]
+    blocks += [(block, variance_of(block)) for block in (unit_rows(other)[:, :-1] for other in others)]
+    kept = [block / np.sqrt(variance) for block, variance in blocks if variance > FLAT]
+    if not kept:
+        raise GraphError("all rows of features have the same direction: they tell no node from another")
+    if sum(block.shape[1] for block in kept) > rank:
+        columns = _largest(kept, rank)
+    else:
+        columns = np.hstack([block.toarray() if issparse(block) else block for block in kept])
+    return np.asarray(columns / np.sqrt(len(kept)))
+
+
+def variance_of(rows: Any) -> float:
+    """Return mean K_ii − mean K_ij of K = rows · rowsᵀ."""
+    square = rows.power(2).sum() if issparse(rows) else np.square(rows).sum()
+    return float(square / rows.shape[0] - np.square(np.asarray(rows.mean(axis=0))).sum())
+
+
+def _largest(blocks: Sequence[Any], rank: int) -> Array:
+    """Return the rows of blocks that stand side by side, in their ``rank`` largest singular directions.
+
+    This is a randomized SVD (Halko, Martinsson & Tropp 2011) that never puts the blocks together: some are sparse, some dense.
+    """
+    n, ends = blocks[0].shape[0], np.cumsum([block.shape[1] for block in blocks])
+    wide = min(rank + EXTRA, n, int(ends[-1]))
+
+    def times(x: Array) -> Array:
+        return np.asarray(sum(block @ part for block, part in zip(blocks, np.split(x, ends[:-1]), strict=True)))
+
+    def transposed(x: Array) -> Array:
+        return np.vstack([block.T @ x for block in blocks])
+
+    found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
+    for _ in range(ROUNDS):
+        found = np.linalg.qr(times(np.linalg.qr(transposed(found))[0]))[0]
+    left, values, _ = np.linalg.svd(transposed(found).T, full_matrices=False)
+    return np.asarray(found @ (left * values)[:, :rank])

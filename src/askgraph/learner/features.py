@@ -1,0 +1,78 @@
+"""Features of nodes: the graph and the covariance that they make, with a graph beside them or alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.distributed.sharded_graph import ShardedGraph
+from askgraph.errors import SettingError
+from askgraph.graph import Graph
+from askgraph.graph.build import nearest_neighbors
+from askgraph.graph.combine import with_features
+from askgraph.graph.kernels import feature_columns, variance_of
+from askgraph.learner.settings import Settings
+from askgraph.priors import prior as choose_prior
+from askgraph.priors.base import Prior
+from askgraph.priors.summed import Summed
+
+NEIGHBORS = 10  # of each node by its features
+NOISE = 0.1  # the variance of a label, where the graph and the features each have variance 1
+
+
+class Features(NamedTuple):
+    """The linear part of a field: Φ, one row per node, and whether it counts from the first label or once labels ask for it."""
+
+    columns: NDArray[np.float32]
+    from_start: bool
+
+    def added(self, prior: Prior, scale: float | None = None) -> Summed:
+        """Return the sum of a prior and of this linear part; what its columns lack of the variance 1 is label noise."""
+        lacking = max(1 - variance_of(self.columns.astype(float)), 0.0)
+        return Summed.over(prior, self.columns, (NOISE + lacking) ** 0.5, scale)
+
+
+def join_features(graph: Graph | None, X: Any) -> tuple[Graph, Features]:
+    """Return the graph to use, and the linear part of its field.
+
+    Beside a given graph, features join alike nodes too, and count from the first label. Alone they make a graph of nearest
+    neighbors by cosine, and count besides only where leave-one-out asks for it: there, mostly, the graph says it all.
+    """
+    if isinstance(graph, ShardedGraph):
+        raise SettingError("features are not spread over MPI ranks: take graph.gathered(), or no features")
+    if graph is not None:
+        return with_features(graph, X, NEIGHBORS), linear_part(graph, X, from_start=True)
+    found = nearest_neighbors(X, NEIGHBORS, "cosine")
+    return found, linear_part(found, X, from_start=False)
+
+
+def linear_part(graph: Graph, X: Any, from_start: bool) -> Features:
+    """Return the linear part of features that were smoothed along the edges of a graph."""
+    return Features(feature_columns(graph, X).astype(np.float32), from_start)
+
+
+def takes_features(settings: Settings) -> bool:
+    """Return whether the sampler works beside features on any engine."""
+    return not _needs_positive(settings) and not settings.squares
+
+
+def _needs_positive(settings: Settings) -> bool:
+    """Return whether the formulas of the sampler need covariances that are not negative."""
+    return settings.utility == "tv" or (settings.criterion.columns and not settings.passive)
+
+
+def check_sampler(settings: Settings) -> None:
+    """Raise an error for a sampler whose formulas need covariances that are not negative."""
+    if _needs_positive(settings):
+        raise SettingError(
+            f"utility={settings.utility!r} needs covariances that are not negative, and with features some are: "
+            "take 'influence', 'sigma', 'msd', 'vm', 'klg', 'unc' or 'random'"
+        )
+
+
+def make_prior(graph: Graph, delta: float | None, engine: str, columns: bool, features: Features | None) -> Prior:
+    """Return the engine for a graph, and the sum with features where they count."""
+    prior = choose_prior(graph, delta, engine, columns)
+    return prior if features is None else features.added(prior)
