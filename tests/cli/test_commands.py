@@ -359,6 +359,8 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "papers.csv").write_text("id,abstract,topic\n" + papers)
     (here / "news.csv").write_text("id,title,description\n" + papers.replace(",a\n", ",one\n"))
     (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
+    (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
+    (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
     np.save(here / "embeddings.npy", np.random.default_rng(0).normal(size=(30, 4)))
     found = examples(name)
     assert found, f"no example in the help of {name}"

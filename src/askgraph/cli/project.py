@@ -86,9 +86,9 @@ def init(
 
     askgraph init papers.csv --graph citations.csv --label topic
 
-    askgraph init papers.csv --text abstract --graph citations.csv --graph authors.csv
+    askgraph init papers.csv --graph citations.csv --graph authors.csv
 
-    askgraph init news.csv --suggestions guesses.csv
+    askgraph init news.csv --text title --suggestions guesses.csv
     """
     from askgraph.learner.settings import Settings
     from askgraph.workbench.items import Source
