@@ -33,6 +33,7 @@ _HOMES = {
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
+    "io.pictures": "nearest_pictures",
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
     "distributed.read_shards": "read_shards",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from askgraph.graph.combine import with_features
     from askgraph.graph.texts import nearest_texts
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
+    from askgraph.io.pictures import nearest_pictures
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from askgraph.cli import app
@@ -359,6 +360,10 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "papers.csv").write_text("id,abstract,topic\n" + papers)
     (here / "news.csv").write_text("id,title,description\n" + papers.replace(",a\n", ",one\n"))
     (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
+    (here / "photos" / "cats").mkdir(parents=True)
+    for k in range(6):
+        gray = Image.fromarray(np.random.default_rng(k).integers(0, 256, (9, 9), dtype=np.uint8))
+        gray.save(here / "photos" / ("cats" if k < 2 else "") / f"{k}.png")
     np.save(here / "embeddings.npy", np.random.default_rng(0).normal(size=(30, 4)))
     found = examples(name)
     assert found, f"no example in the help of {name}"

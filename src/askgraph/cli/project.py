@@ -28,7 +28,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 TableArgument = Annotated[
     Path | None,
     typer.Argument(
-        help="A table of items: csv, tsv, jsonl or parquet; leave it out if the items are the nodes of --graph."
+        help="A table of items (csv, tsv, jsonl, parquet) or a folder of pictures; leave it out if items are the nodes of --graph."
     ),
 ]
 
@@ -52,12 +52,16 @@ def init(
         str | None, typer.Option(help="The column of ids [default: the column called id, else row numbers].")
     ] = None,
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas [default: all].")] = None,
-    image: Annotated[str | None, typer.Option(help="The column of image file names.")] = None,
+    image: Annotated[
+        str | None, typer.Option(help="The column of image file names [default: found by its names].")
+    ] = None,
     images: Annotated[
-        Path | None, typer.Option(help="The folder of the images; the page shows no file outside it.")
+        Path | None,
+        typer.Option(help="The folder of the images [default: that of the table]; the page shows no file outside it."),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="The column of labels that exist already; an empty cell means no label.")
+        str | None,
+        typer.Option(help="The column of labels that exist already; an empty cell means none. Of pictures: folder."),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Classes, separated by commas; new ones can be added at any time.")
@@ -83,6 +87,8 @@ def init(
 
     askgraph init photos.csv --vectors embeddings.npy
 
+    askgraph init photos/ --label folder
+
     askgraph init papers.csv --graph citations.csv --label topic
     """
     from askgraph.learner.settings import Settings
@@ -91,7 +97,7 @@ def init(
 
     if table is None and graph is None:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
-    path = output or Path((table or graph or Path()).stem + ".ask")
+    path = output or Path((table or graph or Path()).absolute().stem + ".ask")
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)

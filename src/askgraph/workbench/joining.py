@@ -1,4 +1,4 @@
-"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, or by columns of numbers."""
+"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, by pictures, or by columns of numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
 from askgraph.graph.combine import with_features
+from askgraph.graph.pictures import join_pictures
 from askgraph.graph.texts import join_written, text_rows
+from askgraph.io.pictures import is_picture, picture_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -40,8 +42,12 @@ def join_items(
     vectors: str | None,
     scale: str | None,
     neighbors: int,
+    images: Path,
 ) -> tuple[Graph, list[str]]:
-    """Return the graph over the items, in the order of ``ids``, and sentences that say how it was made."""
+    """Return the graph over the items, in the order of ``ids``, and sentences that say how it was made.
+
+    File names of pictures start from the folder ``images``.
+    """
     ways = {"--features": features, "--text": text, "--vectors": vectors}
     named = [way for way, given in ways.items() if given is not None]
     if len(named) > 1:
@@ -55,7 +61,7 @@ def join_items(
             raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
         return given, [edges]
     with working("comparing items"):
-        compared = _compare(path, table, features, text, vectors, scale)
+        compared = _compare(path, table, features, text, vectors, scale, images)
         join = compared.join if given is None else partial(with_features, given)
         found = join(compared.rows, neighbors)
     nearest = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
@@ -77,10 +83,15 @@ def _compare(
     text: Sequence[str] | None,
     vectors: str | None,
     scale: str | None,
+    images: Path,
 ) -> _Compared:
     if text is not None:
         rows, words = _text_rows(table, text), f"the words and word fragments of {few(list(text))} (TF-IDF, cosine)"
         return _Compared(rows, join_written, words)
+    if vectors in table.header and any(map(is_picture, table.cells(vectors))):
+        rows, unread = picture_rows([images / (one_line(cell) or "") for cell in table.cells(vectors)])
+        seen = f"the edges, light and colors of the pictures in {vectors!r} (cosine)"
+        return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
     if vectors is not None:
         rows = read_vectors(path, table, vectors)
         return _Compared(
@@ -135,7 +146,7 @@ def read_vectors(path: FilePath, table: Table, vectors: str) -> Array:
 def _stored_vectors(file: str, header: Sequence[str]) -> AnyArray:
     if not Path(file).is_file():
         raise SettingError(
-            f"--vectors {file}: neither a file nor a column; give an npy or npz file, a column of lists, or FIRST:LAST "
+            f"--vectors {file}: neither a file nor a column; give an npy or npz file, a column of lists or pictures, or FIRST:LAST "
             f"for a range of columns (columns: {few(list(header))})"
         )
     arrays = _arrays(file)
