@@ -39,6 +39,7 @@ _HOMES = {
     "distributed.read_shards": "read_shards",
     "learner.stopping": "Error",
     "utilities": "Criterion two_step_approximation",
+    "workbench.embedding": "embed",
     "workbench.project": "Project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from askgraph.priors import prior
     from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.utilities import Criterion, two_step_approximation
+    from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
 
 

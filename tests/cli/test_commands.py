@@ -351,7 +351,7 @@ def examples(name):
 NAMES = [command.callback.__name__ for command in commands.app.registered_commands]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("serve", "label")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("serve", "label", "embed")])
 def test_every_example_of_the_help_runs(here, name):
     """On files of the names that the help has."""
     papers = "".join(

@@ -315,6 +315,45 @@ def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
 
 
 @app.command()
+def embed(
+    model: Annotated[
+        str, typer.Option(help="The folder of a model, or the name of one whose weights are on this machine already.")
+    ],
+    text: Annotated[
+        str | None,
+        typer.Option(help="Fields of text, separated by commas [default: pictures, else all fields of text]."),
+    ] = None,
+    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the vectors to this .npy file too.")
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """Join the items by vectors from a model on this machine; nothing is fetched, answers stay, and a second run goes on.
+
+    For text a model of sentence-transformers, for pictures CLIP or DINO; needs pip install "askgraph[embed]".
+
+    Example: askgraph embed --model all-MiniLM-L6-v2 --text title,description
+    """
+    import numpy as np
+
+    from askgraph.support.files import replacing
+    from askgraph.workbench.embedding import embed_project
+    from askgraph.workbench.project import Project
+
+    path = find_project(project)
+    with Project.open(path, write=True) as opened:
+        vectors = embed_project(opened, model, split_names(text), neighbors)
+        notes = opened.store.about["graph"]
+    if output is not None:
+        with replacing(output) as file:
+            np.save(file, vectors)
+    print(f"{path}: {len(vectors):,} items")
+    for note in notes:
+        print(f"  {note}")
+
+
+@app.command()
 def restore(
     copy: Annotated[Path, typer.Argument(help="A copy of the project.")],
     project: ProjectOption = None,
