@@ -34,6 +34,7 @@ from sklearn.linear_model import LogisticRegression
 import askgraph as ag
 from askgraph.io.pictures import read_picture
 from askgraph.support.progress import bar
+from askgraph.support.wording import counted
 
 BUDGETS = (5, 8) if SMOKE else (20, 50)
 PENALTY = 300.0  # C of logistic regression: the best of 10, 300 and 10,000 on other texts
@@ -48,7 +49,7 @@ def texts_of(name):
     path = Path(os.environ.get("ASKGRAPH_DATA", "")) / "trial" / file
     if not path.exists():
         return f"{path} is not there: name the folder with the datasets in ASKGRAPH_DATA"
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:  # a message may hold a carriage return
         rows = list(csv.reader(lines)) if name == "news" else [line.rstrip("\n").split("\t", 1) for line in lines]
     return [" ".join(row[1:]) for row in rows], np.array([row[0] for row in rows])
 
@@ -98,19 +99,24 @@ def regressed(rows, y, first, seed, margin):
     """Do the same by logistic regression, with questions by the smallest margin or at random."""
     rng, known = np.random.default_rng(seed), [first]
     for t in range(1, max(BUDGETS) + 1):
-        p, classes = _fitted(rows, y, known)
+        p, classes = _fitted(rows, y, known) if margin or t in BUDGETS else (None, None)
         yield known[-1], classes[p.argmax(axis=1)] if t in BUDGETS else None
         left = np.setdiff1d(np.arange(len(y)), known)
-        top = np.sort(p[left], axis=1)[:, -2:]
-        known.append(int(left[(top[:, -1] - top[:, 0]).argmin()] if margin and p.shape[1] > 1 else rng.choice(left)))
+        if margin and p.shape[1] > 1:
+            top = np.sort(p[left], axis=1)
+            known.append(int(left[(top[:, -1] - top[:, -2]).argmin()]))
+        else:
+            known.append(int(rng.choice(left)))
 
 
 def _fitted(rows, y, known):
+    """Fit on words that occur in a labeled text: all other words would get weight 0 from the penalty."""
     classes = np.unique(y[known])
     if classes.size == 1:
         return np.ones((len(y), 1)), classes
-    fitted = LogisticRegression(C=PENALTY, max_iter=1000).fit(rows[known], y[known])
-    return fitted.predict_proba(rows), fitted.classes_
+    some = rows[:, np.unique(rows[known].indices)]
+    fitted = LogisticRegression(C=PENALTY, max_iter=1000).fit(some[known], y[known])
+    return fitted.predict_proba(some), fitted.classes_
 
 
 def accuracies(run, y):
@@ -143,7 +149,7 @@ def picture_methods(files):
 def table(title, methods, y, seeds):
     """Print the mean accuracy of each method at each budget, and the lowest of the seeds."""
     print(
-        f"\n{title}: {len(y):,} items, {np.unique(y).size} classes, {seeds} seeds; mean accuracy (lowest of the seeds)\n"
+        f"\n{title}: {len(y):,} items, {np.unique(y).size} classes, {counted(seeds, 'seed')}; mean accuracy (lowest of the seeds)\n"
     )
     print("| | " + " | ".join(f"{budget} labels" for budget in BUDGETS) + " |\n|---|" + "---|" * len(BUDGETS))
     first = [int(np.random.default_rng(seed).integers(len(y))) for seed in range(seeds)]

@@ -210,7 +210,7 @@ class Store:
     def rejoin(self, graph: Graph, notes: list[str]) -> None:
         """Replace the graph, and what follows from it, in one step; the answers stay."""
         with self._transaction():
-            self._execute("DELETE FROM arrays WHERE name IN ('data', 'indices', 'indptr', 'layout')")
+            self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
             for name in GRAPH_ARRAYS:
                 _pack(self._db, name, getattr(graph.weights, name))
             self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(notes))
