@@ -51,6 +51,7 @@ def texts_of(name):
         return f"{path} is not there: name the folder with the datasets in ASKGRAPH_DATA"
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:  # a message may hold a carriage return
         rows = list(csv.reader(lines)) if name == "news" else [line.rstrip("\n").split("\t", 1) for line in lines]
+    rows = [row for row in rows if row[0] != "Label"]  # some copies of SMS Spam have a header
     return [" ".join(row[1:]) for row in rows], np.array([row[0] for row in rows])
 
 

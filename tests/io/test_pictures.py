@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,3 +198,20 @@ def test_a_folder_is_a_table_of_its_pictures(tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(FileError, match="a folder without pictures"):
         folder_table(tmp_path / "none")
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_fifty_labels_tell_digits_in_png_files_apart(tmp_path):
+    path = Path(os.environ["ASKGRAPH_DATA"]) / "trial" / "mnist_3000.npz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    with np.load(path) as found:
+        images, digits = found["images"].reshape(-1, 28, 28), found["y"]
+    for k, image in enumerate(images):
+        Image.fromarray(image).save(tmp_path / f"{k}.png")
+    learner = ag.Learner(ag.nearest_pictures([tmp_path / f"{k}.png" for k in range(len(digits))]), rng=0)
+    for _ in range(50):
+        node = learner.ask()
+        learner.tell(node, digits[node])
+    assert (learner.predict() == digits).mean() > 0.95  # 0.966 measured; plain pixels have 0.911

@@ -106,7 +106,7 @@ def label(
         raise SettingError("label what? give a table or a project (askgraph label items.csv), or try --demo")
     elif items.suffix.casefold() == ".ask":
         path = items
-    elif not (path := items.absolute().with_suffix(".ask")).exists():
+    elif not (path := (items if items.name else items.absolute()).with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
         init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap)
     else:
