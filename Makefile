@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick coverage test-lowest test-petsc lint lint-page wheel clean
+.PHONY: run test quick coverage test-lowest test-petsc test-embed lint lint-page wheel clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
@@ -59,6 +59,17 @@ $(PETSC_VENV)/tested: pyproject.toml
 	$(PETSC_VENV)/bin/python -m pip install --quiet -e . "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
 	touch $@
 
+# Models of sentence-transformers and transformers, tiny ones that the tests make: in an environment of its own, for torch is large.
+EMBED_VENV ?= .venv-embed
+
+test-embed: $(EMBED_VENV)/tested
+	ASKGRAPH_EMBED=required $(EMBED_VENV)/bin/python -m pytest tests/workbench/test_embedding.py $(PYTEST)
+
+$(EMBED_VENV)/tested: pyproject.toml
+	$(PYTHON) -m venv $(EMBED_VENV)
+	$(EMBED_VENV)/bin/python -m pip install --quiet -e ".[embed]" pytest
+	touch $@
+
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -96,4 +107,4 @@ $(VENV)/tested: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf tools/page/node_modules $(VENV) $(LOWEST_VENV) $(PETSC_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf tools/page/node_modules $(VENV) $(LOWEST_VENV) $(PETSC_VENV) $(EMBED_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

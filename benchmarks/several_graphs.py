@@ -20,8 +20,9 @@ from measure import SMOKE, machine
 from scipy.sparse import csr_array
 
 import askgraph as ag
-from askgraph.graph.several import add_alike, alikeness
+from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import join_written, text_rows
+from askgraph.learner.features import linear_part
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", ""))
 MARKS = (5, 10, 15, 20)  # labels
@@ -81,23 +82,30 @@ SETS |= {name: (lambda name=name: citations(name)) for name in ("cora", "citesee
 SETS = {"toy": toy} if SMOKE else SETS
 
 
-def accuracy(graph, truth, seeds):
+def accuracy(graph, features, truth, seeds):
     """Return the accuracy on unlabeled nodes, averaged over seeds: the mean over the marks, at 10 labels, and at 20."""
-    found, prior = [], ag.prior(graph)
+    found = []
     for seed in range(seeds):
-        learner = ag.Learner(graph, engine=prior, rng=seed, classes=range(int(truth.max()) + 1))
+        learner = ag.Learner(graph, features=features, rng=seed, classes=range(int(truth.max()) + 1))
         steps = enumerate(learner.run(lambda node: int(truth[node]), max(MARKS)), 1)
         found.append([(learner.predict() == truth)[~learner.field.labeled].mean() for k, _ in steps if k in MARKS])
     _, ten, _, twenty = np.mean(found, axis=0)
     return f"{np.mean(found):.3f} ({ten:.2f}, {twenty:.2f})"
 
 
+def joined(compared, rows, graphs, shares):
+    """Return the graph and the features of items, as ``askgraph init`` makes them."""
+    along = add_graphs(graphs, shares) if any(shares) else compared
+    return add_alike(compared, rows, graphs, shares), linear_part(along, rows, from_start=False)
+
+
 def row(name, seeds):
     rows, compared, given, truth = SETS[name]()
     random = graph_of(np.random.default_rng(0).integers(0, truth.size, (5 * truth.size, 2)), truth.size)
     shares = [alikeness(graph, compared, rows) for graph in (given, random)]
-    both, three = (add_alike(compared, rows, graphs, shares[: len(graphs)]) for graphs in ([given], [given, random]))
-    cells = [accuracy(graph, truth, seeds) for graph in (compared, given, both, three)]
+    both, three = (joined(compared, rows, [given, random][:k], shares[:k]) for k in (1, 2))
+    ways = [joined(compared, rows, [], []), (given, None), both, three]
+    cells = [accuracy(graph, features, truth, seeds) for graph, features in ways]
     return f"| {name} | {' | '.join(cells)} | {shares[0]:.2f}, {shares[1]:.2f} |"
 
 
@@ -108,7 +116,8 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="a toy graph, to see that everything runs")
     options = parser.parse_args()
     print(f"{machine()}, mean of {options.seeds} seeds, accuracy over 5, 10, 15 and 20 labels (at 10, at 20)\n")
-    print("| items | text or features | graph | both | both and a random graph | shares |\n|---|---|---|---|---|---|")
+    heads = ("items", "text or features", "graph", "both", "both and a random graph", "shares")
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for name in options.sets.split(","):
         print(row(name, options.seeds), flush=True)
 

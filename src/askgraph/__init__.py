@@ -34,11 +34,13 @@ _HOMES = {
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
+    "io.pictures": "nearest_pictures",
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
     "distributed.read_shards": "read_shards",
     "learner.stopping": "Error",
     "utilities": "Criterion two_step_approximation",
+    "workbench.embedding": "embed",
     "workbench.project": "Project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from askgraph.graph.combine import with_features
     from askgraph.graph.texts import nearest_texts
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
+    from askgraph.io.pictures import nearest_pictures
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from askgraph.priors import prior
     from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.utilities import Criterion, two_step_approximation
+    from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
 
 

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from askgraph.cli import app
@@ -350,7 +351,7 @@ def examples(name):
 NAMES = [command.callback.__name__ for command in commands.app.registered_commands]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("serve", "label")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("serve", "label", "embed")])
 def test_every_example_of_the_help_runs(here, name):
     """On files of the names that the help has."""
     papers = "".join(
@@ -361,6 +362,10 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
     (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
     (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
+    (here / "photos" / "cats").mkdir(parents=True)
+    for k in range(6):
+        gray = Image.fromarray(np.random.default_rng(k).integers(0, 256, (9, 9), dtype=np.uint8))
+        gray.save(here / "photos" / ("cats" if k < 2 else "") / f"{k}.png")
     np.save(here / "embeddings.npy", np.random.default_rng(0).normal(size=(30, 4)))
     found = examples(name)
     assert found, f"no example in the help of {name}"

@@ -12,7 +12,14 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "faiss": "faiss-cpu", "cupy": "cupy-cuda12x", "cupyx": "cupy-cuda12x"}
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "cupy": "cupy-cuda12x",
+    "cupyx": "cupy-cuda12x",
+    "faiss": "faiss-cpu",
+    "sentence_transformers": "sentence-transformers",
+    "sklearn": "scikit-learn",
+}
 FOR_DEVELOPERS = ("test", "bench")  # extras that the source itself must not need
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, SettingError
@@ -63,6 +64,63 @@ def test_prose_is_compared_by_its_words(tmp_path):
     parts = graph.components()
     assert parts[0] != parts[1]
     assert parts[0] == parts[2]
+
+
+def photos(folder):
+    """Twelve pictures, bars upright or lying; those of the first two kinds in folders of their names."""
+    y, x = np.mgrid[:24, :24]
+    for k in range(12):
+        kind = "upright" if k % 2 else "lying"
+        path = folder / (kind if k < 4 else "") / f"{k}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.uint8(((x if k % 2 else y) + k // 6) // 4 % 2 * 200)).save(path)
+    return folder
+
+
+def test_a_folder_of_pictures_is_enough(tmp_path):
+    folder = photos(tmp_path / "photos")
+    items, graph, notes = read_items(Source(folder, label="folder", neighbors=3))
+    assert items.ids[0] == "10.png"
+    assert items.ids == items.images
+    assert items.folder == str(folder)
+    assert items.fields == {}
+    labels = dict(zip(items.ids, items.labels, strict=True))
+    assert (labels["lying/0.png"], labels["9.png"]) == ("lying", None)
+    assert "the edges, light and colors of the pictures in 'file'" in notes[0]
+    learner = ag.Learner(graph, rng=0)
+    learner.tell_all({k: label for k, label in enumerate(items.labels) if label})
+    said = {id.rpartition("/")[2]: label for id, label in zip(items.ids, learner.predict(), strict=True)}
+    assert said == {f"{k}.png": "upright" if k % 2 else "lying" for k in range(12)}
+    Project.create(tmp_path / "p.ask", Source(folder))
+    with Project.open(tmp_path / "p.ask") as project:
+        assert project.about["images"] == str(folder)
+        assert project.title(project.item(0)) == "10.png"
+
+
+def test_a_column_of_file_names_is_enough(tmp_path):
+    photos(tmp_path / "photos")
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in (tmp_path / "photos").rglob("*.png"))
+    content = "number,file\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names))
+    items, _, notes = read(tmp_path, "t.csv", content, neighbors=3)
+    assert items.images == names
+    assert "by 'number'" in notes[0]
+    _, graph, notes = read(tmp_path, "t.csv", content, neighbors=3, vectors="file")
+    assert "of the pictures in 'file'" in notes[0]
+    _, same, _ = read(tmp_path, "u.csv", "file\n" + "".join(f"{name}\n" for name in names), neighbors=3)
+    np.testing.assert_array_equal(graph.weights.toarray(), same.weights.toarray())
+    gone = "file\n" + "".join(f"{name}\n" for name in [*names, "photos/gone.png"])
+    _, graph, notes = read(tmp_path, "v.csv", gone, neighbors=3)
+    assert graph.degrees[-1] == 0
+    assert "1 picture without an edge" in notes[0]
+    short = [name.removeprefix("photos/") for name in names]
+    table = write(tmp_path, "w.csv", "file\n" + "".join(f"{name}\n" for name in short))
+    with pytest.raises(SettingError, match="what joins the items"):
+        read_items(Source(table))
+    with pytest.raises(SettingError, match=r"none of them .* name their folder with --images"):
+        read_items(Source(table, image="file"))
+    items, other, _ = read_items(Source(table, image="file", images=tmp_path / "photos", neighbors=3))
+    assert items.folder == str(tmp_path / "photos")
+    np.testing.assert_array_equal(other.weights.toarray(), same.weights.toarray())
 
 
 def test_several_columns_of_prose_are_compared_together(tmp_path):

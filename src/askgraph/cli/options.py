@@ -24,7 +24,7 @@ WorkersOption = Annotated[int, typer.Option(help="Processes to use; 0 means one 
 VectorsOption = Annotated[
     str | None,
     typer.Option(
-        help="Vectors to compare items by: an npy or npz file, a column of lists, or FIRST:LAST for a range of columns."
+        help="Vectors to compare items by: an npy or npz file, a column of lists or of pictures, or FIRST:LAST for columns."
     ),
 ]
 ScaleOption = Annotated[

@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 TableArgument = Annotated[
     Path | None,
     typer.Argument(
-        help="A table of items: csv, tsv, jsonl or parquet; leave it out if the items are the nodes of --graph."
+        help="A table of items (csv, tsv, jsonl, parquet) or a folder of pictures; leave it out if items are the nodes of --graph."
     ),
 ]
 
@@ -52,12 +52,16 @@ def init(
         str | None, typer.Option(help="The column of ids [default: the column called id, else row numbers].")
     ] = None,
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas [default: all].")] = None,
-    image: Annotated[str | None, typer.Option(help="The column of image file names.")] = None,
+    image: Annotated[
+        str | None, typer.Option(help="The column of image file names [default: found by its names].")
+    ] = None,
     images: Annotated[
-        Path | None, typer.Option(help="The folder of the images; the page shows no file outside it.")
+        Path | None,
+        typer.Option(help="The folder of the images [default: that of the table]; the page shows no file outside it."),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="The column of labels that exist already; an empty cell means no label.")
+        str | None,
+        typer.Option(help="The column of labels that exist already; an empty cell means none. Of pictures: folder."),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Classes, separated by commas; new ones can be added at any time.")
@@ -84,6 +88,8 @@ def init(
 
     askgraph init photos.csv --vectors embeddings.npy
 
+    askgraph init photos/ --label folder
+
     askgraph init papers.csv --graph citations.csv --label topic
 
     askgraph init papers.csv --graph citations.csv --graph authors.csv
@@ -96,7 +102,7 @@ def init(
 
     if table is None and not graph:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
-    path = output or Path((table or (graph or [Path()])[0]).stem + ".ask")
+    path = output or Path((table or (graph or [Path()])[0]).absolute().stem + ".ask")
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)
@@ -355,6 +361,45 @@ def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
             print(line)
     if found["damage"]:
         raise FileError(found["damage"])
+
+
+@app.command()
+def embed(
+    model: Annotated[
+        str, typer.Option(help="The folder of a model, or the name of one whose weights are on this machine already.")
+    ],
+    text: Annotated[
+        str | None,
+        typer.Option(help="Fields of text, separated by commas [default: pictures, else all fields of text]."),
+    ] = None,
+    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the vectors to this .npy file too.")
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """Join the items by vectors from a model on this machine; nothing is fetched, answers stay, and a second run goes on.
+
+    For text a model of sentence-transformers, for pictures CLIP or DINO; needs pip install "askgraph[embed]".
+
+    Example: askgraph embed --model all-MiniLM-L6-v2 --text title,description
+    """
+    import numpy as np
+
+    from askgraph.support.files import replacing
+    from askgraph.workbench.embedding import embed_project
+    from askgraph.workbench.project import Project
+
+    path = find_project(project)
+    with Project.open(path, write=True) as opened:
+        vectors = embed_project(opened, model, split_names(text), neighbors)
+        notes = opened.store.about["graph"]
+    if output is not None:
+        with replacing(output) as file:
+            np.save(file, vectors)
+    print(f"{path}: {len(vectors):,} items")
+    for note in notes:
+        print(f"  {note}")
 
 
 @app.command()

@@ -62,7 +62,8 @@ def serve(
 @app.command()
 def label(
     items: Annotated[
-        Path | None, typer.Argument(help="A table (csv, tsv, jsonl, parquet) or a project (.ask).")
+        Path | None,
+        typer.Argument(help="A table (csv, tsv, jsonl, parquet), a folder of pictures, or a project (.ask)."),
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try the page on 1,797 handwritten digits.")] = False,
     graph: GraphOption = None,
@@ -96,6 +97,8 @@ def label(
 
     askgraph label papers.csv --text abstract --classes "relevant,not relevant"
 
+    askgraph label photos/ --classes "cat,dog"
+
     askgraph label --demo
     """
     from askgraph.web.demo import make_demo
@@ -107,7 +110,7 @@ def label(
         raise SettingError("label what? give a table or a project (askgraph label items.csv), or try --demo")
     elif items.suffix.casefold() == ".ask":
         path = items
-    elif not (path := items.with_suffix(".ask")).exists():
+    elif not (path := (items if items.name else items.absolute()).with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
         init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap, suggestions=suggestions)
     else:

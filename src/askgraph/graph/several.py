@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array, issparse
+from scipy.sparse import csr_array, issparse
 
 from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
+from askgraph.graph.kernels import smoothed
 from askgraph.types import Array
 
-LEAST = 0.05  # a graph whose edges are less alike than this share counts as one that has nothing to do with the rows
+LEAST = 0.01  # a graph whose edges are less alike than this share counts as one that has nothing to do with the rows
+ERRORS = 3.0  # standard errors; the same where the share is less than this many above zero
 EDGES = 100_000  # edges of a graph that are looked at, evenly spaced; more of them change nothing
 
 
@@ -25,14 +27,19 @@ def alikeness(graph: Graph, compared: Graph, rows: Any) -> float:
     rows = unit_rows(rows)
     total = np.asarray(rows.sum(axis=0)).ravel()
     any_two = float(total @ total) / rows.shape[0] ** 2
-    here, nearest = (_mean_cosine(one, rows) - any_two for one in (graph, compared))
-    share = min(here / nearest, 1.0) if nearest > 0 else 1.0
-    return float(share) if share >= LEAST else 0.0
+    (here, error), (nearest, _) = (_mean_cosine(one, rows) for one in (graph, compared))
+    more, most = here - any_two, nearest - any_two
+    if more <= ERRORS * error:
+        return 0.0
+    share = min(more / most, 1.0) if most > 0 else 1.0
+    return share if share >= LEAST else 0.0
 
 
-def add_graphs(graphs: Sequence[Graph]) -> Graph:
-    """Return the sum of graphs over the same nodes, edges of each of the same mean weight; keep the first one's names."""
-    return Graph(csr_array(sum(map(_even, graphs[1:]), _even(graphs[0]))), names=graphs[0].names)
+def add_graphs(graphs: Sequence[Graph], shares: Sequence[float] | None = None) -> Graph:
+    """Return the sum of graphs over the same nodes, edges of each of mean weight 1 or its share; keep the first one's names."""
+    weights = [1.0] * len(graphs) if shares is None else shares
+    total = sum(share * _even(graph) for graph, share in zip(graphs, weights, strict=True))
+    return Graph(csr_array(total), names=graphs[0].names)
 
 
 def add_alike(
@@ -47,14 +54,10 @@ def add_alike(
     """
     if not any(shares):
         return compared
-    W = csr_array(sum(share * _even(graph) for graph, share in zip(given, shares, strict=True)))
-    looped = W + eye_array(compared.n_nodes)
-    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
-    average, rows, parts = root @ looped @ root, unit_rows(rows)[:, :-1], [_even(compared), W]
-    for _ in range(hops):
-        rows = average @ rows
-        parts.append(_even(nearest_neighbors(rows, k, "cosine", bandwidth=None)))
-    return Graph(csr_array(sum(parts[1:], parts[0])), names=compared.names).noted(*compared.notes)
+    W = add_graphs(given, shares)
+    _, *smooth = smoothed(W, unit_rows(rows)[:, :-1], hops)
+    near = [_even(nearest_neighbors(some, k, "cosine", bandwidth=None)) for some in smooth]
+    return Graph(csr_array(sum(near, _even(compared) + W.weights)), names=compared.names).noted(*compared.notes)
 
 
 def _even(graph: Graph) -> csr_array:
@@ -62,13 +65,14 @@ def _even(graph: Graph) -> csr_array:
     return csr_array(graph.weights / (graph.weights.data.mean() if graph.weights.nnz else 1.0))
 
 
-def _mean_cosine(graph: Graph, rows: Any) -> float:
-    """Return the mean cosine of rows of length 1 over the ends of edges, weights counted; 0 for a graph without edges."""
+def _mean_cosine(graph: Graph, rows: Any) -> tuple[float, float]:
+    """Return the mean cosine of rows of length 1 over the ends of edges, weights counted, and its standard error."""
     edges = graph.weights.tocoo()
     if not edges.nnz:
-        return 0.0
+        return 0.0, 0.0
     some = slice(None, None, max(1, edges.nnz // EDGES))
     a, b = rows[edges.row[some]], rows[edges.col[some]]
     product = a.multiply(b) if issparse(a) else a * b
     cosines: Array = np.asarray(product.sum(axis=1)).ravel()
-    return float(np.average(cosines, weights=edges.data[some]))
+    pairs = cosines.size / 2  # each edge is there in both directions
+    return float(np.average(cosines, weights=edges.data[some])), float(cosines.std() / pairs**0.5)

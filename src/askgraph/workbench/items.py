@@ -10,6 +10,7 @@ from typing import Any
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
+from askgraph.io.pictures import folder_table, is_picture
 from askgraph.io.readers import TABLES, has_columns, read_graph
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, is_number, suffix
@@ -29,7 +30,8 @@ class Source:
     Parameters
     ----------
     table
-        A csv, tsv, jsonl or parquet file with one row per item; None where items are the nodes of ``graph``.
+        A csv, tsv, jsonl or parquet file with one row per item, or a folder of pictures, whose columns are "file" and
+        "folder"; None where items are the nodes of ``graph``.
     graph
         A file with a graph whose nodes are the ids, or several.
     id
@@ -39,11 +41,12 @@ class Source:
     text
         The column of text to compare items by, or several.
     vectors
-        Vectors to compare items by: an npy or npz file, a column of lists, or a range of columns, first:last.
+        Vectors to compare items by: an npy or npz file, a column of lists or of file names of pictures, or a range of
+        columns, first:last.
     show
         Columns to show; by default all others but vectors.
     image
-        The column of image file names.
+        The column of image file names; by default the first one where every cell is the name of a picture.
     label
         The column of labels that exist already; an empty cell means no label.
     neighbors
@@ -51,6 +54,8 @@ class Source:
     scale
         How ``features`` are scaled: "none", "unit" (mean 0, deviation 1) or "range" (to [−1, 1]); by default "unit" where
         their ranges differ much, else "none".
+    images
+        The folder of the images; by default the folder that ``table`` is or lies in.
     """
 
     table: FilePath | None = None
@@ -64,6 +69,13 @@ class Source:
     neighbors: int = 10
     vectors: str | None = None
     scale: str | None = None
+    images: FilePath | None = None
+
+    @property
+    def image_folder(self) -> Path:
+        """The folder that file names of images start from."""
+        table = Path(self.table or "")
+        return Path(self.images) if self.images is not None else table if table.is_dir() else table.parent
 
     @property
     def graphs(self) -> list[FilePath]:
@@ -79,13 +91,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Items:
-    """Items by columns: ids, fields to show, file names of images, and labels that the items came with."""
+    """Items by columns: ids, fields to show, file names of images and their folder, and labels that the items came with."""
 
     ids: list[str]
     fields: dict[str, list[Any]] = field(default_factory=dict)
     images: list[str | None] | None = None
     labels: list[str | None] | None = None
     features: Features | None = None  # what items are compared by, beside their graph
+    folder: str | None = None
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -118,7 +131,7 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
     source = _fill_in(source, table)
     items = _make_items(source, table)
     compared = (source.graphs, source.features, source.texts, source.vectors, source.scale)
-    graph, notes, features = join_items(path, table, items.ids, *compared, source.neighbors)
+    graph, notes, features = join_items(path, table, items.ids, *compared, source.neighbors, source.image_folder)
     items = replace(items, features=features)
     ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
     return items, graph, [*notes, ids]
@@ -137,26 +150,48 @@ def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
 
 
 def read_columns(path: FilePath) -> Table:
-    """Read a table of any supported file type."""
+    """Read a table of any supported file type, or a folder of pictures."""
+    if Path(path).is_dir():
+        return folder_table(path)
     return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", *TABLES)), text_table)(path)
 
 
 def _fill_in(source: Source, table: Table) -> Source:
     """Find the id column by its name, and choose features or text where the source does not say how to compare items."""
-    found = source.id or next((name for name in table.header if name.casefold() == "id"), None)
-    source = replace(source, id=found)
+    if Path(source.table or "").is_dir():
+        source = replace(source, id="file", image="file", show=source.show or ())
+        free = ["file"]
+    else:
+        found = source.id or next((name for name in table.header if name.casefold() == "id"), None)
+        source = replace(source, id=found, image=source.image or _image_column(source, table))
+        free = [name for name in table.header if name not in (found, source.image, source.label)]
     if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
         return source
-    free = [name for name in table.header if name not in (found, source.image, source.label)]
     numbers = [name for name in free if is_numeric(table.cells(name))]
     if prose := [name for name in free if name not in set(numbers) and _is_prose(table.cells(name))]:
         return replace(source, text=prose)
+    if not numbers and source.image is not None:
+        return replace(source, vectors=source.image)
     if not numbers:
         raise SettingError(
             f"{source.table}: what joins the items? no column holds numbers or text to compare (columns: {few(table.header)}); "
             "name some with --features or --text, or give --vectors or --graph FILE"
         )
     return replace(source, features=numbers)
+
+
+def _image_column(source: Source, table: Table) -> str | None:
+    """Return the first column that holds nothing but names of pictures, if one of these files exists."""
+    for name in table.header:
+        cells = table.cells(name)
+        if all(map(is_picture, cells)) and _is_there(source, cells):
+            return name
+    return None
+
+
+def _is_there(source: Source, cells: Sequence[Any]) -> bool:
+    """Return whether any of these cells names a file in the folder of images."""
+    return any((source.image_folder / line).is_file() for cell in cells if (line := one_line(cell)))
 
 
 def _is_prose(cells: list[Any]) -> bool:
@@ -175,7 +210,13 @@ def _make_items(source: Source, table: Table) -> Items:
     fields = {name: [to_stored(cell) for cell in table.cells(name)] for name in shown}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
     labels = None if source.label is None else [one_line(cell) for cell in table.cells(source.label)]
-    return Items(ids, fields, images, labels)
+    if images is not None and not _is_there(source, images):
+        raise SettingError(
+            f"column {source.image!r} names images, and none of them ({few(images)}) is in {source.image_folder.absolute()}; "
+            "name their folder with --images"
+        )
+    folder = None if images is None else str(source.image_folder.absolute())
+    return Items(ids, fields, images, labels, folder=folder)
 
 
 def _check_ids(path: FilePath, cells: Sequence[Any], where: Callable[[int], str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, or by columns of numbers."""
+"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, by pictures, or by columns of numbers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import numpy as np
 from askgraph.errors import FileError, GraphError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
+from askgraph.graph.pictures import join_pictures
 from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import join_written, text_rows
+from askgraph.io.pictures import is_picture, picture_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -41,8 +43,12 @@ def join_items(
     vectors: str | None,
     scale: str | None,
     neighbors: int,
+    images: Path,
 ) -> tuple[Graph, list[str], Features | None]:
-    """Return the graph over the items, in the order of ``ids``, sentences that say how it was made, and features beside it."""
+    """Return the graph over the items, in the order of ``ids``, sentences that say how it was made, and features beside it.
+
+    File names of pictures start from the folder ``images``.
+    """
     ways = {"--features": features, "--text": text, "--vectors": vectors}
     named = [way for way, given in ways.items() if given is not None]
     if len(named) > 1:
@@ -58,21 +64,26 @@ def join_items(
             raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
         return (given[0] if len(given) == 1 else add_graphs(given)), names, None
     with working("comparing items"):
-        compared = _compare(path, table, features, text, vectors, scale)
-        found = compared.join(compared.rows, neighbors)
-        shares = [alikeness(graph, found, compared.rows) for graph in given]
-        telling = [graph for graph, share in zip(given, shares, strict=True) if share]
-        beside = _features(add_graphs(telling) if telling else found, compared, from_start=bool(telling))
-        found = add_alike(found, compared.rows, given, shares, neighbors)
-    nearest = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
-    notes = [_note_given(name, share) for name, share in zip(names, shares, strict=True)]
-    return found, [nearest, *notes], beside
+        compared = _compare(path, table, features, text, vectors, scale, images)
+        nearest = compared.join(compared.rows, neighbors)
+        shares = [alikeness(graph, nearest, compared.rows) for graph in given]
+        found, beside = _with_given(nearest, compared, given, shares, neighbors)
+    note = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
+    return found, [note, *map(_note_given, names, shares)], beside
+
+
+def _with_given(
+    nearest: Graph, compared: _Compared, given: Sequence[Graph], shares: Sequence[float], neighbors: int
+) -> tuple[Graph, Features | None]:
+    """Return the graph of compared items with the given graphs that join items that are alike, and features beside it."""
+    along = add_graphs(given, shares) if any(shares) else nearest
+    return add_alike(nearest, compared.rows, given, shares, neighbors), _features(along, compared)
 
 
 def _note_given(edges: str, share: float) -> str:
     if not share:
         return f"without the {edges}: they join items that are no more alike than any two"
-    return f"together with the {edges}, which count for {share:.0%} of an edge between neighbors: so alike are the items they join"
+    return f"together with the {edges}, whose items are {share:.0%} as alike as nearest neighbors are"
 
 
 class _Compared(NamedTuple):
@@ -84,12 +95,12 @@ class _Compared(NamedTuple):
     directed: bool = True  # whether rows are compared by their directions
 
 
-def _features(graph: Graph, compared: _Compared, from_start: bool) -> Features | None:
-    """Return rows as features that a learner adds to the graph; None where they are compared by distance and there is no other."""
-    if not from_start and not compared.directed:
+def _features(graph: Graph, compared: _Compared) -> Features | None:
+    """Return rows as features that a learner adds once leave-one-out asks for it; None where they are compared by distance."""
+    if not compared.directed:
         return None
     try:
-        return linear_part(graph, compared.rows, from_start)
+        return linear_part(graph, compared.rows, from_start=False)
     except GraphError:  # rows that all have one direction
         return None
 
@@ -101,10 +112,15 @@ def _compare(
     text: Sequence[str] | None,
     vectors: str | None,
     scale: str | None,
+    images: Path,
 ) -> _Compared:
     if text is not None:
         rows, words = _text_rows(table, text), f"the words and word fragments of {few(list(text))} (TF-IDF, cosine)"
         return _Compared(rows, join_written, words)
+    if vectors in table.header and any(map(is_picture, table.cells(vectors))):
+        rows, unread = picture_rows([images / (one_line(cell) or "") for cell in table.cells(vectors)])
+        seen = f"the edges, light and colors of the pictures in {vectors!r} (cosine)"
+        return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
     if vectors is not None:
         rows = read_vectors(path, table, vectors)
         return _Compared(
@@ -159,7 +175,7 @@ def read_vectors(path: FilePath, table: Table, vectors: str) -> Array:
 def _stored_vectors(file: str, header: Sequence[str]) -> AnyArray:
     if not Path(file).is_file():
         raise SettingError(
-            f"--vectors {file}: neither a file nor a column; give an npy or npz file, a column of lists, or FIRST:LAST "
+            f"--vectors {file}: neither a file nor a column; give an npy or npz file, a column of lists or pictures, or FIRST:LAST "
             f"for a range of columns (columns: {few(list(header))})"
         )
     arrays = _arrays(file)

@@ -7,6 +7,7 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -118,7 +119,7 @@ class Project:
         classes
             Classes to declare; others can be added at any time.
         images
-            The folder of the images that ``source.image`` names.
+            The folder of the images that ``source.image`` names; by default the one that ``source`` says.
         settings
             Settings of the learner.
         seed
@@ -128,15 +129,13 @@ class Project:
         suggestions
             Files with what models suggest, as in :meth:`suggest`.
         """
-        if source.image is not None and images is None:
-            raise SettingError(f"column {source.image!r} names images: in which folder are they? give it with --images")
         if overlap < 1:
             raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
         chosen, names = (
             _check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
             declared_classes([check_name(name, "class") for name in classes]),
         )
-        items, graph, notes = read_items(source)
+        items, graph, notes = read_items(source if images is None else replace(source, images=images))
         for label in set(items.labels or ()) - {None}:
             check_name(str(label), "class")
         places, imported = {id: k for k, id in enumerate(items.ids)}, [name for name in items.labels or () if name]
@@ -147,7 +146,7 @@ class Project:
             "uid": str(uuid.uuid4()),
             "classes": names,
             "fields": items.kinds,
-            "images": None if images is None else str(Path(images).absolute()),
+            "images": items.folder,
             "graph": [*notes, *graph.notes],
             "settings": chosen.to_json(),
             "seed": seed,

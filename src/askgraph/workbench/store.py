@@ -35,6 +35,7 @@ ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each
 BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
 TYPES = ("int32", "int64", "float32", "float64")
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted"
+GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
 NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -209,6 +210,24 @@ class Store:
         with self._transaction():
             self._execute("DELETE FROM arrays WHERE name = ?", name)
             _pack(self._db, name, array)
+
+    def drop(self, start: str) -> None:
+        """Delete the stored arrays whose names start like this."""
+        with self._transaction():
+            self._execute("DELETE FROM arrays WHERE substr(name, 1, ?) = ?", len(start), start)
+
+    def note(self, name: str, value: Any) -> None:
+        """Store an entry of ``about``, and replace the one of this name."""
+        with self._transaction():
+            self._execute("INSERT OR REPLACE INTO about VALUES (?, ?)", name, json.dumps(value))
+
+    def rejoin(self, graph: Graph, notes: list[str]) -> None:
+        """Replace the graph, and what follows from it, in one step; the answers stay."""
+        with self._transaction():
+            self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
+            for name in GRAPH_ARRAYS:
+                _pack(self._db, name, getattr(graph.weights, name))
+            self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(notes))
 
     def curve(self) -> list[tuple[int, float, float, float]]:
         """Return one (labels, expected error, low, high) per number of labels."""
@@ -390,7 +409,7 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         images = items.images or [None] * len(items.ids)
         rows = ((k, id, json.dumps(items.row(k), ensure_ascii=False), images[k]) for k, id in enumerate(items.ids))
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
-        for name in ("data", "indices", "indptr"):
+        for name in GRAPH_ARRAYS:
             _pack(db, name, getattr(graph.weights, name))
         if items.features is not None:
             _pack(db, FEATURES[items.features.from_start], items.features.columns.ravel())

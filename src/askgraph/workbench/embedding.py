@@ -1,0 +1,200 @@
+"""Vectors of texts and pictures from a model on this machine: nothing is fetched, and a project keeps each part that is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from askgraph.errors import FileError, MissingExtraError, SettingError
+from askgraph.graph.pictures import join_pictures
+from askgraph.io.pictures import read_picture
+from askgraph.io.readers import has_columns
+from askgraph.support.progress import bar, working
+from askgraph.support.wording import counted, few
+from askgraph.types import AnyArray
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import Item
+
+Model = Callable[[list[Any]], Any]
+BATCH = 64  # rows that a model gets at once
+PART = 256  # items whose vectors are saved together: a run that is killed loses no more than these
+EXTRA = 'embedding needs sentence-transformers, transformers and torch: pip install "askgraph[embed]"'
+
+
+def embed(rows: Sequence[Any], model: Model | str | os.PathLike[str], batch_size: int = BATCH) -> AnyArray:
+    """Return one vector per row, from a model on this machine or from a function.
+
+    Parameters
+    ----------
+    rows : sequence
+        Texts, or pictures: paths (``pathlib.Path``) or Pillow images. A function may take rows of any type.
+    model : callable or str
+        A function from a list of rows to one vector for each, or a model: for texts what sentence-transformers reads, for
+        pictures a CLIP or DINO model of transformers. A model is the path of its folder, or its name if its weights lie in the
+        cache of Hugging Face already; nothing is fetched. Needs ``pip install "askgraph[embed]"``.
+    batch_size : int
+        The number of rows that the model gets at once.
+
+    Returns
+    -------
+    array
+        One row per row, of 32-bit floats. ``ag.nearest_neighbors(vectors, metric="cosine")`` joins them.
+
+    Examples
+    --------
+    >>> vectors = embed(["a", "bb", "ccc"], lambda texts: [[len(text), 1.0] for text in texts])
+    >>> vectors.tolist()
+    [[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]
+    """
+    if not len(rows):
+        raise SettingError("no rows to embed; give at least one")
+    if batch_size < 1:
+        raise SettingError(f"batch_size={batch_size}: give at least 1")
+    pictures = isinstance(rows[0], os.PathLike | Image.Image)
+    function = model if callable(model) else load_model(model, pictures)
+    with bar(len(rows), "embedding") as tick:
+        return _vectors(rows, function, batch_size, tick)
+
+
+def _vectors(rows: Sequence[Any], model: Model, batch_size: int, tick: Callable[[float], None]) -> AnyArray:
+    """Return one vector per row; the model gets ``batch_size`` rows at once."""
+    found: list[AnyArray] = []
+    for start in range(0, len(rows), batch_size):
+        batch = list(rows[start : start + batch_size])
+        vectors = np.asarray(model(batch), dtype=np.float32)
+        width = found[0].shape[1:] if found else vectors.shape[1:]
+        if (
+            vectors.ndim != 2
+            or vectors.shape != (len(batch), *width)
+            or not vectors.size
+            or not np.isfinite(vectors).all()
+        ):
+            raise SettingError(
+                f"the model gave an array of shape {vectors.shape} for {counted(len(batch), 'row')}; "
+                "it must give one vector of finite numbers for each, all of one length"
+            )
+        found.append(vectors)
+        tick(len(batch))
+    return np.concatenate(found)
+
+
+def load_model(name: str | os.PathLike[str], pictures: bool) -> Model:
+    """Return a function from texts, or from pictures, to vectors; weights come from a folder or from the cache."""
+    try:
+        import sentence_transformers
+        import torch
+        import transformers
+    except ImportError:
+        raise MissingExtraError(EXTRA) from None
+    with working(f"loading {name}"):
+        try:
+            if pictures:
+                return _picture_model(str(name), torch, transformers)
+            return _text_model(str(name), sentence_transformers)
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise FileError(_how_to_get(str(name), pictures, error)) from None
+
+
+def _text_model(name: str, sentence_transformers: Any) -> Model:
+    model = sentence_transformers.SentenceTransformer(name, local_files_only=True)
+    return lambda texts: model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
+
+
+def _picture_model(name: str, torch: Any, transformers: Any) -> Model:
+    processor = transformers.AutoImageProcessor.from_pretrained(name, local_files_only=True)
+    model = transformers.AutoModel.from_pretrained(name, local_files_only=True).eval()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device)
+    look = getattr(model, "get_image_features", model)  # CLIP has a text side too, DINO has not
+
+    def vectors(pictures: list[Any]) -> Any:
+        with torch.inference_mode():
+            opened = [read_picture(one) if isinstance(one, os.PathLike) else one for one in pictures]
+            seen = look(**processor(images=opened, return_tensors="pt").to(device))
+        return getattr(seen, "pooler_output", seen).cpu().numpy()
+
+    return vectors
+
+
+def _how_to_get(name: str, pictures: bool, error: Exception) -> str:
+    """Return the sentence that says what to do where a model is not on this machine or cannot be read."""
+    if Path(name).is_dir():
+        reason = " ".join(str(error).split())[:200]
+        return f"{name}: this folder does not hold a model that can be loaded ({reason}); save it anew with save_pretrained"
+    owner = "facebook" if "dino" in name else "openai" if pictures else "sentence-transformers"
+    hub = name if "/" in name else f"{owner}/{name}"
+    return (
+        f"{name}: neither a folder nor a model whose weights are on this machine, and askgraph fetches nothing itself; "
+        f"get them once with: hf download {hub}, or name the folder of a model"
+    )
+
+
+def embed_project(
+    project: Project, model: str | os.PathLike[str], fields: Sequence[str] | None = None, neighbors: int = 10
+) -> AnyArray:
+    """Embed the items of a project that is open to write, keep the vectors there, and join the items by them.
+
+    Items are embedded by ``fields`` of text, by default by their pictures where they have some, else by all fields of
+    text. Vectors are saved in parts; a second call with the same model goes on where the first one ended. Answers stay.
+    """
+    store, texts = project.store, [name for name, kind in project.about["fields"].items() if kind == "text"]
+    has_columns(store.path, list(project.about["fields"]), *(fields or ()))
+    by_pictures = fields is None and project.about["images"] is not None
+    names = [] if by_pictures else list(fields or texts)
+    if not by_pictures and not names:
+        raise SettingError(f"{store.path}: its items have neither text nor pictures to embed")
+    made_by = {"model": _full_name(model), "fields": names or None}
+    if project.about.get("vectors") != made_by:
+        store.drop("vectors/")
+        store.note("vectors", made_by)
+    vectors = np.concatenate(list(_parts(project, model, names)))
+    of = f"the fields {few(names)}" if names else "the pictures"
+    with working("comparing items"):
+        graph = join_pictures(vectors, neighbors)
+    if missing := int((~vectors.any(axis=1)).sum()):
+        graph = graph.noted(f"{counted(missing, 'item')} with nothing to embed: no edge, so nothing is predicted there")
+    made = f"{counted(neighbors, 'nearest neighbor')} of each item by vectors of {of} from {made_by['model']}"
+    store.rejoin(graph, [f"{made}, {vectors.shape[1]:,} numbers each (cosine)", *graph.notes])
+    return vectors
+
+
+def _full_name(model: str | os.PathLike[str]) -> str:
+    return str(Path(model).absolute()) if Path(model).is_dir() else str(model)
+
+
+def _parts(project: Project, model: str | os.PathLike[str], names: list[str]) -> Iterator[AnyArray]:
+    """Yield the vectors of the items, part by part: those that are saved already, and new ones, which are saved."""
+    store, n, function = project.store, project.n_items, None
+    with bar(n, "embedding") as tick:
+        for start in range(0, n, PART):
+            places = range(start, min(start + PART, n))
+            try:
+                yield store.array(f"vectors/{start}").reshape(len(places), -1)
+                tick(len(places))
+                continue
+            except KeyError:
+                function = function or load_model(model, pictures=not names)
+            given = [_content(project, item, names) for item in store.items(places)]
+            some = [k for k, row in enumerate(given) if row is not None]
+            blank = "" if names else Image.new("RGB", (32, 32))  # where a part has nothing, for the length of a vector
+            found = _vectors([given[k] for k in some] or [blank], function, BATCH, lambda amount: None)
+            vectors = np.zeros((len(places), found.shape[1]), dtype=np.float32)
+            vectors[some] = found[: len(some)]
+            store.keep(f"vectors/{start}", vectors.ravel())
+            tick(len(places))
+            yield vectors
+
+
+def _content(project: Project, item: Item, names: list[str]) -> Any:
+    """Return what a model gets of an item: its text, or its picture; None if there is none or it cannot be read."""
+    if names:
+        return "\n".join(str(item.fields[name]) for name in names if name in item.fields).strip() or None
+    try:
+        return read_picture(Path(project.about["images"]) / (item.image or ""))
+    except FileError:
+        return None
