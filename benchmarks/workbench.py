@@ -33,7 +33,7 @@ from measure import SMOKE, machine
 CLASSES = 5
 PEOPLE, ANSWERS, THINK = (20, 20, 2.0) if not SMOKE else (2, 2, 0.0)  # a crowd; answers and seconds of thought of each
 CROWDS = (
-    ((50, 15, 2.0, 3_000), (200, 10, 5.0, 20_000)) if not SMOKE else ((5, 2, 0.0, 300),)
+    ((50, 12, 2.0, 3_000), (200, 4, 5.0, 20_000)) if not SMOKE else ((5, 2, 0.0, 300),)
 )  # people, answers, thought, items
 STOPPED_ANSWERS = 10_000 if not SMOKE else 20
 HOSTILE, OPEN_FILES = (2_000, 1_024) if not SMOKE else (100, 128)
