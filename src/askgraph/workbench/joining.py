@@ -83,7 +83,7 @@ def _with_given(
 def _note_given(edges: str, share: float) -> str:
     if not share:
         return f"without the {edges}: they join items that are no more alike than any two"
-    return f"together with the {edges}, whose items are {share:.0%} as alike as nearest neighbors are"
+    return f"together with the {edges}, which count for {share:.0%} of an edge between neighbors: so alike are the items they join"
 
 
 class _Compared(NamedTuple):
