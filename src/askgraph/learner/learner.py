@@ -27,6 +27,7 @@ from askgraph.learner.tuning import Tuner, named_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
+from askgraph.support.files import reading
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
@@ -365,7 +366,11 @@ class Learner(Told):
         Learner
             The learner. Where the file has no state, everything that was told is told again.
         """
-        saved = saving.read(path)
+        with reading(path, "a saved learner", "restore it from a copy, or save it again"):
+            return cls._restored(saving.read(path))
+
+    @classmethod
+    def _restored(cls, saved: saving.Saved) -> Learner:
         learner = cls.__new__(cls)
         learner._begin(saved.graphs, saved.settings, saved.engine, saved.seed, list(saved.declared), saved.field)
         log = [Event(*event) for event in saved.log]

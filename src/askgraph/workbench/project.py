@@ -22,9 +22,10 @@ from askgraph.learner.settings import Settings
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
+from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable, one_line
 from askgraph.workbench.items import Source, read_items
-from askgraph.workbench.store import RESTORE, Item, Store, reporting_damage
+from askgraph.workbench.store import Item, Store, reporting_damage
 from askgraph.workbench.writer_lock import WriterLock
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
@@ -82,7 +83,7 @@ class Project:
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
         if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(self.about.get(name), kind)]:
-            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {RESTORE}")
+            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {restore_advice(store.path)}")
         self.answers = Answers(self.about["classes"])
         self._learner: Learner | None = None
         self._untold: list[
@@ -257,20 +258,25 @@ class Project:
         if seconds is not None and not 0 <= seconds < math.inf:
             raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or leave it out")
         new = [
-            Answer(
-                0,
-                f"{key}:{k}" if k else key,
-                who,
-                "",
-                kind,
-                self.place(item),
-                self._check_label(kind, label),
-                seconds,
-                predicted=predicted,
-            )
-            for k, (item, kind, label) in enumerate(said)
+            Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted)
+            for k, (place, kind, label) in enumerate(self.check(said))
         ]
         return self._write(new)
+
+    def check(self, said: Iterable[tuple[str, Kind, str | None]]) -> list[tuple[int, Kind, str | None]]:
+        """Check answers without saving any; raise an error for the first that could not be saved.
+
+        Parameters
+        ----------
+        said
+            One (item, kind, label) per answer, as in :meth:`say`.
+
+        Returns
+        -------
+        list of tuple
+            One (place, kind, label) per answer.
+        """
+        return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in said]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person that was not taken back yet.
