@@ -23,6 +23,7 @@ import re
 
 MAX_CHARACTERS = 500  # a longer message loses its middle: the beginning says where, the end what to do
 END_CHARACTERS = 200
+LINE_ENDS = re.compile(r"\s*\n\s*")  # arrays are quoted in many lines; a message is one
 CONTROLS = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 )  # all but the line end, and halves of characters
@@ -41,7 +42,7 @@ class AskgraphError(Exception):
     """Any error that askgraph raises on purpose."""
 
     def __init__(self, message: str = "") -> None:
-        said = without_controls(message)
+        said = without_controls(LINE_ENDS.sub(" ", message))
         if len(said) > MAX_CHARACTERS:
             said = f"{said[: MAX_CHARACTERS - END_CHARACTERS - 3]} … {said[-END_CHARACTERS:]}"
         super().__init__(said)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array, issparse
 
-from askgraph.errors import GraphError, SettingError
-from askgraph.graph.build import nearest_neighbors, unit_rows
+from askgraph.errors import GraphError
+from askgraph.graph.build import as_table, nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
 from askgraph.graph.sources import coordinates
+from askgraph.support.arguments import whole_number
 
 
 def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
@@ -43,13 +44,16 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     >>> with_features(ag.chain(4), [[1.0, 0.0], [1.0, 0.1], [0.1, 1.0], [0.0, 1.0]], k=1)
     Graph(4 nodes, 3 edges)
     """
-    rows = coordinates(X).tocsr() if issparse(X) else np.asarray(X, dtype=float)
+    if not isinstance(graph, Graph):
+        raise GraphError(f"a {type(graph).__name__} is not a Graph: make one first, with askgraph.Graph")
+    rows = coordinates(X).tocsr() if issparse(X) else as_table(X)
+    if rows.dtype.kind not in "biuf":
+        raise GraphError(f"features of type {rows.dtype}: give numbers, and encode text columns")
     if rows.ndim != 2 or rows.shape[0] != graph.n_nodes:
         raise GraphError(
             f"features of shape {rows.shape} for {graph.n_nodes} nodes: give one row per node, in the graph's order"
         )
-    if not isinstance(hops, int) or hops < 1:
-        raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
+    hops = whole_number(hops, "hops", 1, 1000)
     looped = graph.weights + eye_array(graph.n_nodes)
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
     parts, average, rows = [graph], root @ looped @ root, unit_rows(rows)[:, :-1]

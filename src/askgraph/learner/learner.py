@@ -27,6 +27,7 @@ from askgraph.learner.tuning import Tuner, named_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
+from askgraph.support.arguments import whole_number
 from askgraph.support.files import reading
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
@@ -147,7 +148,7 @@ class Learner(Told):
     def _prior(self, engine: str | Prior) -> Prior:
         if self._tuner is not None:
             return self._tuner.prior()
-        if not isinstance(engine, str):
+        if isinstance(engine, Prior):
             return engine
         return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
 
@@ -221,6 +222,7 @@ class Learner(Told):
         >>> len(learner.alternatives(2))
         2
         """
+        n = whole_number(n, "n")
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
 
@@ -306,6 +308,9 @@ class Learner(Told):
         >>> len(learner.labels), step.label == learner.labels[step.node]
         (4, True)
         """
+        budget = whole_number(budget, "budget")
+        if not callable(oracle):
+            raise SettingError(f"oracle={oracle!r}: give a function that takes a node and returns its label")
         while budget > 0:
             start = time.perf_counter()
             node = self.ask()
@@ -403,7 +408,7 @@ class Learner(Told):
         >>> learner.is_spot_check(), learner.is_spot_check(ahead=1)
         (False, True)
         """
-        return self.settings.checks(self._answered + ahead)
+        return self.settings.checks(self._answered + whole_number(ahead, "ahead"))
 
     def _foretold(self, node: int) -> Hashable:
         if not self._history.classes or not self.is_spot_check() or self._questions[:1] != [node]:

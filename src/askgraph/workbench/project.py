@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
+from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
@@ -123,11 +123,14 @@ class Project:
         """
         if source.image is not None and images is None:
             raise SettingError(f"column {source.image!r} names images: in which folder are they? give it with --images")
-        if overlap < 1:
-            raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
+        overlap, seed = whole_number(overlap, "overlap", 1), whole_number(seed, "seed")
+        if settings is not None and not isinstance(settings, Settings):
+            raise SettingError(
+                f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings"
+            )
         chosen, names = (
             _check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
-            declared_classes([check_name(name, "class") for name in classes]),
+            declared_classes([check_name(name, "class") for name in listed(classes, "classes")]),
         )
         items, graph, notes = read_items(source)
         for label in set(items.labels or ()) - {None}:
@@ -162,6 +165,7 @@ class Project:
         Project
             The project, until the block ends.
         """
+        path = file_path(path)
         lock = WriterLock(path) if write else None
         if write:
             Store.open(path).close()  # reports a bad file before a lock file is made beside it
@@ -222,7 +226,7 @@ class Project:
         Answer
             The line of the log.
         """
-        if predicted is None and kind == "label":
+        if predicted is None and isinstance(kind, str) and kind == "label":
             predicted = self._foretold(item)
         return self.say_all(who, [(item, kind, label)], seconds, key, predicted)[0]
 
@@ -254,9 +258,9 @@ class Project:
         list of Answer
             The lines of the log; for a known key, the lines that were written then.
         """
-        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
-        if seconds is not None and not 0 <= seconds < math.inf:
-            raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or leave it out")
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        if seconds is not None and not (isinstance(seconds, int | float | np.number) and 0 <= seconds < 1e9):
+            raise LabelError(f"seconds={seconds!r}: give how long the answer took, 0 or more, or leave it out")
         new = [
             Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted)
             for k, (place, kind, label) in enumerate(self.check(said))
@@ -276,7 +280,10 @@ class Project:
         list of tuple
             One (place, kind, label) per answer.
         """
-        return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in said]
+        answers = listed(said, "answers", LabelError)
+        if odd := [answer for answer in answers if not isinstance(answer, tuple | list) or len(answer) != 3]:
+            raise LabelError(f"{odd[0]!r} is not an answer: give (item, kind, label)")
+        return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in answers]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person that was not taken back yet.
@@ -293,7 +300,7 @@ class Project:
         Answer or None
             The answer that was taken back; None if there is none.
         """
-        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
         if (seen := self.store.logged(key)) is None:
             last = self.answers.last(who)
             if last is None:
@@ -332,7 +339,7 @@ class Project:
         Item
             The item.
         """
-        return self.store.items([place])[0]
+        return self.store.items([whole_number(place, "place", 0, self.n_items - 1)])[0]
 
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its first text, else its numbers, else its id.
@@ -422,7 +429,7 @@ class Project:
         list of int
             Up to n places of items.
         """
-        asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
+        asked = [place for place in self.learner.ask(whole_number(n, "n", 1)) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
     def open_at(self, place: int) -> bool:
@@ -438,7 +445,7 @@ class Project:
         bool
             True if it has no label and is not set aside.
         """
-        return self.answers.decision(place) == OPEN
+        return self.answers.decision(whole_number(place, "place", 0, self.n_items - 1)) == OPEN
 
     @property
     def finished(self) -> str | None:
@@ -493,7 +500,7 @@ class Project:
         return written
 
     def _check_label(self, kind: str, label: str | None) -> str | None:
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise LabelError(f"an answer of kind {kind!r}: choose {', '.join(KINDS)}")
         if (kind == "label") != (label is not None):
             raise LabelError(

@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError
 from askgraph.graph import Graph
+from askgraph.graph.sources import check_structure
 from askgraph.support.files import name_odd_file, replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
@@ -82,7 +83,7 @@ class Store:
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
         """Open an existing file to read it, or to write it while holding the writer's lock."""
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise FileError(f"{path}: no such project; make one with askgraph init")
         if not os.access(path, os.R_OK):
             raise FileError(f"{path}: you may not read it; ask its owner to let you (chmod)")
@@ -190,7 +191,7 @@ class Store:
             m = int(indptr[-1])
             fits(24.0 * m, f"{self.path}: its graph", "open it on a machine with more memory")
             W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
-            W.check_format(full_check=True)  # compiled code does not check the indices
+            check_structure(W)  # compiled code does not check the indices
         try:
             return Graph(W)
         except AskgraphError as error:
