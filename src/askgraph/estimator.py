@@ -250,7 +250,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return validate_data(self, X, reset=reset, accept_sparse=sparse, ensure_non_negative=self._given, dtype=float)
 
     def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any]) -> Self:
-        if self.graph not in ("neighbors", "precomputed"):
+        if not isinstance(self.graph, str) or self.graph not in ("neighbors", "precomputed"):
             raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
         self._weights = _entries(X) if self._given else None

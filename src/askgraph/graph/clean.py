@@ -56,7 +56,9 @@ def check_values(W: sp.coo_array, names: Sequence[Hashable] | None) -> None:
     where, w = _describe_edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
     advice = "drop it, or use abs(w) or max(w, 0)" if -LARGEST_WEIGHT < w < 0 else "drop the edge or fix its weight"
     many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
-    raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
+    raise GraphError(
+        f"edge {where} has weight {w}{many}: weights are finite and ≥ 0, at most {LARGEST_WEIGHT:g}; {advice}"
+    )
 
 
 def _symmetrize_matrix(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -66,12 +67,24 @@ def matrix_entries(source: Any) -> sp.coo_array:
 
 def _as_float64(matrix: Any) -> sp.coo_array:
     with np.errstate(over="ignore"):  # a long double that is too large becomes inf, which is refused later
-        return sp.coo_array(matrix).astype(np.float64, copy=False)
+        entries = sp.coo_array(matrix) if sp.issparse(matrix) else sp.coo_array(matrix.astype(np.float64, copy=False))
+        return entries.astype(np.float64, copy=False)
+
+
+def _with_float64(matrix: Any) -> Any:
+    """Return a sparse matrix with float64 values: scipy's kernels take neither other byte orders nor float16."""
+    if not isinstance(values := getattr(matrix, "data", None), np.ndarray) or values.dtype.kind not in "biuf":
+        return matrix
+    matrix = copy(matrix)
+    with np.errstate(over="ignore"):
+        matrix.data = values.astype(np.float64, copy=False)
+    return matrix
 
 
 def coordinates(matrix: Any) -> sp.coo_array:
     """Return the entries of a sparse matrix as float64, its index arrays checked: compiled code trusts them."""
     try:
+        matrix = _with_float64(matrix)
         check_structure(matrix)
         return _as_float64(matrix)
     except (ValueError, TypeError, IndexError, AttributeError) as error:
@@ -100,7 +113,11 @@ def check_structure(matrix: Any) -> None:
 def _check_compressed(matrix: Any) -> None:
     """Check what scipy leaves out where the last pointer is 0: pointers that fall, and arrays shorter than they say."""
     pointers = np.asarray(matrix.indptr)
-    if pointers[0] != 0 or (pointers[1:] < pointers[:-1]).any() or pointers[-1] > min(len(matrix.indices), len(matrix.data)):
+    if (
+        pointers[0] != 0
+        or (pointers[1:] < pointers[:-1]).any()
+        or pointers[-1] > min(len(matrix.indices), len(matrix.data))
+    ):
         raise ValueError("the pointers to the rows fall, or lead beyond the entries")
 
 
