@@ -1,4 +1,7 @@
-"""What people and files may hold: good data of every type works, anything else is a sentence, and nothing crashes or grows."""
+"""What people and files may hold: good data of every type works, anything else is a sentence, and nothing crashes or grows.
+
+Promise 28: values and files; promise 29: matrices and bombs; promise 30: scale.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backups that are made by themselves: whole, checked, bounded, and named where a file is damaged."""
+"""Promise 26: Backups that are made by themselves: whole, checked, bounded, and named where a file is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project is one file by one name, as askgraph makes it; what lies beside it or takes its place loses no answer."""
+"""Promise 27: A project is one file by one name, as askgraph makes it; what lies beside it or takes its place loses no answer."""
 
 from __future__ import annotations
 
