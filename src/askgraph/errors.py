@@ -14,14 +14,39 @@ AskgraphError
 │   └── TooLargeError       an allocation beyond the memory limit, refused before it is tried
 └── MissingExtraError   an optional dependency is not installed
 
-Every message says which value or file caused it and what to do about it.
+Every message says which value or file caused it and what to do about it, in at most 500 characters. What it quotes may come
+from anybody: control characters are written out, so that none reaches a terminal as a command.
 """
 
 from __future__ import annotations
 
+import re
+
+MAX_CHARACTERS = 500  # a longer message loses its middle: the beginning says where, the end what to do
+END_CHARACTERS = 200
+LINE_ENDS = re.compile(r"\s*\n\s*")  # arrays are quoted in many lines; a message is one
+CONTROLS = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+)  # all but the line end, and halves of characters
+
+
+def without_controls(text: str) -> str:
+    r"""Return text that can be printed: control characters are written out.
+
+    >>> print(without_controls("a\x1b]0;title\x07b"))
+    a\x1b]0;title\x07b
+    """
+    return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
 
 class AskgraphError(Exception):
     """Any error that askgraph raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        said = without_controls(LINE_ENDS.sub(" ", message))
+        if len(said) > MAX_CHARACTERS:
+            said = f"{said[: MAX_CHARACTERS - END_CHARACTERS - 3]} … {said[-END_CHARACTERS:]}"
+        super().__init__(said)
 
 
 class GraphError(AskgraphError, ValueError):

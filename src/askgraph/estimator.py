@@ -21,6 +21,7 @@ from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
 from askgraph.learner.features import linear_part
 from askgraph.learner.labels import label_array, plain_label
+from askgraph.support.arguments import flag, one_of, whole_number
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1  # in y: the label of this row is not known
@@ -259,7 +260,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     @property
     def _given(self) -> bool:
-        return bool(self.graph == "precomputed")
+        return isinstance(self.graph, str) and self.graph == "precomputed"
 
     def _validated(self, X: Any, reset: bool = True) -> Any:
         """Return X as scikit-learn checks it; a sparse matrix first as we do, since converting a broken one writes anywhere."""
@@ -268,7 +269,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return validate_data(self, X, reset=reset, accept_sparse=sparse, ensure_non_negative=self._given, dtype=float)
 
     def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any], features: Any = None) -> Self:
-        if self.graph not in ("neighbors", "precomputed"):
+        if not isinstance(self.graph, str) or self.graph not in ("neighbors", "precomputed"):
             raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
         self._weights = _entries(X) if self._given else None
@@ -315,12 +316,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             raise GraphError("n_samples=1: neighbours need at least two rows")
         self._range = (X.min(axis=0), X.max(axis=0))
         points = self._scaled(X)
+        whole_number(self.k, "k", 1)
+        one_of(self.metric, "metric", ("euclidean", "cosine"))
         self._nearest = NearestNeighbors(n_neighbors=min(self.k, len(X) - 1), metric=self.metric).fit(points)
         self._reach = self._nearest.kneighbors()[0][:, -1]
         return nearest_neighbors(points, self.k, self.metric, self.bandwidth)
 
     def _scaled(self, X: Array) -> Array:
         """Return X with its columns scaled to [−1, 1] by the range of the training rows, where ``scale`` is set."""
+        flag(self.scale, "scale")
         low, high = self._range
         span = np.where(high > low, high - low, np.inf)
         return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0)) if self.scale else X

@@ -200,7 +200,7 @@ def test_the_doctor_finds_damage(project):
     content[at : at + 3] = b"f00"  # an id that its index does not have
     path.write_bytes(content)
     said = error_of("doctor")
-    assert "restore it from a copy with askgraph restore COPY" in said
+    assert "restore it from a copy with askgraph restore items.ask." in said
     assert "items.ask" in said
 
 

@@ -46,5 +46,5 @@ def test_features_without_edges_and_what_is_refused():
     assert alone.n_edges >= 6
     with pytest.raises(ag.GraphError, match="6 nodes"):
         ag.with_features(ag.Graph(np.zeros((6, 6))), X[:5])
-    with pytest.raises(ag.SettingError, match="at least once"):
+    with pytest.raises(ag.SettingError, match="hops=0: give a whole number of at least 1"):
         ag.with_features(ag.Graph(np.zeros((6, 6))), X, hops=0)

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import apsw
 
+from askgraph.errors import FileError
+from askgraph.workbench.backup_files import list_backups
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store, make_durable
 from tests.helpers.projects import answer
@@ -19,6 +21,8 @@ from tests.helpers.projects import answer
 SECTOR = 512
 WRITER = """
 import os, sys
+from askgraph.errors import FileError
+from askgraph.workbench.backup_files import list_backups
 from askgraph.workbench.project import Project
 with Project.open(sys.argv[1], write=True) as project:
     k = len(project.answers.log)
@@ -200,3 +204,55 @@ def darkened(path, labels, points, rng, torn, synchronous="FULL") -> Dark:
 def size(path) -> int:
     """The largest of a project's files."""
     return max(os.path.getsize(f"{path}{name}") for name in ("", "-wal") if os.path.exists(f"{path}{name}"))
+
+
+BACKUP_WRITER = """
+import sys
+from askgraph.workbench.backups import BackupPlan, Backups
+from askgraph.errors import FileError
+from askgraph.workbench.backup_files import list_backups
+from askgraph.workbench.project import Project
+with Project.open(sys.argv[1], write=True) as project:
+    backups = Backups(project.store, BackupPlan(keep=3, answers=1))
+    print("ready", flush=True)
+    while True:
+        project.say("ann", f"i{len(project.answers.log) % 250}", "label", "a")
+        backups.make_if_due(project.store.lines)
+"""
+
+
+class BackupsKilled(NamedTuple):
+    """What was left after a process that makes backups was killed so often."""
+
+    kills: int
+    midway: int  # kills that left a half-made copy
+    torn: int  # backups that did not open, were damaged or held fewer answers than they say
+    most: int  # the most backups at any time
+
+    def __str__(self):
+        return f"{self.kills} kills, {self.midway} while a copy was written: {self.torn} torn, at most {self.most} at a time"
+
+
+def backups_killed(path, kills, rng) -> BackupsKilled:
+    """Kill a process that saves answers and makes a backup after each, at random moments; check every backup that is left."""
+    midway = torn = most = 0
+    for _ in range(kills):
+        with subprocess.Popen([sys.executable, "-c", BACKUP_WRITER, str(path)], stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"ready\n"
+            while not list_backups(path):
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.05))
+            process.send_signal(signal.SIGKILL)
+        midway += Path(f"{path}.backup.part").exists()
+        left = list_backups(path)
+        most = max(most, len(left))
+        torn += not left or not all(map(_is_whole, left))
+    return BackupsKilled(kills, midway, torn, most)
+
+
+def _is_whole(backup) -> bool:
+    try:
+        with Store.open(backup.path) as store:
+            return store.damage() is None and len(store.answers()) >= backup.lines
+    except FileError:
+        return False

@@ -34,12 +34,20 @@ WRITERS = {
 
 @posix
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_link_in_the_place_of_what_is_being_written_leads_nowhere(tmp_path, name):
+def test_a_link_in_the_place_of_what_is_being_written_is_refused_by_name(tmp_path, name):
     path, victim = tmp_path / name, tmp_path / "victim"
     path.parent.mkdir(exist_ok=True)
     victim.write_text("mine")
     victim.chmod(0o644)
-    for ending in (".part", ".new", f".{os.getpid()}.part", ".part-journal", ".part-wal"):
+    for linked in (os.symlink, os.link):
+        parts = [path.with_name(path.name + ending) for ending in (".part", f".{os.getpid()}.part")]
+        for part in parts:
+            linked(victim, part)
+        with pytest.raises(FileError, match=r"\.part: is .*link.*remove it"):
+            WRITERS[name](path)
+        for part in parts:
+            part.unlink()
+    for ending in (".new", ".part-journal", ".part-wal"):
         path.with_name(path.name + ending).symlink_to(victim)
     WRITERS[name](path)
     assert victim.read_text() == "mine"

@@ -364,7 +364,7 @@ def test_a_log_that_cannot_be_put_aside_is_named(tmp_path):
     with a_folder_for_all() as folder:
         path = put_back_beside_a_log(tmp_path)
         for name in ("", "-wal"):
-            shutil.copy(f"{path}{name}", folder)
+            Path(shutil.copy(f"{path}{name}", folder)).chmod(0o644)
         folder.chmod(0o555)
         with plain_user(), pytest.raises(FileError, match=r"copy p\.ask, without p\.ask-wal, to where you may write"):
             log_of(folder / "p.ask")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from askgraph.errors import FileError
+from askgraph.errors import FileError, without_controls
 
 ProjectOption = Annotated[
     Path | None,
@@ -42,6 +42,26 @@ SuggestionsOption = Annotated[
         help="A table of labels that a model suggests: item, label, and perhaps score and source; can be repeated.",
     ),
 ]
+
+
+BackupsOption = Annotated[
+    int, typer.Option(envvar="ASKGRAPH_BACKUPS", help="Backups to keep beside the project; 0 makes none.", min=0)
+]
+BackupAnswersOption = Annotated[
+    int, typer.Option(envvar="ASKGRAPH_BACKUP_ANSWERS", help="New answers after which a backup is made.", min=1)
+]
+BackupMinutesOption = Annotated[
+    float,
+    typer.Option(envvar="ASKGRAPH_BACKUP_MINUTES", help="Minutes after which any new answer is backed up.", min=0),
+]
+BackupMegabytesOption = Annotated[
+    float, typer.Option(envvar="ASKGRAPH_BACKUP_MEGABYTES", help="The most that all backups may take.", min=0)
+]
+
+
+def say(text: object) -> None:
+    """Print text with control characters written out: items and names may come from anybody."""
+    print(without_controls(str(text)))
 
 
 def split_names(listed: str | None) -> list[str] | None:

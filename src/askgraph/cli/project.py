@@ -20,10 +20,11 @@ from askgraph.cli.options import (
     VectorsOption,
     WhoOption,
     find_project,
+    say,
     split_names,
     user_name,
 )
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import CONTROLS, FileError, SettingError, without_controls
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -108,12 +109,12 @@ def init(
     settings = Settings(utility=sampler, spot_checks=spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     with Project.open(path) as project:
-        print(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
+        say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
-            print(f"  {note}")
+            say(f"  {note}")
         for suggested in project.learner.sources if suggestions else ():
-            print(f"  {suggested}")
-        print(f"Label them in the browser with: askgraph label {path}")
+            say(f"  {suggested}")
+        say(f"Label them in the browser with: askgraph label {path}")
 
 
 @app.command()
@@ -159,7 +160,7 @@ def ask(
     if json:
         _print_json({"items": rows, "finished": None if rows else reason})
     elif not rows:
-        print(reason)
+        say(reason)
     else:
         _print_table(rows)
 
@@ -218,7 +219,7 @@ def suggest(
 
     with Project.open(find_project(project), write=True) as opened:
         lines = opened.suggest(file)
-    print("\n".join(lines))
+    say("\n".join(lines))
 
 
 @app.command()
@@ -241,7 +242,7 @@ def review(
     elif rows:
         _print_table([{**row, "chance": f"{row['chance']:.2f}"} for row in rows])
     else:
-        print("\n".join(lines) or "there are no suggestions; add some with askgraph suggest FILE")
+        say("\n".join(lines) or "there are no suggestions; add some with askgraph suggest FILE")
 
 
 @app.command()
@@ -270,7 +271,7 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
 
     with open_writer(find_project(project)) as writer:
         undone = writer.undo(who or user_name())
-    print(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
+    say(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
 
 
 @app.command()
@@ -313,9 +314,9 @@ def predict(
         write_rows(output, prediction_rows(opened))
         labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
     if classes:
-        print(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
+        say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
-        print(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
+        say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
 
 
 @app.command()
@@ -340,7 +341,7 @@ def export(
         rows = label_studio_tasks(opened) if output.suffix.casefold() == ".json" else answer_rows(opened)
         write_rows(output, rows)
         standing = sum(opened.answers.people.values())
-    print(f"{standing:,} answer{'s' * (standing != 1)} in {output}")
+    say(f"{standing:,} answer{'s' * (standing != 1)} in {output}")
 
 
 @app.command()
@@ -358,7 +359,7 @@ def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
         _print_json(found)
     else:
         for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"])):
-            print(line)
+            say(line)
     if found["damage"]:
         raise FileError(found["damage"])
 
@@ -397,9 +398,25 @@ def embed(
     if output is not None:
         with replacing(output) as file:
             np.save(file, vectors)
-    print(f"{path}: {len(vectors):,} items")
+    say(f"{path}: {len(vectors):,} items")
     for note in notes:
-        print(f"  {note}")
+        say(f"  {note}")
+
+
+@app.command()
+def copy(
+    to: Annotated[Path, typer.Argument(help="The name of the copy; an existing file is never overwritten.")],
+    project: ProjectOption = None,
+) -> None:
+    """Copy the project, also while somebody labels; the copy is checked.
+
+    Example: askgraph copy backup-of-today.ask -p items.ask
+    """
+    from askgraph.workbench.restoring import copy_project
+
+    path = find_project(project)
+    labels = copy_project(path, to)
+    say(f"{to}: {labels:,} label{'s' * (labels != 1)}, as in {path}")
 
 
 @app.command()
@@ -415,9 +432,9 @@ def restore(
 
     path = find_project(project)
     labels, kept = put_back(copy, path)
-    print(f"{path}: {labels:,} label{'s' * (labels != 1)} now, as in {copy}")
+    say(f"{path}: {labels:,} label{'s' * (labels != 1)} now, as in {copy}")
     if kept:
-        print(f"what was there before is kept as {kept}")
+        say(f"what was there before is kept as {kept}")
 
 
 def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
@@ -425,23 +442,27 @@ def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
 
     with open_writer(find_project(project)) as writer:
         saved = writer.say(who or user_name(), said)
-    print(f"saved: {saved} answer{'s' * (saved != 1)}")
+    say(f"saved: {saved} answer{'s' * (saved != 1)}")
 
 
 def _read_labels(file: Path) -> list[tuple[str, str]]:
     """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
     from askgraph.io.readers import has_columns
+    from askgraph.workbench.export import unescape_formula
     from askgraph.workbench.items import read_columns
 
     table = read_columns(file)
     has_columns(file, table.header, "id", "label")
     pairs = zip(table.cells("id"), table.cells("label"), strict=True)
-    return [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
+    said = [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
+    if file.suffix.casefold() != ".csv":
+        return said
+    return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
 
 
 def _print_json(value: Any) -> None:
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
-    print()
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    print(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _print_table(rows: Sequence[dict[str, Any]]) -> None:
@@ -452,28 +473,28 @@ def _print_table(rows: Sequence[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = Table()
     for name in names:
-        table.add_column(Text(name))  # Text, because data may look like rich's markup
+        table.add_column(Text(without_controls(name)))  # Text, because data may look like rich's markup
     for row in rows:
-        table.add_row(*(Text("" if row.get(name) is None else str(row[name])) for name in names))
+        table.add_row(*(Text("" if row.get(name) is None else without_controls(str(row[name]))) for name in names))
     wide = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", "160"))
     Console(width=wide).print(table)
 
 
 def _print_status(said: dict[str, Any]) -> None:
-    print(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled, {said['aside']:,} set aside")
+    say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled, {said['aside']:,} set aside")
     if said["classes"]:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
         _print_table(rows)
     if error := said["error"]:
         audited = f", {error['audited']} audited" if error["audited"] else ""
-        print(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")
+        say(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")
     if checks := said["checks"]:
-        print(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
+        say(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
     if needed := said["needed"]:
-        print(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
+        say(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
     for line in (said["stop"], *said["advice"]):
         if line:
-            print(line)
-    print(f"engine: {said['engine']}; questions by {said['sampler']}, read by {said['readout']}")
+            say(line)
+    say(f"engine: {said['engine']}; questions by {said['sampler']}, read by {said['readout']}")
     if said["serving"]:
-        print("a server has it open")
+        say("a server has it open")

@@ -10,6 +10,10 @@ from urllib.parse import urlencode
 import typer
 
 from askgraph.cli.options import (
+    BackupAnswersOption,
+    BackupMegabytesOption,
+    BackupMinutesOption,
+    BackupsOption,
     GraphOption,
     PortOption,
     ProjectOption,
@@ -45,6 +49,10 @@ def serve(
     password: PasswordOption = None,
     allow_host: NamesOption = None,
     lease: LeaseOption = 120.0,
+    backups: BackupsOption = 3,
+    backup_answers: BackupAnswersOption = 100,
+    backup_minutes: BackupMinutesOption = 10.0,
+    backup_megabytes: BackupMegabytesOption = 1000.0,
 ) -> None:
     """Serve the page of a project to one or several people; the other commands work meanwhile.
 
@@ -55,8 +63,10 @@ def serve(
     ASKGRAPH_PASSWORD=... askgraph serve -p items.ask --host 0.0.0.0 --port 8000
     """
     from askgraph.web.serve import serve as run
+    from askgraph.workbench.backups import BackupPlan
 
-    run(find_project(project), host, port, password, allow_host or (), lease, _print_address)
+    plan = BackupPlan(backups, backup_answers, backup_minutes, backup_megabytes)
+    run(find_project(project), host, port, password, allow_host or (), lease, _print_address, plan)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal
 
@@ -13,8 +14,9 @@ from askgraph.errors import GraphError, SettingError
 from askgraph.graph.graph import Graph
 from askgraph.graph.neighbors import find_neighbors
 from askgraph.graph.sources import Raw, coordinates, frame_column, is_frame
+from askgraph.support.arguments import flag, one_of, real_number, whole_number
 from askgraph.support.wording import counted
-from askgraph.types import Array, IntArray
+from askgraph.types import AnyArray, Array, IntArray
 
 MAX_ENTRIES = 50_000_000  # stored weights (600 MB); with more, radial_basis and pearson refuse and ask for a threshold
 PAIRS_PER_BLOCK = 4_000_000  # weights computed at a time by radial_basis and pearson (32 MB)
@@ -66,8 +68,9 @@ def nearest_neighbors(
     [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
     """
     check_at_least("k", k, 1)
-    if metric not in ("euclidean", "cosine"):
-        raise SettingError(f"metric={metric!r}: pass 'euclidean' or 'cosine'")
+    one_of(metric, "metric", ("euclidean", "cosine"))
+    if approximate is not None:
+        flag(approximate, "approximate")
     points, found = _check_points(X, names, scale)
     n = points.shape[0]
     if n < 2:
@@ -153,8 +156,9 @@ def pearson(
     [[0.0, 0.707, 0.0], [0.707, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     points, found = _check_points(X, names, scale)
-    U = _directions(_dense(points), centered)
-    graph = _all_pairs(lambda rows: U[rows] @ U[rows.start :].T, len(U), max(threshold, CORRELATION_ROUNDOFF), found)
+    U = _directions(_dense(points), flag(centered, "centered"))
+    least = max(real_number(threshold, "threshold"), CORRELATION_ROUNDOFF)
+    graph = _all_pairs(lambda rows: U[rows] @ U[rows.start :].T, len(U), least, found)
     flat = int(np.count_nonzero(~U.any(axis=1)))
     return graph.noted(f"{counted(flat, 'row')} without direction: isolated") if flat else graph
 
@@ -197,8 +201,7 @@ def place_nodes(graph: Graph, at: IntArray, n: int, names: Iterable[Hashable] | 
 
 def check_at_least(what: str, value: int, least: int) -> None:
     """Raise an error unless the value is a whole number of at least ``least``."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise SettingError(f"{what}={value!r}: give a whole number of at least {least}")
+    whole_number(value, what, least)
 
 
 def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
@@ -207,12 +210,12 @@ def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
         names = X.index if names is None and hasattr(X, "index") else names
         table, columns = _frame_table(X), [repr(str(column)) for column in X.columns]
     else:
-        table, columns = X if sp.issparse(X) else np.asarray(X), None
+        table, columns = X if sp.issparse(X) else as_table(X), None
     if table.ndim != 2 or 0 in table.shape:
         raise GraphError(f"a table of shape {table.shape}: give rows of points and columns of features")
     if table.dtype.kind not in "biuf":
         raise GraphError(f"features of type {table.dtype}: give numbers, and encode text columns")
-    if sp.issparse(table) and scale:
+    if flag(scale, "scale") and sp.issparse(table):
         raise SettingError("scale=True would fill a sparse table: pass scale=False, or a dense table")
     table = coordinates(table).tocsr() if sp.issparse(table) else table.astype(np.float64)
     _check_finite(table, columns)
@@ -222,6 +225,16 @@ def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
 def check_features(X: Any) -> Any:
     """Return a table of features as floats, a dense or a csr array, checked."""
     return _check_points(X, None, False)[0]
+
+
+def as_table(X: Any) -> AnyArray:
+    """Return an array of rows and columns; raise an error for anything that is not one."""
+    if np.ma.is_masked(X):
+        raise GraphError("the table has masked entries: fill them, or drop their rows")
+    try:
+        return np.asarray(X)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise GraphError(f"this {type(X).__name__} is not a table ({error}): give rows of equal length") from None
 
 
 def _frame_table(frame: Any) -> Array:
@@ -281,8 +294,9 @@ def _edge_weights(i: IntArray, j: IntArray, d: Array, bandwidth: float | str | N
     """Return the weights of the edges (i, j) with distances d; i counts up, each point as often as it has neighbors."""
     if bandwidth is None:
         return np.ones_like(d)
-    if bandwidth != "self-tuning":
-        return np.exp(-((d / _check_bandwidth(bandwidth)) ** 2))
+    if not isinstance(bandwidth, str) or bandwidth != "self-tuning":
+        with np.errstate(over="ignore"):  # a weight of 0 then
+            return np.exp(-((d / _check_bandwidth(bandwidth)) ** 2))
     reach = d.reshape(int(i[-1]) + 1, -1).max(axis=1)
     own, other = reach[i], np.where(reach[j] > 0, reach[j], reach[i])
     apart = d > 0
@@ -298,6 +312,7 @@ def _all_pairs(block: Callable[[slice], Array], n: int, threshold: float, names:
 
     ``block(rows)`` computes the weights of some rows, from their own columns on: only the upper half is needed.
     """
+    threshold = real_number(threshold, "threshold")
     step, kept, total = max(1, PAIRS_PER_BLOCK // n), [], 0
     for start in range(0, n, step):
         weights = block(slice(start, min(start + step, n)))
@@ -311,7 +326,5 @@ def _all_pairs(block: Callable[[slice], Array], n: int, threshold: float, names:
 
 
 def _check_bandwidth(bandwidth: object) -> float:
-    numeric = int | float | np.number
-    if isinstance(bandwidth, numeric) and not isinstance(bandwidth, bool) and 0 < bandwidth < LARGEST_FEATURE:
-        return float(bandwidth)
-    raise SettingError(f"bandwidth={bandwidth!r}: give a number > 0 (nearest_neighbors: or 'self-tuning' or None)")
+    advice = "a number > 0 (nearest_neighbors: or 'self-tuning' or None)"
+    return real_number(bandwidth, "bandwidth", sys.float_info.min, LARGEST_FEATURE, advice)

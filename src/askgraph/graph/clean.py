@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
-from askgraph.graph.sources import Raw, from_arrays, index_type, matrix_entries
+from askgraph.graph.sources import Raw, check_structure, from_arrays, index_type, matrix_entries
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, IntArray
 
@@ -56,7 +56,9 @@ def check_values(W: sp.coo_array, names: Sequence[Hashable] | None) -> None:
     where, w = _describe_edge(W.row[bad[0]], W.col[bad[0]], names), W.data[bad[0]]
     advice = "drop it, or use abs(w) or max(w, 0)" if -LARGEST_WEIGHT < w < 0 else "drop the edge or fix its weight"
     many = f" ({bad.size} such weights in all)" if bad.size > 1 else ""
-    raise GraphError(f"edge {where} has weight {w}{many}: weights are finite and ≥ 0; {advice}")
+    raise GraphError(
+        f"edge {where} has weight {w}{many}: weights are finite and ≥ 0, at most {LARGEST_WEIGHT:g}; {advice}"
+    )
 
 
 def _symmetrize_matrix(
@@ -159,7 +161,7 @@ def stored_entries(stored: dict[str, AnyArray]) -> Raw:
     else:
         make = sp.csr_array if form == "csr" else sp.csc_array
         matrix = make((stored["data"], stored["indices"], stored["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
+        check_structure(matrix)
     if shape[0] > max(MAX_NODES_WITHOUT_EDGES, matrix.nnz):
         raise FileError(f"{shape[0]} nodes but only {matrix.nnz} entries: is the shape right?")
     return Raw(matrix, kind="clean") if _is_clean(matrix) else Raw(matrix_entries(matrix))

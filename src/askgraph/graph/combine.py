@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
+from askgraph.errors import GraphError
 from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
 from askgraph.graph.kernels import checked_rows, smoothed
@@ -41,6 +42,8 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     >>> with_features(ag.chain(4), [[1.0, 0.0], [1.0, 0.1], [0.1, 1.0], [0.0, 1.0]], k=1)
     Graph(4 nodes, 3 edges)
     """
+    if not isinstance(graph, Graph):
+        raise GraphError(f"a {type(graph).__name__} is not a Graph: make one first, with askgraph.Graph")
     _, *rows = smoothed(graph, unit_rows(checked_rows(graph, X))[:, :-1], hops)
     parts = [graph, *(nearest_neighbors(some, k, "cosine", bandwidth=None) for some in rows)]
     return merge(parts)

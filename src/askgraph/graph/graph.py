@@ -13,12 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError, SettingError
+from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError
 from askgraph.graph.clean import Symmetrize, stored_entries
 from askgraph.graph.clean import symmetrize as symmetrize_weights
 from askgraph.graph.names import as_index, check_names, hint
 from askgraph.graph.report import Report
 from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, matrix_entries
+from askgraph.support.arguments import listed, one_of
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
@@ -64,8 +65,7 @@ class Graph:
     def __init__(
         self, source: object, names: Iterable[Hashable] | None = None, symmetrize: Symmetrize | None = None
     ) -> None:
-        if symmetrize not in (None, "mean", "max", "sum"):
-            raise SettingError(f"symmetrize={symmetrize!r}: pass 'mean', 'max', 'sum' or None")
+        one_of(symmetrize, "symmetrize", ("mean", "max", "sum", None))
         raw = source if isinstance(source, Raw) else _raw(source)
         named = check_names(raw.names if names is None else names, count_nodes(raw.weights.shape))
         weights, notes = symmetrize_weights(raw, named, symmetrize)
@@ -199,7 +199,9 @@ class Graph:
         Graph(2 nodes, 1 edge)
         """
         if not (isinstance(nodes, np.ndarray) and nodes.dtype == bool):
-            return self._take(np.array([self.index(node) for node in nodes], dtype=np.int64))
+            return self._take(
+                np.array([self.index(node) for node in listed(nodes, "nodes", GraphError)], dtype=np.int64)
+            )
         if nodes.shape != (self.n_nodes,):
             raise GraphError(f"a mask of shape {nodes.shape}: give one entry for each of the {self.n_nodes} nodes")
         return self._take(np.flatnonzero(nodes))
@@ -255,9 +257,10 @@ class Graph:
         >>> Graph.from_edges([("ann", "bob")]).name(1)
         'bob'
         """
-        if not 0 <= index < self.n_nodes:
-            raise LabelError(f"no node with index {index}: indices run from 0 to {self.n_nodes - 1}")
-        return int(index) if self.names is None else self.names[index]
+        at = as_index(index, self.n_nodes)
+        if at is None:
+            raise LabelError(f"no node with index {index!r}: indices run from 0 to {self.n_nodes - 1}")
+        return at if self.names is None else self.names[at]
 
     def noted(self, *notes: str) -> Graph:
         """Return the same graph with these notes added.

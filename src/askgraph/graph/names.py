@@ -9,6 +9,7 @@ import numpy as np
 
 from askgraph.errors import GraphError
 from askgraph.graph.sources import is_missing
+from askgraph.support.arguments import listed
 from askgraph.support.wording import counted, few
 
 NUMPY_SCALARS = (np.integer, np.floating, np.str_, np.bool_)  # converted to the Python values they stand for
@@ -26,8 +27,7 @@ def check_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...
     """Return the names as a tuple of Python values, or None where they are 0…n−1; raise an error if one is not usable."""
     if names is None or (isinstance(names, range) and names == range(n)):
         return None
-    listed = names.tolist() if hasattr(names, "tolist") else list(names)
-    named = tuple(x.item() if isinstance(x, NUMPY_SCALARS) else x for x in listed)
+    named = tuple(x.item() if isinstance(x, NUMPY_SCALARS) else x for x in listed(names, "names", GraphError))
     if len(named) != n:
         raise GraphError(f"{counted(len(named), 'name')} for {counted(n, 'node')}: give one name for each node")
     if (i := next((i for i, name in enumerate(named) if is_missing(name)), None)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import GraphError
+from askgraph.support.arguments import listed, whole_number
+from askgraph.support.memory import fits
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array, IntArray
 
@@ -38,8 +41,8 @@ def from_object(source: Any) -> Raw | None:
         return _from_networkx(source)
     if is_frame(source):
         return _from_frame(source)
-    listed = isinstance(source, list | tuple) and any(isinstance(row, tuple) for row in source)
-    if listed or hasattr(source, "__next__"):
+    of_edges = isinstance(source, list | tuple) and any(isinstance(row, tuple) for row in source)
+    if of_edges or hasattr(source, "__next__"):
         return from_edges(source)
     if isinstance(source, str | bytes | os.PathLike):
         raise GraphError(f"{source!r} is not a graph; for a file use askgraph.read_graph(path)")
@@ -64,13 +67,25 @@ def matrix_entries(source: Any) -> sp.coo_array:
 
 def _as_float64(matrix: Any) -> sp.coo_array:
     with np.errstate(over="ignore"):  # a long double that is too large becomes inf, which is refused later
-        return sp.coo_array(matrix).astype(np.float64, copy=False)
+        entries = sp.coo_array(matrix) if sp.issparse(matrix) else sp.coo_array(matrix.astype(np.float64, copy=False))
+        return entries.astype(np.float64, copy=False)
+
+
+def _with_float64(matrix: Any) -> Any:
+    """Return a sparse matrix with float64 values: scipy's kernels take neither other byte orders nor float16."""
+    if not isinstance(values := getattr(matrix, "data", None), np.ndarray) or values.dtype.kind not in "biuf":
+        return matrix
+    matrix = copy(matrix)
+    with np.errstate(over="ignore"):
+        matrix.data = values.astype(np.float64, copy=False)
+    return matrix
 
 
 def coordinates(matrix: Any) -> sp.coo_array:
     """Return the entries of a sparse matrix as float64, its index arrays checked: compiled code trusts them."""
     try:
-        _check_structure(matrix)
+        matrix = _with_float64(matrix)
+        check_structure(matrix)
         return _as_float64(matrix)
     except (ValueError, TypeError, IndexError, AttributeError) as error:
         raise GraphError(
@@ -79,15 +94,31 @@ def coordinates(matrix: Any) -> sp.coo_array:
         ) from None
 
 
-def _check_structure(matrix: Any) -> None:
+def check_structure(matrix: Any) -> None:
+    """Raise a `ValueError` if the index arrays of a sparse matrix do not fit together."""
     if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)
+        _check_compressed(matrix)
     elif matrix.format == "coo":
         sp.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
     elif matrix.format == "dia":
         sp.dia_array((matrix.data, matrix.offsets), shape=matrix.shape)
-    elif matrix.format == "lil" and [len(row) for row in matrix.rows] != [len(row) for row in matrix.data]:
-        raise ValueError("a row has more places than values, or fewer")
+    elif matrix.format == "lil":
+        if [len(row) for row in matrix.rows] != [len(row) for row in matrix.data]:
+            raise ValueError("a row has more places than values, or fewer")
+        if any(not 0 <= place < matrix.shape[1] for row in matrix.rows for place in row):
+            raise ValueError("a place is not in the matrix")
+
+
+def _check_compressed(matrix: Any) -> None:
+    """Check what scipy leaves out where the last pointer is 0: pointers that fall, and arrays shorter than they say."""
+    pointers = np.asarray(matrix.indptr)
+    if (
+        pointers[0] != 0
+        or (pointers[1:] < pointers[:-1]).any()
+        or pointers[-1] > min(len(matrix.indices), len(matrix.data))
+    ):
+        raise ValueError("the pointers to the rows fall, or lead beyond the entries")
 
 
 def count_nodes(shape: tuple[int, ...]) -> int:
@@ -185,9 +216,9 @@ def _array_edges(edges: AnyArray) -> tuple[Any, Any, Array | None]:
 def _row_edges(edges: Any) -> tuple[Any, Any, Array]:
     if isinstance(edges, set | frozenset):
         raise GraphError("a set of edges has no order, so node numbers would differ from run to run: give a list")
-    rows = list(edges)
+    rows = listed(edges, "edges", GraphError)
     for k, row in enumerate(rows):
-        if not isinstance(row, tuple | list | np.ndarray) or len(row) not in (2, 3):
+        if not isinstance(row, tuple | list | np.ndarray) or getattr(row, "ndim", 1) != 1 or len(row) not in (2, 3):
             raise GraphError(f"edge {k} (counted from 0) is {row!r}: give (source, target) or (source, target, weight)")
     weights = _weights([row[2] if len(row) == 3 else 1.0 for row in rows])
     return [row[0] for row in rows], [row[1] for row in rows], weights
@@ -220,10 +251,15 @@ def _integers(column: Any) -> IntArray | None:
 
 
 def _weights(column: Any, where: str = "weight") -> Array:
-    values = column if isinstance(column, np.ndarray) else np.array(column or [], dtype=None)
+    try:
+        values = column if isinstance(column, np.ndarray) else np.array(column or [], dtype=None)
+    except (ValueError, TypeError, OverflowError):  # values of several shapes
+        values = np.array([None])
     if values.dtype.kind not in "biuf" and len(values):
         odd = next((x for x in column if not isinstance(x, Real) or is_missing(x)), column[0])
         raise GraphError(f"{where} {odd!r} is not a real number: give numbers ≥ 0, or no weights")
+    if values.ndim != 1:
+        raise GraphError(f"weights of shape {values.shape}: give one number per edge")
     return values.astype(np.float64)
 
 
@@ -234,12 +270,21 @@ def number_nodes(
     found, i, j = _number_integers(a, b) if isinstance(a, np.ndarray) else _number_names(a, b)
     names: Sequence[Hashable] = found
     if nodes is not None:
-        names = range(nodes) if isinstance(nodes, int | np.integer) else list(nodes)
+        names = _all_nodes(nodes)
         places = _find_places(found, names)
         i, j = places[i], places[j]
     elif isinstance(a, np.ndarray):
         notes += id_gaps_note(found)
     return Raw(_edge_matrix(weights, i, j, len(names)), names, "edges", notes)
+
+
+def _all_nodes(nodes: int | Iterable[Hashable]) -> Sequence[Hashable]:
+    """Return the names of all nodes in order, for a number of them or the names themselves."""
+    if not isinstance(nodes, int | np.integer):
+        return listed(nodes, "nodes", GraphError)
+    n = whole_number(nodes, "nodes", 1)
+    fits(200.0 * n, f"a graph of {n} nodes", "give fewer")
+    return range(n)
 
 
 def from_numbered(

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, hstack
 from askgraph.errors import GraphError
 from askgraph.graph.build import nearest_neighbors, place_nodes
 from askgraph.graph.graph import Graph
+from askgraph.support.arguments import listed
 from askgraph.support.wording import counted
 
 MAX_WORDS, MAX_FRAGMENTS = 50_000, 200_000  # in the vocabulary; rarer ones are left out
@@ -48,7 +49,9 @@ def nearest_texts(texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] |
     >>> nearest_texts(["red apples", "an apple, red", "blue sky", "the sky is blue"], k=1)
     Graph(4 nodes, 2 edges)
     """
-    return join_written(text_rows(list(texts)), k, names)
+    if isinstance(texts, str | bytes):
+        raise GraphError("one text: give a list of texts")
+    return join_written(text_rows(listed(texts, "texts", GraphError)), k, names)
 
 
 def join_written(rows: csr_array, k: int, names: Iterable[Hashable] | None = None) -> Graph:

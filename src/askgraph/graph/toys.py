@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Literal
@@ -10,15 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from askgraph.errors import SettingError
 from askgraph.graph.build import check_at_least, graph_from_pairs
 from askgraph.graph.graph import Graph
+from askgraph.support.arguments import generator, listed, one_of, real_number
+from askgraph.support.memory import fits
 from askgraph.support.progress import Tick, bar, working
 from askgraph.types import Array, BoolArray, IntArray
 
 MATCHING_ROUNDS = 20  # attempts to match the edge ends that are left; what is left after them stays unmatched
 ATTACHING_ROUNDS = 100  # attempts to replace edges that a node has twice; what is left after them counts once
 SHOW_PROGRESS_FROM_NODES = 100_000  # a larger graph takes seconds, and says so
+BYTES_PER_EDGE = 100.0  # while a graph is made
 Seed = int | np.random.Generator | None
 
 
@@ -42,6 +45,7 @@ def grid(rows: int, columns: int) -> Graph:
     """
     check_at_least("rows", rows, 1)
     check_at_least("columns", columns, 1)
+    _check_fits(int(rows) * int(columns))
     at = np.arange(rows * columns).reshape(rows, columns)
     right, down = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
     i, j = (np.concatenate([x.ravel(), y.ravel()]) for x, y in zip(right, down, strict=True))
@@ -75,14 +79,12 @@ def two_squares(rng: Seed = None, border: Literal["row", "ring"] = "row") -> tup
     labels = np.zeros((10, 10), dtype=np.int64)
     labels[1:4, 1:4] = labels[6:9, 6:9] = 1
     fuzzy = np.zeros((10, 10), dtype=bool)
-    if border == "row":
+    if one_of(border, "border", ("row", "ring")) == "row":
         fuzzy[4, :5] = fuzzy[5, 5:] = True
-    elif border == "ring":
-        fuzzy[:5, :5] = fuzzy[5:, 5:] = True
     else:
-        raise SettingError(f"border={border!r}: choose 'row' or 'ring'")
+        fuzzy[:5, :5] = fuzzy[5:, 5:] = True
     fuzzy &= labels == 0
-    labels[fuzzy] = np.random.default_rng(rng).random(int(fuzzy.sum())) < 0.5
+    labels[fuzzy] = generator(rng).random(int(fuzzy.sum())) < 0.5
     return grid(10, 10), labels.ravel()
 
 
@@ -105,6 +107,7 @@ def chain(n: int) -> Graph:
     [1.0, 2.0, 2.0, 1.0]
     """
     check_at_least("n", n, 1)
+    _check_fits(n)
     return graph_from_pairs(n, np.arange(n - 1), np.arange(1, n))
 
 
@@ -127,6 +130,7 @@ def star(n: int) -> Graph:
     [3.0, 1.0, 1.0, 1.0]
     """
     check_at_least("n", n, 1)
+    _check_fits(n)
     return graph_from_pairs(n, np.zeros(n - 1, dtype=np.int64), np.arange(1, n))
 
 
@@ -168,11 +172,14 @@ def communities(
     >>> graph.n_nodes, int(graph.components().max()), np.bincount(labels).tolist()
     (50, 0, [20, 30])
     """
+    sizes = listed(sizes, "sizes")
     for size in (len(sizes), *sizes):
         check_at_least("sizes", size, 1)
-    if not (0 <= mixing <= 1 and mean_degree > 0 and exponent > 1):
-        raise SettingError(f"mixing={mixing}, mean_degree={mean_degree}, exponent={exponent}: need 0–1, > 0 and > 1")
-    rng, labels = np.random.default_rng(rng), np.repeat(np.arange(len(sizes)), sizes)
+    _check_fits(sum(map(int, sizes)))
+    mixing = real_number(mixing, "mixing", 0.0, 1.0)
+    mean_degree = real_number(mean_degree, "mean_degree", sys.float_info.min, advice="a number > 0")
+    exponent = real_number(exponent, "exponent", 1.01, 1000.0)
+    rng, labels = generator(rng), np.repeat(np.arange(len(sizes)), sizes)
     degrees = (1 - rng.random(labels.size)) ** (-1 / (exponent - 1))
     degrees = np.minimum(degrees * mean_degree / degrees.mean(), labels.size - 1)
     shown = labels.size >= SHOW_PROGRESS_FROM_NODES
@@ -211,7 +218,8 @@ def power_law(n: int, m: int = 5, rng: Seed = None) -> Graph:
     """
     check_at_least("m", m, 1)
     check_at_least("n", n, m + 1)
-    rng = np.random.default_rng(rng)
+    _check_fits(n * m)
+    rng = generator(rng)
     # A star of m edges comes first. Edge e has its ends at places 2e and 2e + 1. A place drawn uniformly among those
     # that are older than an edge's node holds a node drawn by its degree (Batagelj & Brandes 2005).
     edge = np.arange(m, m * (n - m))
@@ -278,3 +286,8 @@ def _find_repeats(target: IntArray, m: int) -> BoolArray:
 def _round_randomly(x: Array, rng: np.random.Generator) -> IntArray:
     """Round numbers up or down at random, so that their means stay."""
     return np.floor(x + rng.random(x.size)).astype(np.int64)
+
+
+def _check_fits(edges: int) -> None:
+    """Raise an error for a graph that memory cannot hold."""
+    fits(BYTES_PER_EDGE * edges, f"a graph of about {edges} edges", "make a smaller one")

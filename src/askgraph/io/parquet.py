@@ -19,6 +19,7 @@ from askgraph.support.progress import bar
 from askgraph.types import Array, IntArray
 
 ROWS_PER_BATCH = 2**19  # edges read at a time; a file with more gets a progress bar
+CELLS_PER_BATCH = 2**12  # cells of a column read at a time, where they are neither numbers nor text
 
 
 def read_parquet_edges(path: FilePath) -> Raw:
@@ -29,10 +30,12 @@ def read_parquet_edges(path: FilePath) -> Raw:
         columns = find_edge_columns(header)
         used = [header[k] for k in columns if k is not None]
         kind = _id_type(path, file.schema_arrow, used[:2])
-        text, place = kind == "large_string", dict[Hashable, int]()
+        text, place, unpacked = kind == "large_string", dict[Hashable, int](), 0
         ends, weights = np.empty((2, m), np.int64 if text else kind), np.empty(m) if used[2:] else None
         with bar(m if m > ROWS_PER_BATCH else 0, f"reading {Path(path).name}") as tick:
             for batch in file.iter_batches(ROWS_PER_BATCH, columns=used):
+                unpacked += sum(map(_unpacked_bytes, batch.columns))
+                _check_unpacked(path, unpacked)
                 both = [_check_filled(path, batch.column(name), name, start).cast(kind) for name in used[:2]]
                 rows = slice(start, start + batch.num_rows)
                 ends[:, rows] = _number_words(path, both, place, start) if text else [end.to_numpy() for end in both]
@@ -58,7 +61,7 @@ def parquet_table(path: FilePath) -> Table:
         raise FileError(f"{path}: a header and no rows; give at least one row")
 
     def whole(file: Any, name: str) -> Any:
-        found = file.read([name]).column(name).combine_chunks()
+        found = _read_column(path, file, name)
         if len(found) != m:
             raise FileError(f"{path}: {len(found)} rows where its header says {m}; write it again")
         return found
@@ -101,11 +104,42 @@ def _open_parquet(path: FilePath) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtraError(f'{path}: parquet needs pyarrow: pip install "askgraph[tables]"') from None
-    with reading(path, "parquet", "write it again"), ParquetFile(path) as file:
-        groups = (file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups))
-        unpacked = max(8 * file.metadata.num_rows, sum(groups))
-        check_unpacked_size(path, os.path.getsize(path), unpacked, "write it with less compression")
-        yield file
+    with reading(path, "parquet", "write it again"):
+        with ParquetFile(path) as file:
+            groups = (file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups))
+            _check_unpacked(path, max(8 * file.metadata.num_rows, sum(groups)))
+            texts = [name for name in file.schema_arrow.names if _is_type("string", file.schema_arrow.field(name).type)]
+        # texts that repeat stay stored once, so that their length in full is known before it is written out
+        with ParquetFile(path, read_dictionary=texts) as file:
+            yield file
+
+
+def _check_unpacked(path: FilePath, unpacked: int) -> None:
+    check_unpacked_size(path, os.path.getsize(path), unpacked, "write it with less compression")
+
+
+def _read_column(path: FilePath, file: Any, name: str) -> Any:
+    """Read a column, batch by batch; stop where it becomes far larger than the file."""
+    import pyarrow
+
+    kind = file.schema_arrow.field(name).type
+    plain = _is_type("dictionary", kind) or _is_type("number", kind)
+    parts, unpacked = [], 0
+    for batch in file.iter_batches(ROWS_PER_BATCH if plain else CELLS_PER_BATCH, columns=[name]):
+        unpacked += _unpacked_bytes(batch.column(0))
+        _check_unpacked(path, unpacked)
+        parts.append(batch.column(0))
+    joined = pyarrow.chunked_array(parts, kind)
+    return (joined.unify_dictionaries() if _is_type("dictionary", kind) else joined).combine_chunks()
+
+
+def _unpacked_bytes(column: Any) -> int:
+    """Return the bytes of a column when every cell is written out, also where equal texts are stored once."""
+    import pyarrow.compute as compute
+
+    if not _is_type("dictionary", column.type) or not _is_type("string", column.type.value_type):
+        return int(column.nbytes)
+    return int(compute.sum(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
 
 
 def _is_type(what: str, kind: Any) -> bool:

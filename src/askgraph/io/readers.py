@@ -19,6 +19,7 @@ from askgraph.io.jsonl import jsonl_table, read_jsonl_edges
 from askgraph.io.parquet import parquet_table, read_parquet_edges
 from askgraph.io.tables import Table, label_list, npz_table, text_table
 from askgraph.io.text import TEXT, FilePath, naming_file, parse_integers, read_lines, read_rows, suffix, text_column
+from askgraph.support.arguments import listed
 from askgraph.support.files import reading
 from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working
@@ -148,6 +149,7 @@ def read_table(
         return npz_table(path)
     table = TABLES.get(kind, text_table)(path)
     header = table.header
+    features = None if features is None else listed(features, "features")
     has_columns(path, header, *(features or ()), label, id)
     chosen = list(features) if features is not None else [c for c in header if c not in (label, id)]
     if not chosen:
@@ -160,7 +162,7 @@ def read_table(
 def has_columns(path: FilePath, header: Sequence[str], *names: str | None) -> None:
     """Raise an error for a column that the file does not have; None stands for no column."""
     for name in names:
-        if name is not None and name not in header:
+        if name is not None and (not isinstance(name, str) or name not in header):
             raise FileError(f"{path}: no column {name!r}; its columns are {few(list(header))}")
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askgraph.errors import FileError, GraphError
+from askgraph.support.arguments import file_path
 from askgraph.support.progress import Tick
 from askgraph.support.wording import counted
 from askgraph.types import Array
@@ -45,7 +46,7 @@ def naming_file(path: FilePath) -> Iterator[None]:
 
 def suffix(path: FilePath, known: tuple[str, ...]) -> str:
     """Return the suffix of a file in lower case; raise an error unless it is among those known."""
-    kind = Path(path).suffix.casefold()
+    kind = Path(file_path(path)).suffix.casefold()
     if kind not in known:
         raise FileError(f"{path}: a file of type {kind or '(none)'} is not read here; use {', '.join(known)}")
     return kind

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from askgraph.errors import GraphError
 from askgraph.graph import Graph
 from askgraph.layout.packing import fit_into_boxes, lattice, rectangles
 from askgraph.layout.stress import apply_mean_forces, minimize_stress, path_lengths, spiral
+from askgraph.support.arguments import generator
 from askgraph.support.progress import Tick, compiling
 from askgraph.types import AnyArray, Array, IntArray
 
@@ -56,10 +58,12 @@ def layout(graph: Graph, rng: int | np.random.Generator | None = 0, tick: Tick |
     >>> x.shape, bool(x[0, 0] < x[1, 0] < x[2, 0]) or bool(x[0, 0] > x[1, 0] > x[2, 0])
     ((5, 2), True)
     """
+    if not isinstance(graph, Graph):
+        raise GraphError(f"a {type(graph).__name__} is not a Graph: make one first, with askgraph.Graph")
     order, sizes = _by_component(graph)
     linked = sizes[sizes > 1]
     isolated = graph.n_nodes - int(linked.sum())
-    W, rng = _reorder(graph.weights, order[: graph.n_nodes - isolated]), np.random.default_rng(rng)
+    W, rng = _reorder(graph.weights, order[: graph.n_nodes - isolated]), generator(rng)
     tick = tick or (lambda amount=1: None)
     x = (
         _place_by_all_pairs(W, linked, tick)

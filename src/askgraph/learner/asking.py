@@ -14,6 +14,7 @@ from askgraph.learner.events import Event
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, questions
 from askgraph.learner.telling import Told
+from askgraph.support.arguments import whole_number
 
 
 class Asker(Told):
@@ -84,6 +85,7 @@ class Asker(Told):
         >>> len(learner.alternatives(2))
         2
         """
+        n = whole_number(n, "n")
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
 
@@ -165,7 +167,7 @@ class Asker(Told):
         >>> learner.is_spot_check(), learner.is_spot_check(ahead=1)
         (False, True)
         """
-        return self.settings.checks(self._answered + ahead)
+        return self.settings.checks(self._answered + whole_number(ahead, "ahead"))
 
     def _foretold(self, node: int) -> Hashable:
         if not self._history.classes or not self.is_spot_check() or self._questions[:1] != [node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from askgraph.errors import LabelError, SettingError
 from askgraph.graph.sources import is_missing
+from askgraph.support.arguments import generator, listed
 from askgraph.types import AnyArray
 
 
@@ -42,12 +44,9 @@ def label_array(classes: list[Hashable]) -> AnyArray:
 
 def as_seed(rng: int | np.random.Generator | None) -> int:
     """Return a seed that can be saved: the one given, one drawn from a generator, or a fresh one."""
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if rng is None:
-        return int(np.random.default_rng().integers(2**63))
-    if rng < 0:
-        raise SettingError(f"rng={rng}: a seed is 0 or more")
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(generator(rng).integers(2**63))
+    generator(rng)
     return int(rng)
 
 
@@ -55,7 +54,8 @@ def declared_classes(classes: Iterable[Hashable] | None) -> list[Hashable]:
     """Return the classes known before any label as plain values."""
     if isinstance(classes, str):
         raise SettingError(f"classes={classes!r}: give a list of classes, such as [{classes!r}]")
-    names = [plain_label(label) for label in classes or ()]
+    names = [] if classes is None else [plain_label(label) for label in listed(classes, "classes")]
     if len(set(names)) < len(names):
-        raise LabelError(f"classes={names}: a class is declared twice")
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise LabelError(f"classes: {twice!r} is declared twice; name each class once")
     return names

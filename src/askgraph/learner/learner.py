@@ -26,6 +26,8 @@ from askgraph.learner.suggestions import Suggestions
 from askgraph.learner.tuning import ALONE, Tuner, chooses, named_graphs
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
+from askgraph.support.arguments import whole_number
+from askgraph.support.files import reading
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
@@ -156,9 +158,9 @@ class Learner(Asker):
     def _prior(self, engine: str | Prior) -> Prior:
         if self._tuner is not None:
             return self._tuner.prior()
-        if isinstance(engine, str):
-            return make_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns, self._features)
-        return engine if self._features is None else self._features.added(engine)
+        if isinstance(engine, Prior):
+            return engine if self._features is None else self._features.added(engine)
+        return make_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns, self._features)
 
     def __repr__(self) -> str:
         labels, engine = len(self.labels), self._field.prior.name
@@ -191,6 +193,9 @@ class Learner(Asker):
         >>> len(learner.labels), step.label == learner.labels[step.node]
         (4, True)
         """
+        budget = whole_number(budget, "budget")
+        if not callable(oracle):
+            raise SettingError(f"oracle={oracle!r}: give a function that takes a node and returns its label")
         while budget > 0:
             start = time.perf_counter()
             node = self.ask()
@@ -252,18 +257,14 @@ class Learner(Asker):
         Learner
             The learner. Where the file has no state, everything that was told is told again.
         """
-        saved = saving.read(path)
+        with reading(path, "a saved learner", "restore it from a copy, or save it again"):
+            return cls._restored(saving.read(path))
+
+    @classmethod
+    def _restored(cls, saved: saving.Saved) -> Learner:
         learner = cls.__new__(cls)
-        begun = (
-            saved.graphs,
-            saved.settings,
-            saved.engine,
-            saved.seed,
-            list(saved.declared),
-            saved.field,
-            saved.features,
-        )
-        learner._begin(*begun)
+        how = (saved.settings, saved.engine, saved.seed, list(saved.declared))
+        learner._begin(saved.graphs, *how, saved.field, saved.features)
         learner._suggestions = Suggestions.from_rows(saved.suggestions)
         log = [Event(*event) for event in saved.log]
         if saved.field is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, coding
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
@@ -20,6 +21,7 @@ from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
 from askgraph.learner.suggestions import Suggestions, SuggestionSource, SuspectSuggestion
 from askgraph.readouts import Cautious, Readout, doubt, with_suggestions
+from askgraph.support.arguments import flag, listed, whole_number
 from askgraph.types import AnyArray, Array, IntArray
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
@@ -98,7 +100,12 @@ class Predictor(ABC):
         >>> learner.probabilities([1, 2]).round(2).tolist()
         [[0.75, 0.25], [0.5, 0.5]]
         """
-        p = self._field.space.gather(self._read() if self._history.classes else self._field.votes)
+        read = self._read() if self._history.classes else self._field.votes
+        if np.ndim(read) != 2:
+            raise SettingError(
+                f"the readout gave a {type(read).__name__}: return one row per node, one column per class"
+            )
+        p = self._field.space.gather(read)
         # the label of a hub, or any with features, may count for less, but it is certain at its own node
         if self._field.hub_power or self._field.origin.noise:
             p, exact = p.copy(), [x for x in self._field.labels if x.noise == 0]
@@ -224,6 +231,7 @@ class Predictor(ABC):
         >>> len(nodes), nodes == learner.audit(5)
         (5, True)
         """
+        n = whole_number(n, "n")
         space, rows = self._field.space, candidates(self._field, self._history.set_aside)
         nodes, rng = np.sort(space.allgather(space.nodes_of(rows))), [self.seed, len(self._history.log), AUDIT]
         drawn = np.random.default_rng(rng).choice(nodes, min(n, nodes.size), replace=False)
@@ -329,7 +337,7 @@ class Predictor(ABC):
         >>> learner.suspects(every=True)[0][:3]
         (2, 'b', 'a')
         """
-        least = 0.0 if every else SUSPICIOUS
+        least = 0.0 if flag(every, "every") else SUSPICIOUS
         found = zip(*(part.tolist() for part in doubtful(self._field, least)), strict=True)
         name, classes = self.graph.name, self._history.classes
         return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
@@ -360,4 +368,4 @@ class Predictor(ABC):
         return bool(self._field.space.pick(self._field.labeled, node))
 
     def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
-        return np.array([self.graph.index(node) for node in nodes], dtype=np.int64)
+        return np.array([self.graph.index(node) for node in listed(nodes, "nodes", LabelError)], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -11,11 +12,13 @@ import numpy as np
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.field import Field
 from askgraph.readouts import READOUTS, Readout, as_readout
+from askgraph.support.arguments import listed, one_of, real_number, whole_number
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility, criterion
 from askgraph.utilities.closed import Form
 
 Schedule = float | str | Callable[[int], float] | None
+LARGEST_NOISE = 1e100  # its square, and one over it, must be finite numbers
 SHARES_SUM = 1e-6  # class shares may miss a sum of 1 by this much
 SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
 
@@ -97,31 +100,31 @@ class Settings:
         _one_of(self.first, "first", ("random", "utility"))
         _one_of(self.expect, "expect", ("mean", "min"))
         _one_of(self.batch, "batch", ("sequence", "local"))
-        if self.delta is not None and not (isinstance(self.delta, int | float) and 0 < self.delta < np.inf):
-            raise SettingError(
-                f"delta={self.delta!r}: give a positive number, or None for a thousandth of the mean degree"
-            )
-        if not isinstance(self.ahead, int) or self.ahead < 1:
-            raise SettingError(f"ahead={self.ahead!r}: give how many nodes a sampler may look ahead from, 1 or more")
-        if not isinstance(self.spot_checks, int) or self.spot_checks < 0:
-            raise SettingError(
-                f"spot_checks={self.spot_checks!r}: give 8 for one question in eight, or 0 for no spot checks"
-            )
+        if self.delta is not None:
+            advice = "a positive number, or None for a thousandth of the mean degree"
+            object.__setattr__(self, "delta", real_number(self.delta, "delta", sys.float_info.min, advice=advice))
+        whole_number(self.ahead, "ahead", 1)
+        whole_number(self.spot_checks, "spot_checks")
+        _ = self.criterion, self.decide
         if not isinstance(self.tune, bool):
             raise SettingError(
                 f"tune={self.tune!r}: give True to choose among graphs or ridges as labels come, or False"
             )
-        checked_noise(self.noise)
+        object.__setattr__(self, "noise", checked_noise(self.noise))
 
     @property
     def passive(self) -> bool:
         """Whether every question is drawn at random: ``utility="random"`` means just that."""
-        return self.utility == "random" or self.explore == 1
+        return self._is_random or self.explore == 1
 
     @property
     def criterion(self) -> Criterion:
         """The utility to ask by, and what it needs; for ``utility="random"``, one that needs no summaries."""
-        return criterion("unc" if self.utility == "random" else self.utility)
+        return criterion("unc" if self._is_random else self.utility)
+
+    @property
+    def _is_random(self) -> bool:
+        return isinstance(self.utility, str) and self.utility == "random"
 
     @property
     def squares(self) -> bool:
@@ -196,33 +199,32 @@ class Settings:
 
 def checked_noise(noise: float) -> float:
     """Return the standard deviation of a label, checked."""
-    if not (np.isfinite(noise) and noise >= 0):
-        raise SettingError(f"noise={noise}: give the standard deviation of a label, 0 or more")
-    return float(noise)
+    advice = f"the standard deviation of a label: 0, or a number from {1 / LARGEST_NOISE:g} to {LARGEST_NOISE:g}"
+    checked = real_number(noise, "noise", 0.0, LARGEST_NOISE, advice)
+    return checked and real_number(noise, "noise", 1 / LARGEST_NOISE, LARGEST_NOISE, advice)
 
 
 def _checked_shares(shares: Sequence[float]) -> tuple[float, ...]:
     """Return the shares of the classes as plain numbers, checked."""
-    values = np.asarray(shares, dtype=float)
+    values = np.array([real_number(share, "class_shares") for share in listed(shares, "class_shares")])
     if values.ndim != 1 or values.size < 2 or not (values >= 0).all() or abs(values.sum() - 1) > SHARES_SUM:
         raise SettingError(f"class_shares={shares!r}: give one number per class, none below 0, that add up to 1")
     return tuple(values.tolist())
 
 
 def _one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SettingError(f"{name}={value!r}: choose {' or '.join(map(repr, allowed))}")
+    one_of(value, name, allowed)
 
 
 def _schedule(value: Schedule, name: str) -> None:
     if isinstance(value, str) and value not in SCHEDULES:
         raise SettingError(f"{name}={value!r}: give 'sqrt', 'inverse', a number in [0, 1], a function, or None")
-    if isinstance(value, int | float):
+    if value is not None and not isinstance(value, str) and not callable(value):
         checked_share(value, name)
 
 
 def _scheduled(value: Schedule, name: str, held: int) -> float:
-    if value is None or isinstance(value, int | float):
+    if not isinstance(value, str) and not callable(value):
         return float(value or 0.0)
     rule = SCHEDULES[value] if isinstance(value, str) else value
     return 1.0 if held == 0 else checked_share(rule(held), name)
@@ -230,6 +232,4 @@ def _scheduled(value: Schedule, name: str, held: int) -> float:
 
 def checked_share(value: float, name: str) -> float:
     """Return a number in [0, 1], checked."""
-    if not 0 <= value <= 1:
-        raise SettingError(f"{name}={value}: give a number in [0, 1]")
-    return float(value)
+    return real_number(value, name, 0.0, 1.0)

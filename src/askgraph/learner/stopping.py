@@ -35,6 +35,7 @@ PRIOR = 4.0  # audited labels that the estimate from the other labels counts as,
 JEFFREYS = 0.25  # added to both parameters of the beta distribution, so that a range is never empty
 AUDITED, ASKED = 2, 3  # times the target: too early to stop if the range ends above that, with and without an audit
 TAILS = (0.05, 0.95)  # the quantiles at which the range ends
+SMALLEST_TARGET = 1e-9  # an expected error below it is not asked for in earnest
 
 
 class Error(NamedTuple):
@@ -118,8 +119,10 @@ def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
 
     A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
     """
-    if target <= 0:
-        raise SettingError("target=0: no number of labels makes predictions perfect; give a share such as 0.05")
+    if target < SMALLEST_TARGET:
+        raise SettingError(
+            f"target={target:g}: no number of labels makes predictions perfect; give a share such as 0.05"
+        )
     ratio = max(error.value / target, 1.0)
     return int(np.ceil(held * (ratio - 1))), int(np.ceil(held * (ratio**2 - 1)))
 

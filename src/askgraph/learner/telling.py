@@ -60,6 +60,7 @@ class Told(Predictor):
             raise LabelError(
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
+        noise = None if noise is None else checked_noise(noise)
         classes = self._history.classes_with(label)
         event = Event("tell", at, label, noise=noise, predicted=self._foretold(at) if predicted is None else predicted)
         field, known = self._observed(at, classes.index(label), noise)
@@ -85,6 +86,9 @@ class Told(Predictor):
         >>> learner.classes
         ['left', 'right']
         """
+        for given, name in ((labels, "labels"), ({} if predicted is None else predicted, "predicted")):
+            if not isinstance(given, Mapping):
+                raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")
         told = {self.graph.index(node): plain_label(label) for node, label in labels.items()}
         taken = [at for at in told if self._is_labeled(at)]
         if taken:

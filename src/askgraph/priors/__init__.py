@@ -59,6 +59,8 @@ def prior(
     >>> ag.prior(ag.chain(5), delta=0.5, engine="direct").name
     'direct'
     """
+    if not isinstance(engine, str):
+        raise SettingError(f"engine={engine!r}: give the name of an engine, such as 'auto'")
     precision = Precision.of(graph, delta)
     made, reason = choice(precision, engine, columns)
     try:

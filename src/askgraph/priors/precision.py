@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,8 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.errors import SettingError
+from askgraph.errors import GraphError
 from askgraph.graph import Graph
+from askgraph.support.arguments import real_number
 from askgraph.types import Array, BoolArray, IntArray
 
 RIDGE = 0.001  # times the mean degree: δ where none is given
@@ -28,9 +30,10 @@ class Precision:
     @classmethod
     def of(cls, graph: Graph | ShardedGraph, delta: float | None = None) -> Precision:
         """Return the precision of a graph without labels; δ is a thousandth of the mean degree by default."""
+        if not isinstance(graph, Graph | ShardedGraph):
+            raise GraphError(f"a {type(graph).__name__} is not a Graph: make one first, with askgraph.Graph")
         delta = usual_delta(graph) if delta is None else delta
-        if not (np.isfinite(delta) and delta > 0):
-            raise SettingError(f"delta is {delta}: it must be a positive number, such as 0.005")
+        delta = real_number(delta, "delta", sys.float_info.min, advice="a positive number, such as 0.005")
         n = graph.degrees.size
         return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # a ShardedGraph has what is read
 

@@ -18,9 +18,9 @@ READOUTS: dict[str, Readout] = {
 
 def as_readout(readout: str | Readout) -> Readout:
     """Return a readout by name, or the one given."""
-    if not isinstance(readout, str):
+    if not isinstance(readout, str) and callable(readout):
         return readout
-    if readout in READOUTS:
+    if isinstance(readout, str) and readout in READOUTS:
         return READOUTS[readout]
     names = ", ".join(map(repr, READOUTS))
     raise SettingError(f"no readout called {readout!r}: choose one of {names}, or pass a function of the field")

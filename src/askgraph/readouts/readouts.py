@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -14,6 +15,7 @@ from askgraph.field import Field, coding
 from askgraph.readouts.hearing import HEARD, hears
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
 from askgraph.spaces.base import Space
+from askgraph.support.arguments import listed, real_number
 from askgraph.types import Array, BoolArray
 from askgraph.utilities.recent import reweighted
 
@@ -103,7 +105,9 @@ class Mass:
         if isinstance(self.prior, str):
             if self.prior not in ("uniform", "frequency"):
                 raise SettingError(f"class prior {self.prior!r}: give 'uniform', 'frequency' or one number a class")
-        elif not all(np.isfinite(q) and q > 0 for q in self.prior):
+        elif not isinstance(self.prior, tuple | list) or not all(
+            real_number(q, "class prior", 0.0) for q in listed(self.prior, "class prior")
+        ):
             raise SettingError(f"class prior {self.prior!r}: every class needs a positive number")
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
@@ -150,8 +154,9 @@ class Tempered:
     tau: float | None = None
 
     def __post_init__(self) -> None:
-        if self.tau is not None and not (np.isfinite(self.tau) and self.tau > 0):
-            raise SettingError(f"tau={self.tau}: a temperature is a positive number, or None to have it chosen")
+        if self.tau is not None:
+            advice = "a temperature, a positive number, or None to have it chosen"
+            real_number(self.tau, "tau", sys.float_info.min, 1e6, advice)
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import BinaryIO
 from askgraph.errors import AskgraphError, FileError
 
 LOCKED_BYTE = 2**30  # position of the one byte that Windows locks, beyond anything written
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)  # Windows has none
+LINK, MANY_NAMES = "a link", "a file of several names (a hard link)"
 MAX_UNPACKED_BYTES, MAX_RATIO = 2**26, 200  # a file that unpacks to more bytes and to more times its size is refused
 
 
@@ -18,12 +21,14 @@ MAX_UNPACKED_BYTES, MAX_RATIO = 2**26, 200  # a file that unpacks to more bytes 
 def replacing(path: str | os.PathLike[str], part: Path | None = None, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a new file ``part`` for writing; it replaces ``path`` if the block succeeds, and is removed if not.
 
-    An old file named like ``part`` (left by a program that was killed, or a link to another file) is removed, never opened.
+    A plain file named like ``part``, left by a program that was killed, is removed; a link there is refused, never followed.
     """
     part = Path(f"{os.fspath(path)}.part") if part is None else part
+    if (kind := name_odd_file(part)) in (LINK, MANY_NAMES):
+        raise FileError(f"{part}: is {kind}, where a file is to be written; remove it, and try again")
     part.unlink(missing_ok=True)
     try:
-        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags | NO_FOLLOW, mode)) as file:
             yield file
         part.replace(path)
     except BaseException:
@@ -53,9 +58,20 @@ def check_unpacked_size(path: str | os.PathLike[str], packed: int, unpacked: int
         raise FileError(f"{path}: {packed} bytes would unpack to {unpacked}; {advice}")
 
 
+def name_odd_file(path: Path) -> str | None:
+    """Return what lies at this path if it is not a plain file of one name, else None."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    if stat.S_ISREG(found.st_mode):
+        return MANY_NAMES if found.st_nlink > 1 else None
+    return {stat.S_IFLNK: LINK, stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(found.st_mode), "a pipe or a device")
+
+
 def open_no_follow(path: str, flags: int) -> int:
     """Open a file without following a link or waiting for a pipe; use it as the ``opener`` of ``open``."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+    return os.open(path, flags | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
 def try_lock(file: BinaryIO, shared: bool = False) -> bool:

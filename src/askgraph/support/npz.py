@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.support.arguments import file_path
 from askgraph.support.files import check_unpacked_size, reading, replacing
 from askgraph.types import AnyArray
 
@@ -25,6 +26,7 @@ PADDING_FIELD = 0xD935  # id of the zip extra field that holds the padding
 
 def save_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
     """Write arrays to an npz file; an existing file is replaced only once the new one is complete."""
+    file_path(path)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as packed:
             for key, value in arrays.items():
@@ -48,11 +50,12 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, AnyArray]:
     Large arrays stored without compression and aligned, as ``save_arrays`` does, are mapped: they are read from the file when
     used, and copied when written to. The checksum of every array, mapped or not, is checked first.
     """
+    file_path(path)
     with reading(path, "npz", "write it again, without object arrays"):
         with zipfile.ZipFile(path) as packed:
             listed = packed.infolist()
-            full, small = (sum(getattr(e, k) for e in listed) for k in ("file_size", "compress_size"))
-            check_unpacked_size(path, small, full, "save it without compression")
+            unpacked = sum(entry.file_size for entry in listed)  # zipfile reads no more of an entry than that
+            check_unpacked_size(path, os.path.getsize(path), unpacked, "save it without compression")
             mapped = {e.filename: _map_array(path, e) for e in listed if CAN_MAP and _can_be_mapped(e)}
         with np.load(path, allow_pickle=False) as stored:
             arrays = ((key, mapped.get(f"{key}.npy")) for key in stored.files)

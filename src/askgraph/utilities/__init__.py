@@ -213,6 +213,6 @@ def criterion(utility: str | Criterion | Utility) -> Criterion:
         return utility
     if callable(utility):
         return Criterion(utility, squares=True)
-    if utility in CRITERIA:
+    if isinstance(utility, str) and utility in CRITERIA:
         return CRITERIA[utility]
     raise SettingError(f"no sampler called {utility!r}: choose one of {', '.join(SAMPLERS)}, or pass a function")

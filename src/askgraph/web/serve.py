@@ -20,6 +20,7 @@ from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.security import Guard
 from askgraph.web.worker import Worker
+from askgraph.workbench.backups import BackupPlan, BackupThread
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
@@ -37,8 +38,12 @@ def serve(
     hosts: Sequence[str] = (),
     lease: float = 120.0,
     ready: Callable[[str], None] = print,
+    plan: BackupPlan | None = None,
 ) -> None:
-    """Serve a project until the server is stopped; call ``ready`` with the address to open."""
+    """Serve a project until the server is stopped; call ``ready`` with the address to open.
+
+    Backups are made by ``plan``; without one, by the plan that the environment sets.
+    """
     import uvicorn
 
     if not _is_loopback(host) and not password:
@@ -72,7 +77,8 @@ def serve(
                 )
                 lock.tell(url, token)
                 ready(f"{url}/" if password else f"{url}/?token={token}")
-                with suppress(KeyboardInterrupt), _stopping_in_order():
+                backups = BackupThread(store, plan or BackupPlan.from_environment())
+                with suppress(KeyboardInterrupt), _stopping_in_order(), backups:
                     uvicorn.Server(config).run(sockets=[listening])
             finally:
                 worker.stop()

@@ -11,13 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from askgraph.errors import BusyError, LabelError
+from askgraph.errors import AskgraphError, BusyError, LabelError
 from askgraph.workbench.answers import Kind
+from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
 WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy would see the token
 REQUEST_SECONDS = 30  # a server that has not answered by then counts as stopped
+ANSWERS_PER_REQUEST, CHARACTERS_PER_REQUEST = (
+    2000,
+    200_000,
+)  # a server takes no larger requests than 10,000 answers and 1 MB
 
 
 class SavedAnswer(NamedTuple):
@@ -48,13 +53,24 @@ class LocalWriter:
 class RemoteWriter:
     """Sends answers to the server that has the project open."""
 
-    def __init__(self, url: str, token: str) -> None:
-        self._url, self._token = url, token
+    def __init__(self, url: str, token: str, path: str | os.PathLike[str]) -> None:
+        self._url, self._token, self._path = url, token, path
 
     def say(self, who: str, said: list[tuple[str, Kind, str | None]]) -> int:
-        """Save answers of a person, all or none; return how many."""
+        """Save answers of a person; return how many. Many go in several requests, after all of them are checked here."""
         answers = [{"item": item, "kind": kind, "label": label} for item, kind, label in said]
-        return int(self._post("/api/answers", {"key": str(uuid.uuid4()), "who": who, "answers": answers})["saved"])
+        saved, parts = 0, list(_split(answers))
+        if len(parts) > 1:
+            with Project.open(self._path) as project:
+                project.check(said)
+        for part in parts:
+            try:
+                saved += self._post("/api/answers", {"key": str(uuid.uuid4()), "who": who, "answers": part})["saved"]
+            except AskgraphError as error:
+                if not saved:
+                    raise
+                raise type(error)(f"{error}; the first {saved} of {len(answers)} answers are saved") from None
+        return saved
 
     def undo(self, who: str) -> SavedAnswer | None:
         """Take back a person's last answer; return it, or None if there is none."""
@@ -74,11 +90,27 @@ class RemoteWriter:
             raise BusyError(f"the server at {self._url} does not answer ({error}); stop it, or try again") from None
 
 
+def _split(answers: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield answers in parts that a server takes."""
+    part: list[dict[str, Any]] = []
+    size = 0
+    for answer in answers:
+        length = len(json.dumps(answer))
+        if part and (len(part) == ANSWERS_PER_REQUEST or size + length > CHARACTERS_PER_REQUEST):
+            yield part
+            part, size = [], 0
+        part.append(answer)
+        size += length
+    yield part
+
+
 @contextmanager
 def open_writer(path: str | os.PathLike[str]) -> Iterator[LocalWriter | RemoteWriter]:
     """Yield the writer of this project: through its server if one runs, else to the file itself."""
     if server := WriterLock(path).server():
-        yield RemoteWriter(server.url, server.token)
+        yield RemoteWriter(server.url, server.token, path)
     else:
+        plan = BackupPlan.from_environment()
         with Project.open(path, write=True) as project:
             yield LocalWriter(project)
+            Backups(project.store, plan).make_if_due(project.store.lines)

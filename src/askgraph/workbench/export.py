@@ -17,7 +17,8 @@ from askgraph.support.files import replacing
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
 
-FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")  # the first character of a cell that a spreadsheet would compute
+FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that a spreadsheet would compute, escaped or not
+SPLIT = re.compile(r"([;\t\r\n]+)")  # where spreadsheets of some countries begin another cell, also within quotes
 Row = dict[str, Any]
 
 
@@ -87,12 +88,27 @@ def _choice(label: str) -> Row:
 
 
 def escape_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula.
+    """Return a cell of which no spreadsheet takes a part for a formula, wherever it splits the line.
 
-    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("ham")
-    ("'=1+1", '-5', 'ham')
+    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("ham;=1+1")
+    ("'=1+1", '-5', "ham;'=1+1")
     """
-    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) and not is_number(cell) else cell
+    if not isinstance(cell, str) or is_number(cell):
+        return cell
+    parts = SPLIT.split(cell)  # texts, and what separates them in every other place
+    parts[2::2] = [f"'{part}" if FORMULA.match(part) and not is_number(part) else part for part in parts[2::2]]
+    return ("'" if FORMULA.match(cell) else "") + "".join(parts)
+
+
+def unescape_formula(cell: str) -> str:
+    """Return the cell that ``escape_formula`` was given.
+
+    >>> unescape_formula("'=1+1"), unescape_formula("'tis"), unescape_formula("ham;'=1+1")
+    ('=1+1', "'tis", 'ham;=1+1')
+    """
+    parts = SPLIT.split(cell)
+    parts[2::2] = [part[1:] if part[:1] == "'" and FORMULA.match(part) else part for part in parts[2::2]]
+    return "".join(parts)[1 if cell[:1] == "'" and FORMULA.match(cell) else 0 :]
 
 
 def to_csv(rows: Iterable[Row]) -> Iterator[str]:

@@ -69,6 +69,16 @@ def put_old_log_aside(path: str | os.PathLike[str], held: bool) -> None:
         lock.release()
 
 
+def holds_commit(file: Path, commit: str) -> bool:
+    """Return whether a file without its log holds this commit, or one from which the log beside it continues."""
+    state = _read_state(file)
+    try:
+        with open(f"{file}-wal", "rb", opener=open_no_follow) as beside:
+            return state is not None and (state.commit == commit or _continues(beside, state, without_names=False))
+    except OSError:
+        return state is not None and state.commit == commit
+
+
 def dated_name(path: str | os.PathLike[str]) -> Path:
     """Return the name that a file is kept under when it is replaced now."""
     return Path(f"{os.fspath(path)}.{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.old")
@@ -130,8 +140,8 @@ def _read_state(file: Path) -> State | None:
         return None
 
 
-def _continues(old: BinaryIO, state: State) -> bool:
-    """Return whether a log continues from the last commit of a file; true for a log without commit names."""
+def _continues(old: BinaryIO, state: State, without_names: bool = True) -> bool:
+    """Return whether a log continues from the last commit of a file; ``without_names`` is the reply for one without names."""
     commits, layouts = set(), set()
     for number, page in _read_pages(old):
         if number == 1:
@@ -141,7 +151,7 @@ def _continues(old: BinaryIO, state: State) -> bool:
             layouts |= {name[:8] for name in names}
         if state.commit in commits and (state.layout in layouts or state.commit == NO_COMMIT):
             return True
-    return not commits
+    return without_names and not commits
 
 
 def _read_pages(old: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,12 +23,14 @@ from askgraph.learner import Learner
 from askgraph.learner.features import takes_features
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
+from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
+from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable, one_line
 from askgraph.workbench.items import Source, read_items
-from askgraph.workbench.store import RESTORE, Item, Store, reporting_damage
+from askgraph.workbench.store import Item, Store, reporting_damage
 from askgraph.workbench.suggesting import read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
 
@@ -88,7 +89,7 @@ class Project:
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
         if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(self.about.get(name), kind)]:
-            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {RESTORE}")
+            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {restore_advice(store.path)}")
         self.answers = Answers(self.about["classes"] or self._suggested_classes())
         self._learner: Learner | None = None
         self._untold: list[
@@ -129,11 +130,14 @@ class Project:
         suggestions
             Files with what models suggest, as in :meth:`suggest`.
         """
-        if overlap < 1:
-            raise SettingError(f"overlap={overlap}: every item needs the answer of at least one person")
+        overlap, seed = whole_number(overlap, "overlap", 1), whole_number(seed, "seed")
+        if settings is not None and not isinstance(settings, Settings):
+            raise SettingError(
+                f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings"
+            )
         chosen, names = (
             _check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
-            declared_classes([check_name(name, "class") for name in classes]),
+            declared_classes([check_name(name, "class") for name in listed(classes, "classes")]),
         )
         items, graph, notes = read_items(source if images is None else replace(source, images=images))
         for label in set(items.labels or ()) - {None}:
@@ -174,6 +178,7 @@ class Project:
         Project
             The project, until the block ends.
         """
+        path = file_path(path)
         lock = WriterLock(path) if write else None
         if write:
             Store.open(path).close()  # reports a bad file before a lock file is made beside it
@@ -234,7 +239,7 @@ class Project:
         Answer
             The line of the log.
         """
-        if predicted is None and kind == "label":
+        if predicted is None and isinstance(kind, str) and kind == "label":
             predicted = self._foretold(item)
         return self.say_all(who, [(item, kind, label)], seconds, key, predicted)[0]
 
@@ -266,24 +271,32 @@ class Project:
         list of Answer
             The lines of the log; for a known key, the lines that were written then.
         """
-        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
-        if seconds is not None and not 0 <= seconds < math.inf:
-            raise LabelError(f"seconds={seconds}: give how long the answer took, 0 or more, or leave it out")
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        if seconds is not None and not (isinstance(seconds, int | float | np.number) and 0 <= seconds < 1e9):
+            raise LabelError(f"seconds={seconds!r}: give how long the answer took, 0 or more, or leave it out")
         new = [
-            Answer(
-                0,
-                f"{key}:{k}" if k else key,
-                who,
-                "",
-                kind,
-                self.place(item),
-                self._check_label(kind, label),
-                seconds,
-                predicted=predicted,
-            )
-            for k, (item, kind, label) in enumerate(said)
+            Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted)
+            for k, (place, kind, label) in enumerate(self.check(said))
         ]
         return self._write(new)
+
+    def check(self, said: Iterable[tuple[str, Kind, str | None]]) -> list[tuple[int, Kind, str | None]]:
+        """Check answers without saving any; raise an error for the first that could not be saved.
+
+        Parameters
+        ----------
+        said
+            One (item, kind, label) per answer, as in :meth:`say`.
+
+        Returns
+        -------
+        list of tuple
+            One (place, kind, label) per answer.
+        """
+        answers = listed(said, "answers", LabelError)
+        if odd := [answer for answer in answers if not isinstance(answer, tuple | list) or len(answer) != 3]:
+            raise LabelError(f"{odd[0]!r} is not an answer: give (item, kind, label)")
+        return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in answers]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person that was not taken back yet.
@@ -300,7 +313,7 @@ class Project:
         Answer or None
             The answer that was taken back; None if there is none.
         """
-        who, key = check_name(who, "person"), check_name(key or str(uuid.uuid4()), "key")
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
         seen = self.store.logged(key)
         if seen is not None and (seen.kind, seen.who) != ("undo", who):
             raise ReusedKeyError(f"the key {key!r} belongs to another answer, so nothing was taken back; use a new key")
@@ -387,7 +400,7 @@ class Project:
         Item
             The item.
         """
-        return self.store.items([place])[0]
+        return self.store.items([whole_number(place, "place", 0, self.n_items - 1)])[0]
 
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its first text, else its numbers, else its id.
@@ -482,7 +495,7 @@ class Project:
         list of int
             Up to n places of items.
         """
-        asked = [place for place in self.learner.ask(n) if isinstance(place, int)]
+        asked = [place for place in self.learner.ask(whole_number(n, "n", 1)) if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
     def open_at(self, place: int) -> bool:
@@ -498,7 +511,7 @@ class Project:
         bool
             True if it has no label and is not set aside.
         """
-        return self.answers.decision(place) == OPEN
+        return self.answers.decision(whole_number(place, "place", 0, self.n_items - 1)) == OPEN
 
     @property
     def finished(self) -> str | None:
@@ -553,7 +566,7 @@ class Project:
         return written
 
     def _check_label(self, kind: str, label: str | None) -> str | None:
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise LabelError(f"an answer of kind {kind!r}: choose {', '.join(KINDS)}")
         if (kind == "label") != (label is not None):
             raise LabelError(

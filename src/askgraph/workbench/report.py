@@ -12,8 +12,9 @@ from askgraph.learner.stopping import enough, more_labels
 from askgraph.support.wording import counted
 from askgraph.why import why
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.project import Predictions, Project
-from askgraph.workbench.store import RESTORE, Item
+from askgraph.workbench.store import Item
 
 TARGET_ERROR = 0.05  # share of wrong labels: at or below, there are enough labels; above, more are advised
 MAX_VOTERS = 8  # labels listed as voting for an item
@@ -183,7 +184,7 @@ def checkup(project: Project) -> dict[str, Any]:
     return {
         "checked": checked,
         "improve": improve,
-        "damage": damage and f"{project.store.path}: {damage}; {RESTORE}",
+        "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }
 
 

@@ -1,4 +1,4 @@
-"""Replace a project by a copy, and keep the replaced file."""
+"""Copy a project, also while it is written to, and replace one by a copy, keeping the replaced file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ class Restored(NamedTuple):
 
     labels: int
     kept: Path | None
+
+
+def copy_project(path: str | os.PathLike[str], copy: str | os.PathLike[str]) -> int:
+    """Write a checked copy of a project to a new file, also while somebody writes to it; return its number of labels."""
+    if os.path.lexists(copy):
+        raise FileError(f"{copy}: is there already; choose another name")
+    with Store.open(path) as store:
+        store.put_at(Path(copy))
+    return _count_labels(copy)
 
 
 def restore(copy: str | os.PathLike[str], path: str | os.PathLike[str]) -> Restored:

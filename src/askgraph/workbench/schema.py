@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from functools import cache
 from typing import Any
 
 from askgraph.errors import FileError, NewerError
+from askgraph.workbench.backup_files import restore_advice
 
 APPLICATION = 0x41534B47  # "ASKG"
 NO_COMMIT = "0" * 32  # the name that stands before the first commit
@@ -45,11 +49,15 @@ NAMED = 3  # the version from which commits have names
 # SQLite's schema number, which it changes in the copies it makes
 LAYOUT = "printf('%08x', (SELECT schema_version & 0xffffffff FROM pragma_schema_version))"
 NAME_COMMIT = f"UPDATE commits SET before = this, this = {LAYOUT} || lower(hex(randomblob(12)))"
-FOREIGN = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"  # views and virtual tables could compute without end when read
+SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
 
 
 def version(connection: Any, path: object) -> int:
-    """Return the version of an open file; raise an error if it is not a project that this program can read."""
+    """Return the version of an open file; raise an error if it is not a project that this program can read.
+
+    The schema must be that of its version, word for word: a view, a trigger or a generated column of somebody else's could
+    compute without end, or drop answers that were acknowledged.
+    """
     ((application,),) = connection.execute("PRAGMA application_id").fetchall()
     ((found,),) = connection.execute("PRAGMA user_version").fetchall()
     if application != APPLICATION:
@@ -59,9 +67,23 @@ def version(connection: Any, path: object) -> int:
             f"{path}: made by a newer askgraph (version {found} of the file, this program knows {LATEST}); "
             "upgrade with pip install -U askgraph; the file was left as it is"
         )
-    if connection.execute(f"SELECT name FROM sqlite_schema WHERE {FOREIGN}").fetchall():
-        raise FileError(f"{path}: holds views or virtual tables, so it is not a project; make one with askgraph init")
+    if found < 1:
+        raise FileError(f"{path}: version {found} of the file, which does not exist; make a project with askgraph init")
+    if odd := _tables(found) ^ frozenset(connection.execute(SCHEMA).fetchall()):
+        kind, name = min((str(kind), str(name)) for kind, name, *_ in odd)
+        raise FileError(
+            f"{path}: the {kind} {name} is missing or not as askgraph makes it, so this is not a project; {restore_advice(path)}"
+        )
     return int(found)
+
+
+@cache
+def _tables(number: int) -> frozenset[tuple[str, str, str, str | None]]:
+    """Return the tables, indexes and triggers of a version, with their statements as SQLite stores them."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in (statement for statements in VERSIONS[:number] for statement in statements):
+            db.execute(statement)
+        return frozenset(db.execute(SCHEMA).fetchall())
 
 
 def upgrade(connection: Any, start: int) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import sqlite3
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,17 +20,20 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError, ReusedKeyError
 from askgraph.graph import Graph
+from askgraph.graph.sources import check_structure
 from askgraph.learner.features import Features
-from askgraph.support.files import replacing
+from askgraph.support.files import name_odd_file, replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.items import Items
-from askgraph.workbench.old_log import put_old_log_aside
-from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, upgrade, version
+from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
+from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
 from askgraph.workbench.suggesting import Suggested
 
+log = logging.getLogger("askgraph")
 PART_BYTES = 2**25  # a larger array is stored in several rows
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
 BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
@@ -41,7 +45,6 @@ NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FEATURES = {True: "features", False: "features later"}  # those that count from the first label, and those that may not
 SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
-RESTORE = "restore it from a copy with askgraph restore COPY"
 
 
 class Item(NamedTuple):
@@ -54,7 +57,10 @@ class Item(NamedTuple):
 
 
 class Store:
-    """An open project file; who opens it to write must hold the writer's lock."""
+    """An open project file; who opens it to write must hold the writer's lock.
+
+    ``lines`` is the number of lines of the log: of all of them for who writes, for a reader of those at the start.
+    """
 
     def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
         self.path = Path(path)
@@ -62,13 +68,17 @@ class Store:
         with _naming_errors(path):  # a file of an earlier version that is only read has no such column
             columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(answers)").fetchall()]
         self._log = LOG if "predicted" in columns else LOG.replace("predicted", "NULL")
+        self.lines = self._count_lines()
+        self._place: _Place | None = None  # of the file as this process left it; None for a reader
+        self._commit = NO_COMMIT  # the last one that this process wrote
+        self._rescued: Path | None = None  # what was saved, if the file itself was taken away
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], items: Items, graph: Graph, about: dict[str, Any]) -> None:
         """Make a new file; raise an error if one exists already, and leave none if this fails."""
         if Path(path).exists():
             raise FileError(f"{path}: is there already; open it, or choose another name with -o")
-        with _naming_errors(path), replacing(path, mode=0o644) as file:
+        with _naming_errors(path), replacing(path, mode=0o600) as file:
             file.close()  # the file exists now and is ours; SQLite opens it by its name
             _remove_side_files(file.name)
             _fill(Path(file.name), items, graph, about)
@@ -77,8 +87,11 @@ class Store:
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
         """Open an existing file to read it, or to write it while holding the writer's lock."""
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise FileError(f"{path}: no such project; make one with askgraph init")
+        if not os.access(path, os.R_OK):
+            raise FileError(f"{path}: you may not read it; ask its owner to let you (chmod)")
+        _refuse_links(Path(path).resolve())
         with _naming_errors(path):
             put_old_log_aside(path, held=write)
             with closing(connect(path, write=False)) as db:
@@ -90,6 +103,7 @@ class Store:
                 store = cls(path, db)
                 if write:
                     store._part_from_copies()
+                    store._note_place()
             except BaseException:
                 db.close()
                 raise
@@ -116,24 +130,27 @@ class Store:
         """The number of items."""
         ((n, first, last),) = self._rows("SELECT count(*), min(place), max(place) FROM items")
         if n and (first, last) != (0, n - 1):
-            raise FileError(f"{self.path}: {n} items in places {first} to {last}; {RESTORE}")
+            raise FileError(f"{self.path}: {n} items in places {first} to {last}; {restore_advice(self.path)}")
         return int(n)
 
     def append(self, answers: Sequence[Answer]) -> list[Answer]:
         """Write answers to the log, all or none, except those whose key is there already; return them as logged."""
         with self._transaction():
-            return [self._append_one(answer) for answer in answers]
+            written = [self._append_one(answer) for answer in answers]
+        self.lines = max(self.lines, *(answer.seq for answer in written)) if written else self.lines
+        return written
 
     def answers(self, after: int = 0) -> list[Answer]:
         """Return the lines of the log after line ``after``."""
-        return [
-            _answer(*row) for row in self._rows(f"SELECT {self._log} FROM answers WHERE seq > ? ORDER BY seq", after)
-        ]
+        rows = self._rows(f"SELECT {self._log} FROM answers WHERE seq > ? ORDER BY seq", after)
+        with reporting_damage(self.path):
+            return [_answer(*row) for row in rows]
 
     def logged(self, key: str) -> Answer | None:
         """Return the answer that has this key, or None."""
         found = self._rows(f"SELECT {self._log} FROM answers WHERE key = ?", key)
-        return _answer(*found[0]) if found else None
+        with reporting_damage(self.path):
+            return _answer(*found[0]) if found else None
 
     def place(self, id: str) -> int | None:
         """Return the place of an item in the graph, or None."""
@@ -178,11 +195,11 @@ class Store:
             m = int(indptr[-1])
             fits(24.0 * m, f"{self.path}: its graph", "open it on a machine with more memory")
             W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
-            W.check_format(full_check=True)  # compiled code does not check the indices
+            check_structure(W)  # compiled code does not check the indices
         try:
             return Graph(W)
         except AskgraphError as error:
-            raise FileError(f"{self.path}: its graph is damaged ({error}); {RESTORE}") from None
+            raise FileError(f"{self.path}: its graph is damaged ({error}); {restore_advice(self.path)}") from None
 
     def features(self) -> Features | None:
         """Read the features beside the graph, or None where the file has none, as those of earlier versions."""
@@ -191,7 +208,7 @@ class Store:
             with reporting_damage(self.path), suppress(KeyError):
                 found = self.array(name)
                 if found.size % n or not np.isfinite(found).all():
-                    raise FileError(f"{self.path}: its features are damaged; {RESTORE}")
+                    raise FileError(f"{self.path}: its features are damaged; {restore_advice(self.path)}")
                 return Features(found.reshape(n, -1), from_start)
         return None
 
@@ -201,7 +218,7 @@ class Store:
         if not parts:
             raise KeyError(name)
         if length not in (None, found):
-            raise FileError(f"{self.path}: {name} has length {found}, not {length}; {RESTORE}")
+            raise FileError(f"{self.path}: {name} has length {found}, not {length}; {restore_advice(self.path)}")
         rows = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
         return np.concatenate([_unpack(self.path, *row) for row in rows])
 
@@ -256,15 +273,15 @@ class Store:
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""
-        found = [line for (line,) in self._rows("PRAGMA integrity_check(5)")]
-        return None if found == ["ok"] else "; ".join(found)
+        return _find_damage(self._rows)
 
-    def put_at(self, path: Path) -> None:
-        """Write a copy of this file to ``path`` in one step, under a new commit name; keep the permissions there."""
-        mode = (
-            path.stat().st_mode & 0o777 if path.exists() else 0o644
-        )  # who could read the old file can read the new one
-        with _naming_errors(path), replacing(path, mode=mode) as file:
+    def put_at(self, path: Path, part: Path | None = None) -> None:
+        """Write a copy of this file to ``path`` in one step, checked, under a new commit name.
+
+        Who could read the file that is replaced can read the new one; without one, who can read this file.
+        """
+        mode = next((file.stat().st_mode & 0o777 for file in (path, self.path) if file.exists()), 0o600)
+        with _naming_errors(path), replacing(path, part, mode) as file:
             file.close()
             _remove_side_files(file.name)
             with closing(sqlite3.connect(file.name, isolation_level=None)) as db:
@@ -273,6 +290,53 @@ class Store:
                 if version(db, path) >= NAMED:
                     db.execute(NAME_COMMIT)  # so that the log of the replaced file does not continue from here
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                if damage := _find_damage(db.execute):
+                    raise FileError(
+                        f"{self.path}: damaged ({damage}), so no copy was made; {restore_advice(self.path)}"
+                    )
+
+    def check_in_place(self) -> None:
+        """Raise an error if the path no longer leads to this file: an answer saved now would be where nobody looks for it."""
+        if self._place is None or (now := _Place.of(self.path)) == self._place:
+            return
+        if not self._place.is_same_file(now):
+            raise BusyError(f"{self.path}: was renamed, replaced or removed while it was open; {self._rescue()}")
+        if not holds_commit(self.path.resolve(), self._commit):  # it was written to, and not by this process
+            raise BusyError(
+                f"{self.path}: was overwritten while it was open; nothing more is saved. Stop the server, then "
+                f"{restore_advice(self.path)}"
+            )
+        self._note_place()
+
+    def _rescue(self) -> str:
+        """Copy what was saved until now to another name, once; return the advice."""
+        try:
+            if self._rescued is None:
+                self._rescued = dated_name(self.path.resolve())
+                self.put_at(self._rescued)
+        except (FileError, OSError) as error:
+            log.warning("%s: could not be copied to another name (%s)", self.path, error)
+            self._rescued = None
+        kept = (
+            f"what was saved before is in {self._rescued.name}"
+            if self._rescued
+            else "what was saved before is in that file"
+        )
+        return f"nothing more is saved until it is back. {kept[0].upper()}{kept[1:]}: stop the server, and put it in its place"
+
+    def _note_place(self) -> None:
+        """Remember the file as this process left it."""
+        ((self._commit,),) = self._rows("SELECT this FROM commits")
+        self._place = _Place.of(self.path)
+
+    def _count_lines(self) -> int:
+        """Return the number of lines of the log; raise an error if some are missing."""
+        ((n, first, last),) = self._rows("SELECT count(*), min(seq), max(seq) FROM answers")
+        if n and (first, last) != (1, n):
+            raise FileError(
+                f"{self.path}: {n} answers in lines {first} to {last} of the log; {restore_advice(self.path)}"
+            )
+        return int(n)
 
     def _part_from_copies(self) -> None:
         """Name a commit and bring it into the file itself: a copy made until now is then told from it, whatever the log holds."""
@@ -290,6 +354,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        self.check_in_place()
         self._execute("BEGIN IMMEDIATE")
         try:
             ((before,),) = self._rows("SELECT total_changes()")
@@ -300,6 +365,10 @@ class Store:
             if getattr(self._db, "in_transaction", False):
                 self._db.execute("ROLLBACK")
             raise
+        if self._place is not None:
+            if not self._place.is_same_file(_Place.of(self.path)):
+                self.check_in_place()  # it was taken away meanwhile: nobody is told that this is saved
+            self._note_place()
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
         with _naming_errors(self.path):
@@ -308,6 +377,52 @@ class Store:
     def _execute(self, query: str, *values: Any) -> None:
         with _naming_errors(self.path):
             self._db.execute(query, values)
+
+
+class _Place(NamedTuple):
+    """A file on the disk: which one it is, and what changes when somebody writes to it."""
+
+    device: int
+    number: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Place | None:
+        """Return the place of the file at a path; None if there is none."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def is_same_file(self, other: _Place | None) -> bool:
+        """Return whether both are one file, whatever was written to it."""
+        return other is not None and self[:2] == other[:2]
+
+
+def _refuse_links(path: Path) -> None:
+    """Raise an error for a project by two names, which would have two logs, and for links where SQLite keeps its files."""
+    if os.stat(path).st_nlink > 1:
+        raise FileError(
+            f"{path}: has another name too (a hard link), under which it would get another log; remove one of the names, or "
+            "replace one by a copy"
+        )
+    for beside in (Path(f"{path}{name}") for name in SIDE_FILES):
+        if kind := name_odd_file(beside):
+            raise FileError(f"{beside}: is {kind}, but must be a file that SQLite made; remove it, and try again")
+    journal = Path(f"{path}-journal")
+    if journal.exists() and journal.stat().st_size:
+        raise FileError(
+            f"{journal}: the log of another program, which would be played over the project; if that program wrote to it, open "
+            "it there once, else move the log away"
+        )
+
+
+def _find_damage(rows: Callable[[str], Iterable[Any]]) -> str | None:
+    """Run SQLite's integrity check; return what it finds wrong, or None."""
+    found = [line for (line,) in rows("PRAGMA integrity_check(5)")]
+    return None if found == ["ok"] else "; ".join(found)
 
 
 def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
@@ -357,7 +472,7 @@ def _naming_errors(path: object) -> Iterator[None]:
             raise BusyError(
                 f"{path}: cannot be written now ({said}); if the file or its folder is read-only, copy it to where you may write"
             ) from None
-        raise FileError(f"{path}: cannot be read as an askgraph project ({said}); {RESTORE}") from None
+        raise FileError(f"{path}: cannot be read as an askgraph project ({said}); {restore_advice(path)}") from None
     except OSError as error:
         kind = FullError if error.errno in DISK_FULL_ERRNOS else FileError
         raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
@@ -371,7 +486,7 @@ def reporting_damage(path: object) -> Iterator[None]:
     except AskgraphError:
         raise
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(f"{path}: damaged ({error!r}); {RESTORE}") from None
+        raise FileError(f"{path}: damaged ({error!r}); {restore_advice(path)}") from None
 
 
 def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
@@ -437,12 +552,14 @@ def _pack(db: Any, name: str, array: AnyArray) -> None:
 def _unpack(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
     """Return one part of an array; raise an error if it does not have the stated length."""
     if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART_BYTES:
-        raise FileError(f"{path}: an array of type {dtype} and length {length} does not belong there; {RESTORE}")
+        raise FileError(
+            f"{path}: an array of type {dtype} and length {length} does not belong there; {restore_advice(path)}"
+        )
     size = length * np.dtype(dtype).itemsize
     try:
         raw = zlib.decompressobj().decompress(data, size + 1)
     except zlib.error as error:
-        raise FileError(f"{path}: an array is damaged ({error}); {RESTORE}") from None
+        raise FileError(f"{path}: an array is damaged ({error}); {restore_advice(path)}") from None
     if len(raw) != size:
-        raise FileError(f"{path}: an array is not of the length that the file says; {RESTORE}")
+        raise FileError(f"{path}: an array is not of the length that the file says; {restore_advice(path)}")
     return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)

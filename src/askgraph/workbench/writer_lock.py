@@ -12,11 +12,12 @@ import logging
 import os
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from askgraph.errors import BusyError, FileError
-from askgraph.support.files import open_no_follow, try_lock
+from askgraph.support.files import name_odd_file, open_no_follow, try_lock
 from askgraph.workbench.server_file import VARIABLE, Server, announce, find_server
 
 log = logging.getLogger("askgraph")
@@ -91,29 +92,35 @@ class WriterLock:
 
     def _open(self) -> BinaryIO:
         try:
-            return open(self.path, "r+b", opener=_open_plain)
+            file = open(self.path, "r+b", opener=_open_plain)  # noqa: SIM115 -- it stays open as long as the lock is held
+            if self._is_foreign(os.fstat(file.fileno())):
+                file.close()
+                raise FileError(
+                    f"{self.path}: belongs to another user, who could hold the lock for ever; remove it, and try again"
+                )
+            return file
         except OSError as error:
-            if kind := _name_odd_file(self.path):
+            if kind := name_odd_file(self.path):
                 said = f"is {kind}, but must be an empty file to lock; remove it, and try again"
             else:
                 said = f"cannot be written ({error.strerror}); a project needs a place to write"
             raise FileError(f"{self.path}: {said}") from None
 
+    def _is_foreign(self, found: os.stat_result) -> bool:
+        """Return whether a lock file belongs neither to this user nor to the owner of the project."""
+        if os.name == "nt":
+            return False
+        owners = {os.geteuid()}
+        with suppress(OSError):  # there is no project yet
+            owners.add(self._project.stat().st_uid)
+        return found.st_uid not in owners
+
 
 def _open_plain(path: str, flags: int) -> int:
-    """Open a plain file, and make it if needed, as an ``opener`` for ``open``."""
+    """Open a plain file of one name, and make it if needed, as an ``opener`` for ``open``."""
     opened = open_no_follow(path, flags | os.O_CREAT)
-    if not stat.S_ISREG(os.fstat(opened).st_mode):
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(opened)
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
     return opened
-
-
-def _name_odd_file(path: Path) -> str | None:
-    """Return what lies at this path if it is not a plain file, else None."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return None
-    named = {stat.S_IFREG: None, stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
-    return named.get(stat.S_IFMT(mode), "a pipe or a device")
