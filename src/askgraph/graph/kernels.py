@@ -17,6 +17,7 @@ HOPS = 2  # how often features are smoothed
 SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
 RANK = 64  # columns of Φ, at most
 EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
+FILLED, MAX_FILLED = 0.1, 60_000_000  # the share of a sparse table from which it is held as a dense one, and its largest size
 FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
 
 
@@ -39,8 +40,14 @@ def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
     average = root @ looped @ root
     yield rows
     for _ in range(hops):
-        rows = average @ rows
+        rows = _filled(average @ rows)
         yield rows
+
+
+def _filled(rows: Any) -> Any:
+    """Return a sparse table as a dense one where much of it is filled and it is not large: products are faster then."""
+    entries = rows.shape[0] * rows.shape[1]
+    return rows.toarray() if issparse(rows) and FILLED * entries < rows.nnz and entries < MAX_FILLED else rows
 
 
 def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
