@@ -17,7 +17,10 @@ HOPS = 2  # how often features are smoothed
 SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
 RANK = 64  # columns of Φ, at most
 EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
-FILLED, MAX_FILLED = 0.1, 60_000_000  # the share of a sparse table from which it is held as a dense one, and its largest size
+FILLED, MAX_FILLED = (
+    0.1,
+    60_000_000,
+)  # the share of a sparse table from which it is held as a dense one, and its largest size
 FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
 
 

@@ -26,6 +26,7 @@ from askgraph.readouts.temperature import surprise
 POINTS = (8, 16, 32, 64, 128, 256)
 MANY_NODES = 100_000  # beyond, graphs with features and without are compared at 8, 16 and 32 labels only
 MARGIN = 1.0  # nats, summed over the labels; a candidate that beats the first one by less is not chosen
+HARM = 4.0  # nats; features beside a graph are dropped where they cost more than that and half as much again as the graph alone
 RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual; the candidates where there is one graph only
 ALONE = "the graph"  # the name of a graph that was given without one
 
@@ -160,8 +161,10 @@ class Tuner:
         prices = {name: price(self._made(name), labels, len(classes)) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
-        chosen = best if losses[best] + MARGIN < losses[first] else first
-        return Choice(chosen, len(labels), prices[first][1], losses)
+        counted = prices[first][1]
+        margin = MARGIN if self.candidates[first].features is None else HARM + losses[best] / 2
+        chosen = best if losses[best] + margin < losses[first] else first
+        return Choice(chosen, len(labels), counted, losses)
 
 
 def alternatives(
