@@ -39,7 +39,7 @@ def measured(nodes, columns, questions, engine):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=2_000 if SMOKE else 100_000)
+    parser.add_argument("--nodes", type=int, default=300 if SMOKE else 100_000)
     parser.add_argument("--columns", type=int, default=64)
     parser.add_argument("--questions", type=int, default=4 if SMOKE else 12)
     parser.add_argument("--engine", default="auto")

@@ -189,3 +189,14 @@ def test_engines_ask_alike(engine):
     assert dense.labels == other.labels
     off = 1e-5 if other.field.prior.exact else 0.01  # the scale of the graph is estimated there
     np.testing.assert_allclose(dense.probabilities(), other.probabilities(), atol=off)
+
+
+def test_features_that_are_noise_are_dropped():
+    graph, truth = ag.communities((40,) * 5, mean_degree=6, mixing=0.1, rng=0)
+    noise, truth = np.random.default_rng(0).normal(size=(200, 40)), np.asarray(truth)
+    learner = told(ag.Learner(graph, features=noise, rng=0), truth, 40)
+    assert learner.choice.name == "the graph"
+    assert learner.field.origin.precision.graph is graph
+    assert accuracy(learner, truth) > 0.9
+    useful = told(ag.Learner(graph, features=noise + 2 * np.eye(40)[truth], rng=0), truth, 40)
+    assert useful.choice.name == "the graph + features"

@@ -20,7 +20,6 @@ from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from tests.helpers.projects import hurt
 from tests.helpers.serving import make_project
 
 
@@ -111,15 +110,6 @@ def test_people_who_are_gone_are_forgotten():
     assert leases.active() == {"ann"}
     assert [len(kept) for kept in (leases._held, leases._item, leases._until)] == [0, 1, 1]
     assert leases.take("ann", 7)
-
-
-def test_a_gap_in_the_log_does_not_hide_how_far_suggestions_lag(tmp_path):
-    path = make_project(tmp_path)
-    with Project.open(path, write=True) as project:
-        project.say_all("ann", [("n1", "label", "east"), ("n2", "label", "east")])
-    hurt(path, "INSERT INTO answers (seq, key, who, at, kind, item, label) VALUES (9, 'k', 'ann', '', 'label', 3, 'a')")
-    with Project.open(path) as project:
-        assert Desk(project, Quiet(Suggestion(1, [5], {}, {}))).state("ann")["lag"] == 2
 
 
 def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_path):

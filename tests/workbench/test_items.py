@@ -466,8 +466,6 @@ def test_what_cannot_be_opened_again_is_not_made(tmp_path):
     for options, says in (
         ({"classes": ["a", "a"]}, "twice"),
         ({"classes": ["a", " "]}, "class"),
-        ({"settings": Settings("best")}, "best"),
-        ({"settings": Settings(readout="best")}, "best"),
         ({"settings": Settings(doubt=lambda t: 0.5)}, "doubt"),
         ({"overlap": 0}, "overlap"),
     ):

@@ -102,11 +102,12 @@ def test_promise_10_a_key_counts_once(tmp_path_factory, sent, random):
     """Every request one to three times, in any order after its first: stored once, and answered the same each time."""
     path = make(tmp_path_factory.mktemp("keys") / "p.ask")
     first: dict[str, list] = {}
+    items = {f"k{k}": item for k, (item, _) in enumerate(sent)}
     with Project.open(path, write=True) as project:
-        for k, (item, times) in enumerate(sent):
+        for k, (_, times) in enumerate(sent):
             keys = [f"k{k}"] * times + random.sample(sorted(first), min(len(first), 1))
             for key in keys:
-                said = project.say_all("ann", [(f"i{item}", "label", f"c{key}"), ("i9", "label", "b")], 1.5, key)
+                said = project.say_all("ann", [(f"i{items[key]}", "label", f"c{key}"), ("i9", "label", "b")], 1.5, key)
                 assert first.setdefault(key, said) == said
         assert len(project.answers.log) == 2 * len(sent)
     found = log_of(path)

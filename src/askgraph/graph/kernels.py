@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import diags_array, eye_array, issparse
 
-from askgraph.errors import GraphError, SettingError
+from askgraph.errors import GraphError
 from askgraph.graph.build import check_features, unit_rows
 from askgraph.graph.graph import Graph
+from askgraph.support.arguments import whole_number
 from askgraph.types import Array
 
 HOPS = 2  # how often features are smoothed
 SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
 RANK = 64  # columns of Φ, at most
 EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
+FILLED, MAX_FILLED = (
+    0.1,
+    60_000_000,
+)  # the share of a sparse table from which it is held as a dense one, and its largest size
 FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
 
 
@@ -32,15 +37,20 @@ def checked_rows(graph: Graph, X: Any) -> Any:
 
 def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
     r"""Yield rows as they are, then smoothed once, twice, … by :math:`D^{-1/2} (W + I) D^{-1/2}`."""
-    if not isinstance(hops, int) or hops < 1:
-        raise SettingError(f"hops={hops!r}: smooth features along edges at least once")
+    hops = whole_number(hops, "hops", 1, 1000)
     looped = graph.weights + eye_array(graph.n_nodes)
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
     average = root @ looped @ root
     yield rows
     for _ in range(hops):
-        rows = average @ rows
+        rows = _filled(average @ rows)
         yield rows
+
+
+def _filled(rows: Any) -> Any:
+    """Return a sparse table as a dense one where much of it is filled and it is not large: products are faster then."""
+    entries = rows.shape[0] * rows.shape[1]
+    return rows.toarray() if issparse(rows) and FILLED * entries < rows.nnz and entries < MAX_FILLED else rows
 
 
 def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:

@@ -27,6 +27,7 @@ class Features(NamedTuple):
 
     columns: NDArray[np.float32]
     from_start: bool
+    given: Graph | None = None  # the graph without features, to go back to where they mislead
 
     def added(self, prior: Prior, scale: float | None = None) -> Summed:
         """Return the sum of a prior and of this linear part; what its columns lack of the variance 1 is label noise."""
@@ -37,8 +38,9 @@ class Features(NamedTuple):
 def join_features(graph: Graph | None, X: Any) -> tuple[Graph, Features]:
     """Return the graph to use, and the linear part of its field.
 
-    Beside a given graph, features join alike nodes too, and count from the first label. Alone they make a graph of nearest
-    neighbors by cosine, and count besides only where leave-one-out asks for it: there, mostly, the graph says it all.
+    Beside a given graph, features join alike nodes too, and count from the first label, unless leave-one-out speaks against
+    them. Alone they make a graph of nearest neighbors by cosine, and count besides only where leave-one-out asks for it: there,
+    mostly, the graph says it all.
     """
     if isinstance(graph, ShardedGraph):
         raise SettingError("features are not spread over MPI ranks: take graph.gathered(), or no features")
@@ -49,8 +51,8 @@ def join_features(graph: Graph | None, X: Any) -> tuple[Graph, Features]:
 
 
 def linear_part(graph: Graph, X: Any, from_start: bool) -> Features:
-    """Return the linear part of features that were smoothed along the edges of a graph."""
-    return Features(feature_columns(graph, X).astype(np.float32), from_start)
+    """Return the linear part of features that were smoothed along the edges of a graph: a given one, or that of the features."""
+    return Features(feature_columns(graph, X).astype(np.float32), from_start, graph if from_start else None)
 
 
 def takes_features(settings: Settings) -> bool:

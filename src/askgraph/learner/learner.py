@@ -16,7 +16,7 @@ from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.asking import Asker
 from askgraph.learner.events import Event, Step, replay
-from askgraph.learner.features import Features, check_sampler, join_features, make_prior
+from askgraph.learner.features import Features, check_sampler, join_features
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
@@ -24,6 +24,7 @@ from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.suggestions import Suggestions
 from askgraph.learner.tuning import ALONE, Tuner, chooses, named_graphs
+from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
 from askgraph.support.arguments import whole_number
@@ -58,13 +59,13 @@ class Learner(Asker):
     doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs, spot_checks
         How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
     tune : bool
-        Whether to choose among several graphs and their sum, among ridges of one graph, or with features and without, by
-        leave-one-out, at 8, 16, … 256 labels; ``choice`` says which and why.
+        Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
+        labels; ``choice`` says which and why. With features there is such a choice anyway: with them or without.
     features : array or sparse matrix, optional
         Features of the nodes: one row per node, in the graph's order. Rows are scaled to length 1 and smoothed along the
         edges. Beside a graph, they join alike nodes as :func:`askgraph.with_features` does, and a linear function of them is
-        added to the field. Without a graph, each node is joined to its ten nearest by cosine, and the linear function is added
-        once leave-one-out asks for it.
+        added to the field, as long as leave-one-out does not prefer the graph alone. Without a graph, each node is joined to its
+        ten nearest by cosine, and the linear function is added once leave-one-out asks for it.
 
     Attributes
     ----------
@@ -159,8 +160,8 @@ class Learner(Asker):
         if self._tuner is not None:
             return self._tuner.prior()
         if isinstance(engine, Prior):
-            return engine if self._features is None else self._features.added(engine)
-        return make_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns, self._features)
+            return engine
+        return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
 
     def __repr__(self) -> str:
         labels, engine = len(self.labels), self._field.prior.name

@@ -45,9 +45,7 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
     if saved.suggestions:  # a file without them is as before
         words["suggestions"] = saved.suggestions
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
-    part = (
-        {} if saved.features is None else {"features": saved.features.columns, "from_start": saved.features.from_start}
-    )
+    part = {} if saved.features is None else _feature_arrays(saved.features)
     state = {} if saved.field is None else _state(saved.field, saved.choice)
     text = {key: as_json(value, key) for key, value in words.items()}
     graphs = _graph_arrays(saved.graphs)
@@ -76,7 +74,7 @@ def read(path: Path) -> Saved:
     classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
     suggested = from_json(str(stored["suggestions"])) if "suggestions" in stored else ()
-    features = Features(stored["features"], bool(stored["from_start"])) if "features" in stored else None
+    features = _features(path, stored) if "features" in stored else None
     settings, graphs = Settings.from_json(how), _graphs(path, stored)
     whole = Saved(graphs, settings, seed, engine, classes, log, orders, suggestions=suggested, features=features)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
@@ -86,6 +84,16 @@ def read(path: Path) -> Saved:
     choice = made["choice"] and Choice(**made["choice"])
     field = _restored(path, whole, made["in_use"], choice, arrays, made.get("scale"))
     return whole._replace(field=field, choice=choice)
+
+
+def _feature_arrays(features: Features) -> dict[str, Any]:
+    given = {} if features.given is None else {f"given_{key}": x for key, x in features.given.arrays().items()}
+    return {"features": features.columns, "from_start": features.from_start, **given}
+
+
+def _features(path: Path, stored: dict[str, Any]) -> Features:
+    given = {key.removeprefix("given_"): x for key, x in stored.items() if key.startswith("given_")}
+    return Features(stored["features"], bool(stored["from_start"]), Graph.stored(path, given) if given else None)
 
 
 def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:

@@ -24,7 +24,9 @@ from askgraph.readouts.temperature import surprise
 
 # numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
 POINTS = (8, 16, 32, 64, 128, 256)
+MANY_NODES = 100_000  # beyond, graphs with features and without are compared at 8, 16 and 32 labels only
 MARGIN = 1.0  # nats, summed over the labels; a candidate that beats the first one by less is not chosen
+HARM = 4.0  # nats; features beside a graph are dropped where they cost more than that and half as much again as the graph alone
 RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual; the candidates where there is one graph only
 ALONE = "the graph"  # the name of a graph that was given without one
 
@@ -96,20 +98,27 @@ class Tuner:
     def of(
         cls, graphs: Mapping[str, Graph], settings: Settings, engine: str | Prior, features: Features | None = None
     ) -> Tuner:
-        """Return a tuner among these graphs and their sum, among ridges of the only graph, or with features and without."""
+        """Return a tuner among these graphs and their sum, among ridges of the only graph, or with features and without them."""
         if not isinstance(engine, str):
             raise SettingError(
-                "tune=True makes an engine for each candidate: give engine by its name, or leave it 'auto'"
+                "tune=True and features make an engine for each candidate: give engine by its name, or leave it 'auto'"
             )
         return cls(alternatives(graphs, settings, features), settings, engine)
 
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The numbers of labels at which candidates are compared: fewer on large graphs with features, where solves are slow."""
+        first = next(iter(self.candidates.values()))
+        many = any(x.features for x in self.candidates.values()) and first.graph.n_nodes > MANY_NODES
+        return POINTS[:3] if many else POINTS
+
     def due(self, labels: int) -> bool:
         """Return whether candidates are compared right after this number of labels."""
-        return len(self.candidates) > 1 and labels in POINTS
+        return len(self.candidates) > 1 and labels in self.points
 
     def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
         """Return the choice by the labels at the last comparison, as they were then; None before the first comparison."""
-        if len(self.candidates) == 1 or not (told := told_when(log, POINTS)):
+        if len(self.candidates) == 1 or not (told := told_when(log, self.points)):
             return None
         key = tuple(told.items()), tuple(declared)
         if key not in self.choices:
@@ -120,7 +129,7 @@ class Tuner:
         """Take over the choice that this log led to, and its prior, as they were saved."""
         self.priors[choice.name if choice else next(iter(self.candidates))] = prior
         if choice:
-            self.choices[tuple(told_when(log, POINTS).items()), tuple(declared)] = choice
+            self.choices[tuple(told_when(log, self.points).items()), tuple(declared)] = choice
 
     def refit(self, now: Field, log: Sequence[Event], declared: Sequence[Hashable], at_once: bool = False) -> Field:
         """Return the field of the candidate that this log speaks for, with the labels of ``now``, one by one or at once."""
@@ -152,8 +161,10 @@ class Tuner:
         prices = {name: price(self._made(name), labels, len(classes)) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
-        chosen = best if losses[best] + MARGIN < losses[first] else first
-        return Choice(chosen, len(labels), prices[first][1], losses)
+        counted = prices[first][1]
+        margin = MARGIN if self.candidates[first].features is None else HARM + losses[best] / 2
+        chosen = best if losses[best] + margin < losses[first] else first
+        return Choice(chosen, len(labels), counted, losses)
 
 
 def alternatives(
@@ -168,12 +179,9 @@ def alternatives(
         return {name: Candidate(graph, settings.delta) for name, graph in every.items()}
     ((name, graph),) = graphs.items()
     if features is not None:
-        both = {
-            name: Candidate(graph, settings.delta),
-            f"{name} + features": Candidate(graph, settings.delta, features),
-        }
-        ordered = dict(reversed(both.items())) if features.from_start else both
-        return ordered if chooses(settings, features) else dict([next(iter(ordered.items()))])
+        alone = Candidate(graph if features.given is None else features.given, settings.delta)
+        both = {name: alone, f"{name} + features": Candidate(graph, settings.delta, features)}
+        return dict(reversed(both.items())) if features.from_start else both
     if not settings.tune:
         return {name: Candidate(graph, settings.delta)}
     delta = usual_delta(graph) if settings.delta is None else settings.delta
@@ -181,8 +189,8 @@ def alternatives(
 
 
 def chooses(settings: Settings, features: Features | None) -> bool:
-    """Return whether there is a choice: with ``tune``, and with features that count once labels ask for them."""
-    return settings.tune or (features is not None and not features.from_start)
+    """Return whether there is a choice: with ``tune``, and with features."""
+    return settings.tune or features is not None
 
 
 def named_graphs(given: Any, tune: bool) -> dict[str, Graph]:

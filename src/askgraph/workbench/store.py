@@ -189,12 +189,15 @@ class Store:
 
     def graph(self) -> Graph:
         """Read the graph; its nodes are the places of the items."""
+        return self._graph("")
+
+    def _graph(self, kind: str) -> Graph:
         n = self.n_items
         with reporting_damage(self.path):
-            indptr = self.array("indptr", n + 1)
+            indptr = self.array(f"{kind}indptr", n + 1)
             m = int(indptr[-1])
             fits(24.0 * m, f"{self.path}: its graph", "open it on a machine with more memory")
-            W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
+            W = csr_array((self.array(f"{kind}data", m), self.array(f"{kind}indices", m), indptr), shape=(n, n))
             check_structure(W)  # compiled code does not check the indices
         try:
             return Graph(W)
@@ -209,7 +212,7 @@ class Store:
                 found = self.array(name)
                 if found.size % n or not np.isfinite(found).all():
                     raise FileError(f"{self.path}: its features are damaged; {restore_advice(self.path)}")
-                return Features(found.reshape(n, -1), from_start)
+                return Features(found.reshape(n, -1), from_start, self._graph("given ") if from_start else None)
         return None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
@@ -528,6 +531,9 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
             _pack(db, name, getattr(graph.weights, name))
         if items.features is not None:
             _pack(db, FEATURES[items.features.from_start], items.features.columns.ravel())
+            if (given := items.features.given) is not None:
+                for name in ("data", "indices", "indptr"):
+                    _pack(db, f"given {name}", getattr(given.weights, name))
         imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
         at = now()
         db.executemany(
