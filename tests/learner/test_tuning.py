@@ -16,7 +16,7 @@ import askgraph as ag
 from askgraph.field import Field, Label
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge
-from askgraph.learner import tuning
+from askgraph.learner import features, tuning
 from askgraph.learner.tuning import MARGIN, Choice
 from askgraph.priors import Dense
 from askgraph.priors.precision import Precision
@@ -45,7 +45,7 @@ def told(learner, count):
 def test_leaving_out_is_a_field_without_that_label(engine, noise):
     prior, nodes = engine.prior(GOOD, 0.02), range(0, 80, 5)
     labels = [Label(node, truth(node), noise) for node in nodes]
-    votes, left = left_out_alone(prior, labels, 3)
+    votes, left, _ = left_out_alone(prior, labels, 3)
     whole = Field.given(prior, labels, 3)
     np.testing.assert_allclose(votes, whole.votes, atol=engine.tolerance)
     rest = ~whole.labeled
@@ -192,7 +192,7 @@ def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed,
         np.testing.assert_allclose(fresh.probabilities(), learner.probabilities(), atol=1e-7)
         np.testing.assert_allclose(fresh.field.spread.variance, learner.field.spread.variance, atol=1e-8)
         if learner.choice:
-            graph, _ = learner._tuner.candidates[learner.choice.name]
+            graph = learner._tuner.candidates[learner.choice.name].graph
             assert learner.field.origin.precision.graph is graph
 
 
@@ -244,7 +244,7 @@ def test_nothing_is_factorised_or_priced_twice():
         priced.append(args)
         return surprise(*args)
 
-    with patch.object(tuning, "choose_prior", making), patch.object(tuning, "surprise", pricing):
+    with patch.object(features, "choose_prior", making), patch.object(tuning, "surprise", pricing):
         learner = ag.Learner(BOTH, tune=True, rng=0)
         told(learner, 16)
         assert (len(made), len(priced)) == (3, 6)
