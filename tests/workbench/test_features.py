@@ -78,6 +78,6 @@ def test_numbers_alone_and_files_of_the_version_before_have_none(tmp_path):
 def test_damaged_features_are_reported(tmp_path):
     Project.create(tmp_path / "p.ask", Source(table(tmp_path), text="about"))
     with Project.open(tmp_path / "p.ask", write=True) as project:
-        project.store.keep("features later", np.zeros(31, dtype=np.float32))
+        project.store.keep("features", np.zeros(31, dtype=np.float32))
         with pytest.raises(FileError, match="features are damaged"):
             project.store.features()

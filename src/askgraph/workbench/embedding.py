@@ -17,6 +17,7 @@ from askgraph.io.readers import has_columns
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray
+from askgraph.workbench.joining import directed_features
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
@@ -159,7 +160,8 @@ def embed_project(
     if missing := int((~vectors.any(axis=1)).sum()):
         graph = graph.noted(f"{counted(missing, 'item')} with nothing to embed: no edge, so nothing is predicted there")
     made = f"{counted(neighbors, 'nearest neighbor')} of each item by vectors of {of} from {made_by['model']}"
-    store.rejoin(graph, [f"{made}, {vectors.shape[1]:,} numbers each (cosine)", *graph.notes])
+    features = directed_features(graph, vectors)
+    store.rejoin(graph, features, [f"{made}, {vectors.shape[1]:,} numbers each (cosine)", *graph.notes])
     return vectors
 
 

@@ -77,7 +77,8 @@ def _with_given(
 ) -> tuple[Graph, Features | None]:
     """Return the graph of compared items with the given graphs that join items that are alike, and features beside it."""
     along = add_graphs(given, shares) if any(shares) else nearest
-    return add_alike(nearest, compared.rows, given, shares, neighbors), _features(along, compared)
+    features = directed_features(along, compared.rows) if compared.directed else None
+    return add_alike(nearest, compared.rows, given, shares, neighbors), features
 
 
 def _note_given(edges: str, share: float) -> str:
@@ -95,13 +96,14 @@ class _Compared(NamedTuple):
     directed: bool = True  # whether rows are compared by their directions
 
 
-def _features(graph: Graph, compared: _Compared) -> Features | None:
-    """Return rows as features that a learner adds once leave-one-out asks for it; None where they are compared by distance."""
-    if not compared.directed:
-        return None
+def directed_features(graph: Graph, rows: Any) -> Features | None:
+    """Return rows that are compared by direction as features, which a learner adds once leave-one-out asks for it.
+
+    None where all rows have one direction, which says nothing.
+    """
     try:
-        return linear_part(graph, compared.rows, from_start=False)
-    except GraphError:  # rows that all have one direction
+        return linear_part(graph, rows, from_start=False)
+    except GraphError:
         return None
 
 

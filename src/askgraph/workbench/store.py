@@ -43,7 +43,7 @@ GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
 NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-FEATURES = {True: "features", False: "features later"}  # those that count from the first label, and those that may not
+FEATURES = "features"  # the array of features, one row per item
 SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
 
 
@@ -189,15 +189,12 @@ class Store:
 
     def graph(self) -> Graph:
         """Read the graph; its nodes are the places of the items."""
-        return self._graph("")
-
-    def _graph(self, kind: str) -> Graph:
         n = self.n_items
         with reporting_damage(self.path):
-            indptr = self.array(f"{kind}indptr", n + 1)
+            indptr = self.array("indptr", n + 1)
             m = int(indptr[-1])
             fits(24.0 * m, f"{self.path}: its graph", "open it on a machine with more memory")
-            W = csr_array((self.array(f"{kind}data", m), self.array(f"{kind}indices", m), indptr), shape=(n, n))
+            W = csr_array((self.array("data", m), self.array("indices", m), indptr), shape=(n, n))
             check_structure(W)  # compiled code does not check the indices
         try:
             return Graph(W)
@@ -207,12 +204,11 @@ class Store:
     def features(self) -> Features | None:
         """Read the features beside the graph, or None where the file has none, as those of earlier versions."""
         n = self.n_items
-        for from_start, name in FEATURES.items():
-            with reporting_damage(self.path), suppress(KeyError):
-                found = self.array(name)
-                if found.size % n or not np.isfinite(found).all():
-                    raise FileError(f"{self.path}: its features are damaged; {restore_advice(self.path)}")
-                return Features(found.reshape(n, -1), from_start, self._graph("given ") if from_start else None)
+        with reporting_damage(self.path), suppress(KeyError):
+            found = self.array(FEATURES)
+            if found.size % n or not np.isfinite(found).all():
+                raise FileError(f"{self.path}: its features are damaged; {restore_advice(self.path)}")
+            return Features(found.reshape(n, -1), from_start=False)
         return None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
@@ -241,12 +237,11 @@ class Store:
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO about VALUES (?, ?)", name, json.dumps(value))
 
-    def rejoin(self, graph: Graph, notes: list[str]) -> None:
-        """Replace the graph, and what follows from it, in one step; the answers stay."""
+    def rejoin(self, graph: Graph, features: Features | None, notes: list[str]) -> None:
+        """Replace the graph and the features, and what follows from them, in one step; the answers stay."""
         with self._transaction():
             self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
-            for name in GRAPH_ARRAYS:
-                _pack(self._db, name, getattr(graph.weights, name))
+            _pack_joined(self._db, graph, features)
             self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(notes))
 
     def curve(self) -> list[tuple[int, float, float, float]]:
@@ -517,6 +512,14 @@ def _remove_side_files(path: str | os.PathLike[str]) -> None:
         Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
 
 
+def _pack_joined(db: Any, graph: Graph, features: Features | None) -> None:
+    """Store what joins the items: a graph, and perhaps features."""
+    for name in GRAPH_ARRAYS:
+        _pack(db, name, getattr(graph.weights, name))
+    if features is not None:
+        _pack(db, FEATURES, features.columns.ravel())
+
+
 def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None:
     db = sqlite3.connect(part, isolation_level=None)
     try:
@@ -527,13 +530,7 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         images = items.images or [None] * len(items.ids)
         rows = ((k, id, json.dumps(items.row(k), ensure_ascii=False), images[k]) for k, id in enumerate(items.ids))
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
-        for name in GRAPH_ARRAYS:
-            _pack(db, name, getattr(graph.weights, name))
-        if items.features is not None:
-            _pack(db, FEATURES[items.features.from_start], items.features.columns.ravel())
-            if (given := items.features.given) is not None:
-                for name in ("data", "indices", "indptr"):
-                    _pack(db, f"given {name}", getattr(given.weights, name))
+        _pack_joined(db, graph, items.features)
         imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
         at = now()
         db.executemany(
