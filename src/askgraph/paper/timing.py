@@ -113,13 +113,13 @@ FULL = (
     Sweep("paper", (*CLOSED, *RETRAINED), "C", (600,), (2, 4, 8, 16, 32)),
 )
 QUICK = (
-    Sweep("dense", (*CLOSED, *RETRAINED), "n", (230, 300, 400), (4,)),
-    Sweep("dense", (*CLOSED, *RETRAINED), "C", (350,), (2, 4, 8)),
-    Sweep("direct", CLOSED, "n", (700, 1_000, 1_400), (4,)),
-    Sweep("direct", CLOSED, "C", (700,), (2, 4, 8)),
+    Sweep("dense", COMPARED, "n", (230, 300, 400), (4,)),
+    Sweep("dense", COMPARED, "C", (350,), (2, 4, 8)),
+    Sweep("direct", ("tv", "msd"), "n", (700, 1_000, 1_400), (4,)),
+    Sweep("direct", ("tv", "msd"), "C", (700,), (2, 4, 8)),
     Sweep("iterative", ("tv", "msd"), "n", (1_600, 2_000, 2_500), (4,)),
-    Sweep("paper", (*CLOSED, *RETRAINED), "n", (100, 200, 300), (4,)),
-    Sweep("paper", (*CLOSED, *RETRAINED), "C", (100,), (2, 4, 8)),
+    Sweep("paper", COMPARED, "n", (100, 200, 300), (4,)),
+    Sweep("paper", COMPARED, "C", (100,), (2, 4, 8)),
 )
 
 
