@@ -16,6 +16,7 @@ from askgraph.types import Array
 
 HOPS = 2  # how often features are smoothed
 SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
+SAMPLE = 20_000  # rows that these directions are found from, at most
 RANK = 64  # columns of Φ, at most
 EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
 FILLED, MAX_FILLED = (
@@ -66,7 +67,7 @@ def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
     ((3, 6), 1.0)
     """
     rows = unit_rows(checked_rows(graph, X))[:, :-1]
-    first, *others = smoothed(graph, _largest([rows], SKETCH) if rows.shape[1] > SKETCH else rows, HOPS)
+    first, *others = smoothed(graph, _sketch(rows) if rows.shape[1] > SKETCH else rows, HOPS)
     blocks = [(first, variance_of(rows))]
     blocks += [(block, variance_of(block)) for block in (unit_rows(other)[:, :-1] for other in others)]
     kept = [block / np.sqrt(variance) for block, variance in blocks if variance > FLAT]
@@ -85,8 +86,21 @@ def variance_of(rows: Any) -> float:
     return float(square / rows.shape[0] - np.square(np.asarray(rows.mean(axis=0))).sum())
 
 
+def _sketch(rows: Any) -> Array:
+    """Return rows in the SKETCH directions in which they vary most; of many rows, an even sample says which these are."""
+    step = -(-rows.shape[0] // SAMPLE)
+    return np.asarray(rows @ _directions([rows[::step]], SKETCH))
+
+
 def _largest(blocks: Sequence[Any], rank: int) -> Array:
-    """Return the rows of blocks that stand side by side, in their ``rank`` largest singular directions.
+    """Return the rows of blocks that stand side by side, in their ``rank`` largest singular directions."""
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    found = np.split(_directions(blocks, rank), ends[:-1])
+    return np.asarray(sum(block @ part for block, part in zip(blocks, found, strict=True)))
+
+
+def _directions(blocks: Sequence[Any], rank: int) -> Array:
+    """Return the ``rank`` largest right singular vectors of blocks that stand side by side, one column each.
 
     This is a randomized SVD (Halko, Martinsson & Tropp 2011) that never puts the blocks together: some are sparse, some dense.
     """
@@ -102,5 +116,5 @@ def _largest(blocks: Sequence[Any], rank: int) -> Array:
     found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
     for _ in range(ROUNDS):
         found = np.linalg.qr(times(np.linalg.qr(transposed(found))[0]))[0]
-    left, values, _ = np.linalg.svd(transposed(found).T, full_matrices=False)
-    return np.asarray(found @ (left * values)[:, :rank])
+    right, _, _ = np.linalg.svd(transposed(found), full_matrices=False)
+    return np.asarray(right[:, :rank])
