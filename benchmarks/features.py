@@ -302,7 +302,7 @@ def table(records, sets):
 
 
 def mean_at(found, sets, mark):
-    """Return the mean accuracy at so many labels per class, over the sets that have as many."""
+    """Return the mean accuracy at this number of labels per class, over the sets that reach it."""
     key = [[r["accuracy"].get(str(mark * r["classes"])) for r in found[name]] for name in sets]
     some = [np.mean(x) for x in key if None not in x]
     return np.mean(some) if some else np.nan

@@ -15,9 +15,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0  # from the start of a connection, or of its next request, to the end of the headers
 IDLE_SECONDS = 65  # that a trusted connection may be idle between two requests: people think; others have 5 seconds
-ADDRESS_SHARE = 2  # of all connections, those of one address that are not trusted take at most one in so many
+ADDRESS_SHARE = 2  # of all connections, those of one address that are not trusted take at most one in ADDRESS_SHARE
 MAX_CONNECTIONS = 2000  # in all; fewer where the system allows fewer open files
-FILES_PER_CONNECTION = 2  # of the files that the process may open, connections take at most one in so many
+FILES_PER_CONNECTION = 2  # of the files that the process may open, connections take at most one in FILES_PER_CONNECTION
 ACCEPTS_AT_ONCE = 16  # new connections per turn of the loop: those not yet counted are files, too
 WAITING_CONNECTIONS = 2048  # that the system keeps until they are accepted
 

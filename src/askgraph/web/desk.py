@@ -23,7 +23,7 @@ from askgraph.workbench.store import Item
 
 KEYS = "1234567890abdefgijkloqrvyz"  # keys for classes: those that the page does not use itself
 NOT_YET = "the predictions are being computed"
-MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in so many is open, the ranking has enough
+MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in MAX_LOOKS is open, the ranking has enough
 Plain = dict[str, Any]
 
 

@@ -22,7 +22,7 @@ from askgraph.web.connections import group_address
 
 MAX_BODY = 2**20  # bytes; a longer request is refused
 BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
-GUESS_SECONDS = 1.0  # how long a wrong password takes; one address may try one per so many seconds, after the first few
+GUESS_SECONDS = 1.0  # how long a wrong password takes; after the first few, one address may try once in this time
 FIRST_GUESSES = 10  # passwords that one address may try at once
 MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that tried first is forgotten
 SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days

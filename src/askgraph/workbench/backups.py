@@ -37,7 +37,7 @@ class BackupPlan(NamedTuple):
         )
 
     def is_due(self, newest: Backup | None, lines: int, now: datetime) -> bool:
-        """Return whether a backup is due: so many new answers, or so many minutes with any; one is made at the first answer."""
+        """Return whether a backup is due: enough new answers, or one new answer and enough minutes; the first answer makes one."""
         if not self.keep or not lines or (newest and newest.lines == lines):
             return False
         if newest is None or lines < newest.lines:  # an older copy was put back meanwhile
