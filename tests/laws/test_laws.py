@@ -262,3 +262,24 @@ def test_small_delta_is_rebased_before_digits_are_lost(engine, delta):
     close(field.mean, plain.mu, max(engine.tolerance, 1e-8))
     close(field.spread.variance, np.diag(plain.G), max(engine.tolerance, 1e-7))
     close(field.spread.influence_l2, np.linalg.norm(plain.G, axis=0), max(engine.tolerance, 1e-7))
+
+
+@over_engines
+@few
+@given(problems(most=7))
+def test_scores_of_a_learner_are_the_papers(engine, problem):
+    # Equations (24), (16) and (22) through Learner.scores: of all nodes and of some, NaN where nothing is to be asked
+    W, delta, classes, labels = problem
+    plain, graph = Reference(W, delta, dict(labels), classes), ag.Graph(W)
+    for name in ("sigma", "vm", "unc", "eer"):
+        options = {"doubt": 0.0, "form": "derived", "hubs": "ask", "classes": range(classes), "rng": 0}
+        learner = ag.Learner(graph, name, engine=engine.prior(graph, delta), **options)
+        for node, label in labels:
+            learner.tell(node, label)
+        want = np.full(len(W), np.nan)
+        want[plain.U] = [score(name, plain, node) for node in plain.U]
+        every, some = learner.scores(), np.arange(len(W))[::-2]
+        assert isinstance(every, np.ndarray)
+        assert np.isnan(every).tolist() == np.isnan(want).tolist()
+        close(np.nan_to_num(every), np.nan_to_num(want), 10 * engine.tolerance)
+        close(np.nan_to_num(learner.scores(some.tolist())), np.nan_to_num(want[some]), 10 * engine.tolerance)

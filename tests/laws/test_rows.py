@@ -179,3 +179,17 @@ def test_the_same_classifier_for_new_rows_too(engine, monkeypatch):
     found = [ag.GraphClassifier(engine=name, random_state=0).fit(X, labels) for name in ("dense", "abroad")]
     for rows in (X, new, np.concatenate([X[:3], new])):
         close(found[1].predict_proba(rows), found[0].predict_proba(rows), 1e-5)
+
+
+@over_all
+@pytest.mark.parametrize("sampler", ["influence", "klg", "random"])
+def test_the_same_scores(engine, sampler):
+    graph, truth = community_graph()
+    pair = learners(engine, graph, utility=sampler)
+    for learner in pair:
+        learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
+        learner.skip(7)
+    here, there = (learner.scores() for learner in pair)
+    assert np.flatnonzero(np.isnan(there)).tolist() == [0, 7, 30, 50]
+    close(np.nan_to_num(there), np.nan_to_num(here), 1e-5)
+    close(pair[1].scores([5, 3]), here[[5, 3]], 1e-5)

@@ -11,10 +11,13 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import askgraph as ag
+from askgraph import priors
 from askgraph.linalg.cuda import cg, runtime
+from askgraph.linalg.cuda.levels import Aggregates
 from askgraph.priors import Dense, gpu
 from askgraph.priors.precision import Precision
 from askgraph.utilities import lookahead_cuda
@@ -90,6 +93,33 @@ def test_an_unknown_engine_is_named_with_those_there_are():
         ag.prior(ag.chain(5), engine="gpus")
 
 
+@pytest.fixture
+def large(monkeypatch):
+    """A graph of 4,000 nodes for which the rule would take the iterative engine, counted as large."""
+    monkeypatch.setattr(priors, "GPU_FROM", 4_000)
+    monkeypatch.setattr(priors, "WORK_UP_TO", 0.0)
+    monkeypatch.setattr(priors, "find_spec", lambda name: name)
+    return ag.grid(50, 80)
+
+
+def test_a_large_graph_goes_to_a_gpu_that_is_there_and_says_so(large, monkeypatch):
+    monkeypatch.setattr(gpu, "gpu", lambda graph, columns: (gpu.GpuSparse, "gpu-sparse: a card"))
+    monkeypatch.setattr(gpu, "fits", lambda *_: None)
+    made, reason = priors.choice(Precision.of(large, 0.1))
+    assert made is gpu.GpuSparse
+    assert reason == "gpu-sparse: a card; engine='iterative' stays on the processor"
+    assert priors.choice(Precision.of(ag.grid(49, 80), 0.1))[0] is priors.Iterative
+
+
+@pytest.mark.parametrize("error", [ag.EngineError, ag.MissingExtraError, ag.TooLargeError])
+def test_a_gpu_that_does_not_answer_or_is_too_small_is_left_alone(large, monkeypatch, error):
+    def fail(*_):
+        raise error("no")
+
+    monkeypatch.setattr(gpu, "gpu", fail)
+    assert ag.prior(large, 0.1).name == "iterative"
+
+
 def test_state_that_lives_elsewhere_is_not_saved(tmp_path):
     graph = ag.chain(5)
     learner = ag.Learner(graph, engine=Elsewhere(Dense(Precision.of(graph, 0.1))))
@@ -98,6 +128,23 @@ def test_state_that_lives_elsewhere_is_not_saved(tmp_path):
         learner.save(tmp_path / "it.npz", state=True)
     learner.save(tmp_path / "it.npz")
     assert ag.Learner.load(tmp_path / "it.npz").labels == {0: "a"}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize(
+    "graph", [ag.chain(2), ag.grid(40, 50), ag.Graph(np.zeros((3, 3)))], ids=["pair", "grid", "no edges"]
+)
+def test_coarse_levels_are_the_matrix_of_free_nodes_between_aggregates(graph, share):
+    rng, W = np.random.default_rng(0), graph.weights.toarray()
+    ridge, pinned = rng.uniform(0.01, 0.1, len(W)), rng.random(len(W)) < share
+    aggregates = Aggregates(graph.weights)
+    C = (np.diag(W.sum(axis=1) + ridge) - W) * np.outer(~pinned, ~pinned)
+    order = aggregates.order
+    for group, level in zip(aggregates.groups, aggregates.levels(graph.weights, ridge, pinned), strict=True):
+        P = np.zeros((len(C), level.excess.size))
+        P[order, group] = 1.0
+        C, order = P.T @ C @ P, np.arange(level.excess.size)
+        np.testing.assert_allclose(np.diag(level.diagonal) - level.weights.toarray(), C, atol=1e-12)
 
 
 def _nvrtc():
@@ -111,7 +158,13 @@ def _options(**sizes):
 
 
 def _kernels():
-    both = {"THREADS": cg.THREADS, "LONG": cg.LONG, "BLOCKS": cg.BLOCKS}
+    both = {
+        "THREADS": cg.THREADS,
+        "LONG": cg.LONG,
+        "BLOCKS": cg.BLOCKS,
+        "DAMPING": cg.DAMPING,
+        "OVERSHOOT": cg.OVERSHOOT,
+    }
     for width in cg.WIDTHS:
         vector = 1 if width == 1 else 4
         yield (

@@ -29,6 +29,10 @@ INSTALL = (
 class Ranks:
     """The processes that work together; this one is number ``rank`` of ``size``. All of them call a method together."""
 
+    comm: Any
+    rank: int
+    size: int
+
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, int(comm.rank), int(comm.size)
 

@@ -54,7 +54,7 @@ def read_shards(
     Parameters
     ----------
     shards : str or sequence of str
-        Files (csv, tsv, txt, edges, jsonl, parquet, npz): a list of them, a folder, or a pattern such as "edges/*.csv".
+        Files (csv, tsv, txt, edges, jsonl, parquet, npz): a list of them, a folder, or a pattern such as ``"edges/*.csv"``.
     nodes : int, optional
         The number of nodes, where ids are 0 … nodes−1 and some nodes have no edge.
     symmetrize : {"mean", "max", "sum"}, optional

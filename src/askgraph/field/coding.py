@@ -44,7 +44,7 @@ def chances(votes: Array) -> Array:
     odds = votes + (1 - row_sums(votes)) / 2
     np.maximum(odds, 0.0, out=odds)  # roundoff may leave -1e-17
     total = row_sums(odds)
-    if (total <= 0).any():  # votes that add up to much more than 1, which only features give
+    if len(total) and total.min() <= 0:  # votes that add up to much more than 1, which only features give
         return ratio(odds, total, 1 / votes.shape[1])
     odds /= total
     return odds

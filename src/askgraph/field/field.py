@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Spread
 from askgraph.spaces.base import Space
+from askgraph.support.notebook import card
 from askgraph.types import Array, BoolArray, IntArray
 
 OPEN = -1  # the label of a node whose answer is pending
@@ -43,6 +45,16 @@ class Label(NamedTuple):
     label: int
     noise: float = 0.0
     scale: float = 0.0
+
+
+class Folded(tuple[Label, ...]):
+    """Labels that many fields share, so that what is asked of all of them is collected once."""
+
+    @cached_property
+    def known(self) -> tuple[IntArray, IntArray]:
+        """The nodes and the classes of the labels that are not pending."""
+        known = [x for x in self if x.label != OPEN]
+        return np.array([x.node for x in known], np.int64), np.array([x.label for x in known], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +124,7 @@ class Field:
     stack: ColumnStack
     labeled: BoolArray
     free: Array
-    folded: tuple[Label, ...]
+    folded: Folded
     recent: tuple[Label, ...]
     hub_power: float = 0.0
     _results: dict[str, Any] = attribute(
@@ -228,7 +240,7 @@ class Field:
             stack=ColumnStack.like(spread.variance),
             labeled=prior.labeled,
             free=prior.free,
-            folded=folded,
+            folded=Folded(folded),
             recent=(),
             hub_power=hub_power,
         )
@@ -267,7 +279,7 @@ class Field:
     @property
     def held(self) -> int:
         """The number of labels that are known; a pending answer does not count."""
-        return sum(x.label != OPEN for x in self.labels)
+        return int(self._known[0].size)
 
     @property
     def factor(self) -> Array:
@@ -348,6 +360,21 @@ class Field:
         """
         V = self.factor
         return self.prior.solve(x) - V @ self.space.asarray(self.space.inner(V, x))
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks."""
+        exact = "exact" if self.prior.exact else "estimated, exact where it was solved for"
+        rows: dict[str, object] = {
+            "nodes": f"{self.prior.n_nodes:,}",
+            "labels": f"{self.held:,}",
+            "classes": self.n_classes,
+        }
+        rows |= {
+            "engine": self.origin.name,
+            "ridge δ": f"{self.origin.delta:.4g}",
+            "label noise γ": f"{self.noise:.4g}",
+        }
+        return card("Field", rows | {"columns of V": len(self.recent), "variances": exact})
 
     def observe(self, node: int, label: int, noise: float | None = None) -> Field:
         """Return the field after the label of one node.
@@ -640,7 +667,7 @@ class Field:
         labels = tuple(x._replace(label=place[x.label]) for x in self.labels)
         folded, recent = labels[: len(self.folded)], labels[len(self.folded) :]
         order = list(classes)
-        return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=folded, recent=recent)
+        return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=Folded(folded), recent=recent)
 
     def sharpen(self, nodes: IntArray) -> Field:
         """Return the same field with summaries that are exact at some nodes.
@@ -679,16 +706,24 @@ class Field:
     @property
     def counts(self) -> Array:
         """The number of known labels of each class."""
-        known = [x.label for x in self.labels if x.label != OPEN]
-        return np.bincount(known, minlength=self.n_classes).astype(float)
+        return np.bincount(self._known[1], minlength=self.n_classes).astype(float)
 
     @property
     def weighted_counts(self) -> Array:
         """The known labels of each class, a label of a hub counting for less where ``hub_power`` is above 0."""
-        known = [x for x in self.labels if x.label != OPEN]
-        weights = self.label_weights(np.array([x.node for x in known], dtype=np.int64))
-        labels = np.array([x.label for x in known], dtype=np.int64)
-        return np.asarray(np.bincount(labels, weights, minlength=self.n_classes), dtype=float)
+        nodes, labels = self._known
+        return np.asarray(np.bincount(labels, self.label_weights(nodes), minlength=self.n_classes), dtype=float)
+
+    @property
+    def _known(self) -> tuple[IntArray, IntArray]:
+        """The nodes and the classes of all known labels, oldest first; those of folded labels are collected once."""
+
+        def collect() -> tuple[IntArray, IntArray]:
+            (nodes, labels), (later, told) = self.folded.known, Folded(self.recent).known
+            return np.concatenate([nodes, later]), np.concatenate([labels, told])
+
+        found: tuple[IntArray, IntArray] = self.once("known", collect)
+        return found
 
     def label_weights(self, nodes: IntArray, power: float | None = None) -> Array:
         """Return how much labels at some nodes count: 1, and x^(−power) at a hub.

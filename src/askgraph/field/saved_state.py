@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from askgraph.errors import EngineError, FileError
-from askgraph.field.field import Field, Label, label_noise
+from askgraph.field.field import Field, Folded, Label, label_noise
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Arrays, checked_array
@@ -58,7 +58,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
         stack=ColumnStack.of(checked_array(stored["factor"], (len(recent), n)).T),
         labeled=labeled,
         free=free,
-        folded=folded,
+        folded=Folded(folded),
         recent=recent,
         hub_power=power,
     )

@@ -29,6 +29,8 @@ DIGITS_32, DIGITS_64 = 3e-5, 1e-12  # relative residuals that conjugate gradient
 class System:
     """Q and its preconditioner in the form that kernels take, with the nodes in an order that suits the cache."""
 
+    nested: Any
+
     def __init__(self, hierarchy: Hierarchy, mixes: bool) -> None:
         order, ordered = hierarchy.ordered()
         self._scatters = mixes and len(order) >= SCATTER_FROM

@@ -49,6 +49,9 @@ class ColumnStack:
 
 
 class _Buffer:
+    data: Array
+    used: int
+
     def __init__(self, data: Array, used: int) -> None:
         self.data = data
         self.used = used

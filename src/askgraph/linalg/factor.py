@@ -38,6 +38,9 @@ class Factor:
     [2.0, 1.0]
     """
 
+    fill: float
+    nbytes: int
+
     def __init__(self, Q: Any, excess: Array | None = None, limit: float = np.inf, most_work: float = np.inf) -> None:
         Q = csr_array(Q, dtype=np.float64)
         if not (Q.has_canonical_format and Q.data.all()):  # zeros stored for pinned nodes would count as fill

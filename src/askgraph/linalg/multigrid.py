@@ -76,11 +76,18 @@ class Level:
         np.maximum.at(top, np.repeat(np.arange(n), self.degree), W.data)
         count = 1 + aggregation.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
         group[group < 0] = count - 1
+        return group, self.contracted(group, count)
+
+    def contracted(self, group: Groups, count: int) -> Level:
+        """Return the level whose nodes are groups of this one's."""
+        from askgraph.linalg import aggregation
+
+        W = self.weights
         end = np.append(0, np.cumsum(np.bincount(group, minlength=count)))
         node, weight = np.empty_like(W.indices), np.empty_like(W.data)
         first, slot, member = np.zeros(count + 1, dtype=np.int32), np.full(count, -1), np.argsort(group, kind="stable")
         m = aggregation.contract_groups(W.indptr, W.indices, W.data, group, member, end, slot, first, node, weight)
-        return group, Level(_csr(weight[:m].copy(), node[:m].copy(), first), _sums(group, self.excess, count))
+        return Level(_csr(weight[:m].copy(), node[:m].copy(), first), _sums(group, self.excess, count))
 
     def permuted(self, order: IntArray) -> Level:
         """Return the level with its nodes in another order."""
@@ -151,6 +158,17 @@ def inverse_permutation(order: IntArray) -> Groups:
     return place
 
 
+def contiguous_children(groups: list[Groups], sizes: list[int]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where each coarse level begins, and where the children of each coarse node begin and end one level below.
+
+    Coarse nodes are numbered one level after another; ``sizes`` are the numbers of nodes of the levels.
+    """
+    begin = np.append(0, np.cumsum(sizes))
+    counts = [np.bincount(group, minlength=size) for group, size in zip(groups, sizes, strict=True)]
+    end = np.concatenate([np.cumsum(count) + at for count, at in zip(counts, (0, *begin), strict=False)])
+    return begin, end - np.concatenate(counts), end
+
+
 def _positive(E: Array) -> Array:
     if not (E > 0).all():
         raise EngineError("delta is lost in the rounding of the weights: raise delta, or scale the weights down")
@@ -165,10 +183,13 @@ class Hierarchy:
     groups: list[Groups]
 
     @classmethod
-    def multilevel(cls, fine: Level, group: Groups, level: Level) -> Hierarchy:
-        """Return a hierarchy of aggregates of aggregates, until a dense inverse is no more work than a product with Q."""
+    def multilevel(cls, fine: Level, group: Groups, level: Level, most: float = np.inf) -> Hierarchy:
+        """Return a hierarchy of aggregates of aggregates, until a dense inverse is no more work than a product with Q.
+
+        ``most`` is the largest number of nodes of a dense inverse.
+        """
         levels, groups = [fine, level], [group]
-        while np.count_nonzero(levels[-1].degree) > fine.size**0.5:
+        while np.count_nonzero(levels[-1].degree) > min(fine.size**0.5, most):
             group, level = levels[-1].coarser()
             groups.append(group)
             levels.append(level)
@@ -226,13 +247,11 @@ class Hierarchy:
         fine, *levels = self.levels
         joint = Level(csr_array(block_diag([v.weights for v in levels])), np.concatenate([v.excess for v in levels]))
         Q = joint.matrix()
-        sizes = [np.bincount(g, minlength=v.excess.size) for g, v in zip(self.groups, levels, strict=True)]
-        begin = np.append(0, np.cumsum([s.size for s in sizes]))
-        end = np.concatenate([np.cumsum(s) + at for s, at in zip(sizes, (0, *begin), strict=False)])
-        component = np.append(np.flatnonzero(np.diff(levels[0].component, prepend=-1)), sizes[0].size)
-        tied = np.add.reduceat(_sums(self.groups[0], fine.degree > 0, sizes[0].size), component[:-1]) > 0
+        begin, child, end = contiguous_children(self.groups, [v.excess.size for v in levels])
+        component = np.append(np.flatnonzero(np.diff(levels[0].component, prepend=-1)), begin[1])
+        tied = np.add.reduceat(_sums(self.groups[0], fine.degree > 0, begin[1]), component[:-1]) > 0
         total = np.where(tied, np.add.reduceat(levels[0].excess, component[:-1]), 1.0)
         Q = Q._replace(inverse=Q.inverse * (joint.degree > 0))
-        U, child = np.uint64, end - np.concatenate(sizes)
+        U = np.uint64
         links = child.astype(U), end.astype(U), begin.astype(U), component.astype(U)
         return Coarse(*Q, *links, tied / _positive(total), levels[-1].dense())

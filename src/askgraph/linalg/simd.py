@@ -18,6 +18,9 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 class Block(types.Type):  # type: ignore[misc]  # numba has no types
     """The numba type of the k numbers of a row."""
 
+    dtype: Any
+    k: int
+
     def __init__(self, dtype: Any, k: int) -> None:
         self.dtype, self.k = dtype, k
         super().__init__(name=f"Block({dtype}, {k})")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.errors import ConvergenceError, SettingError, TooLargeError
+from askgraph.errors import ConvergenceError, EngineError, MissingExtraError, SettingError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.linalg.fill import predicted_fill
 from askgraph.priors import dense
@@ -23,6 +24,7 @@ from askgraph.support.wording import counted
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
 MAX_NORM_PROBES = MAX_GROUPS + 64  # probes of ‖g‖₂, at most
+GPU_FROM = 200_000  # nodes: from here on the first question is faster on a GPU even if its kernels are compiled for it
 WORK_UP_TO = 1e9  # n times (entries of the factor per node) squared: five seconds of factorizing; beyond, iterative
 
 
@@ -71,6 +73,7 @@ def prior(
             raise
         other = Direct if made is Dense else Iterative
         chosen, reason = other(precision), f"{other.name}: {made.name} failed ({error})"
+        chosen.prepare()
     chosen.reason = reason
     log.info("%s engine: %s", chosen.name, reason.partition(": ")[2])
     return chosen
@@ -95,10 +98,24 @@ def _gpu() -> Any:
     return gpu
 
 
+def _card(graph: Graph, columns: bool) -> tuple[type[Prior], str] | None:
+    """Return the engine of a GPU and why it is used; None where no GPU answers or the graph does not fit."""
+    if find_spec("cupy") is None:
+        return None
+    try:
+        made, reason = _gpu().gpu(graph, columns)
+        _gpu().fits_sparse(graph)
+    except (EngineError, MissingExtraError) as error:
+        log.info("no GPU is used: %s", error)
+        return None
+    return made, f"{reason}; engine='iterative' stays on the processor"
+
+
 def choice(precision: Precision, engine: str = "auto", columns: bool = False) -> tuple[type[Prior], str]:
     """Return the engine that the rule picks, and a sentence that says why.
 
-    Dense where the inverse is small, direct where the factor is small, iterative elsewhere; petsc for a graph in shards.
+    Dense where the inverse is small, direct where the factor is small, elsewhere a GPU if there is one and the graph is large,
+    or iterative; petsc for a graph in shards.
 
     For a utility that reads all ``columns`` of the covariance at every question, dense as long as the inverse fits in memory.
     """
@@ -120,6 +137,8 @@ def choice(precision: Precision, engine: str = "auto", columns: bool = False) ->
     size = f"about {entries / n:,.0f} numbers a node"
     if entries**2 / n <= WORK_UP_TO and 8 * entries <= free_bytes() / 4:
         return Direct, f"direct: {n:,} nodes, and a factor of {size} ({8e-9 * entries:.2g} GB)"
+    if n >= GPU_FROM and (card := _card(graph, columns)):
+        return card
     ahead = "; a sampler that looks ahead scores only the nodes that tv ranks highest" if columns else ""
     most, norms = (needed_bytes(graph, count) / 1e9 for count in (MAX_PROBES, MAX_PROBES + MAX_NORM_PROBES))
     memory = f"at most {most:,.1f} GB, for msd and vm {norms:,.1f} GB"

@@ -42,6 +42,7 @@ class LeaveOneOutTerms(NamedTuple):
 class Prior(ABC):
     """N(0, Q⁻¹) as an engine: how to solve with Q. Its arrays live in ``space``."""
 
+    space: Space
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
     tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal

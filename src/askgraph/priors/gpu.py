@@ -92,12 +92,7 @@ class GpuSparse(ProbedPrior):
     ) -> None:
         super().__init__(precision, CudaSpace(precision.graph.n_nodes), probes, flat_probes, sharp, probing)
         graph = precision.graph
-        fits(
-            sparse_bytes(graph, MAX_PROBES if probes is None else probes),
-            f"the GPU engine on {self.n_nodes:,} nodes and {graph.n_edges:,} edges",
-            "take a larger device, a sparser graph, or fewer probes with "
-            "engine=GpuSparse(Precision.of(graph, delta), probes=64) from askgraph.priors.gpu",
-        )
+        fits_sparse(graph, MAX_PROBES if probes is None else probes)
         self._pattern: Pattern | None = None
         self._weights: Weights | None = None
 
@@ -179,6 +174,16 @@ def dense_limit() -> int:
 def sparse_bytes(graph: Graph, probes: int) -> float:
     """Return the peak memory of the sparse engine: the matrix in two orders and precisions, the probes, blocks of columns."""
     return 2 * graph.n_edges * 40.0 + graph.n_nodes * (4.0 * probes + 6_500)
+
+
+def fits_sparse(graph: Graph, probes: int = MAX_PROBES) -> None:
+    """Raise `TooLargeError` if the sparse engine would not fit on the device."""
+    fits(
+        sparse_bytes(graph, probes),
+        f"the GPU engine on {graph.n_nodes:,} nodes and {graph.n_edges:,} edges",
+        "take a larger device, a sparser graph, or fewer probes with "
+        "engine=GpuSparse(Precision.of(graph, delta), probes=64) from askgraph.priors.gpu",
+    )
 
 
 def _inverted(Q: Any) -> Any:

@@ -113,7 +113,7 @@ class Iterative(ProbedPrior):
             signs = SignNoise(component, free)
             return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
         if self.n_nodes > COARSE_FROM:
-            log.info("so many nodes: msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
+            log.info("at this size msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
         whole = _with_pinned(group, component, free)
         return self._grouped_samples(GroupNoise(whole, component, free), SignNoise(whole, free))
 

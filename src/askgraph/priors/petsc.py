@@ -32,6 +32,7 @@ BATCH = 8  # probes that are solved for before the halo is exchanged once for W 
 class Petsc(ProbedPrior):
     """Solves by PETSc in all processes of an MPI job, each with its own rows of everything."""
 
+    graph: ShardedGraph
     name = "petsc"
     space: MpiSpace
 

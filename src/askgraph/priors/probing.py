@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -38,8 +38,12 @@ class ProbedPrior(Prior):
     the largest relative residual that a rough column may be left with, ``probing`` that of a probe.
     """
 
-    exact = False
-    tie = 1e-6
+    probes: int | None
+    flat_probes: int
+    sharp: float
+    probing: float
+    exact: ClassVar[bool] = False
+    tie: ClassVar[float] = 1e-6
 
     def __init__(
         self,

@@ -41,6 +41,14 @@ class Summed(Prior):
         The factor by which the weights of the graph were multiplied, so that the field of the graph has variance 1.
     """
 
+    inner: Prior
+    features: Any
+    noise: float
+    scale: float
+    reason: str
+    name: str  # type: ignore[misc]  # this and the next two are those of the inner engine
+    exact: bool  # type: ignore[misc]
+    tie: float  # type: ignore[misc]
     signed = True
 
     def __init__(self, inner: Prior, features: AnyArray, noise: float, scale: float = 1.0) -> None:
@@ -48,7 +56,7 @@ class Summed(Prior):
             raise EngineError("features are not spread over MPI ranks: take another engine than petsc, or no features")
         super().__init__(inner.precision, inner.space)
         self.inner, self.noise, self.scale = inner, noise, scale
-        self.name, self.exact, self.tie = inner.name, inner.exact, inner.tie  # type: ignore[misc]  # those of the inner engine
+        self.name, self.exact, self.tie = inner.name, inner.exact, inner.tie
         self.reason = f"{inner.reason}; features add {features.shape[1]} columns"
         self.features = inner.space.scatter(np.ascontiguousarray(features, dtype=np.float64))
 

@@ -142,10 +142,14 @@ class Space(ABC):
         least = self.highest(scores) - tie * self.highest(abs(scores))
         return self.draw(rows[scores >= least], rng)
 
+    def lowest(self, x: Array, count: int) -> IntArray:
+        """Return where the ``count`` lowest of more numbers are, in any order."""
+        return np.argpartition(x, count)[:count]
+
     def top(self, rows: IntArray, scores: Array, count: int) -> IntArray:
         """Return the ``count`` nodes with the highest scores, the best first, ties in the order of nodes."""
         if rows.size > count:
-            some = np.argpartition(-scores, count)[:count]
+            some = self.lowest(-scores, count)
             rows, scores = rows[some], scores[some]
         nodes, scores = self.allgather(self.nodes_of(rows)), self.allgather(scores)
         return np.asarray(nodes[np.lexsort((nodes, -scores))][:count])

@@ -24,6 +24,14 @@ class CudaSpace(Space):
         """Copy an array of the device to NumPy."""
         return cupy().asnumpy(x)
 
+    def total(self, x: Any) -> Any:
+        """Return the sum of x over all nodes; of integers, for which CuPy brings a kernel, where x is a mask."""
+        return super().total(x.astype(int) if x.dtype == bool else x)
+
+    def lowest(self, x: Any, count: int) -> Any:
+        """Return where the ``count`` lowest of more numbers are; CuPy brings a kernel for sorting, not for partitioning."""
+        return cupy().argsort(x)[:count]
+
     def pick(self, x: Any, node: int | IntArray) -> Any:
         """Return, as NumPy, the rows of x at one node or several."""
         return cupy().asnumpy(x[node if isinstance(node, int) else cupy().asarray(node)])

@@ -54,6 +54,14 @@ class Candidates(NamedTuple):
 class Pairs:
     """One chunk of candidates i (rows) against all nodes j that live here (columns)."""
 
+    nodes: IntArray
+    own: Array
+    p: Array
+    scale: Array
+    rows: IntArray
+    variance: Array
+    counted: Array
+
     def __init__(self, field: Field, candidates: Candidates, votes: Array) -> None:
         self.nodes, self.own, self.p, self.scale = candidates
         self.rows = field.space.rows_of(self.nodes)

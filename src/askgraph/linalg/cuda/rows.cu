@@ -1,4 +1,4 @@
-// Small things over rows: products with W, sums of parts, entries of rows slice by slice.
+// Small things over rows: products with W, sums of parts, steps of refinement, entries of rows slice by slice.
 extern "C" __global__ void product(
     const long long size, const int k, const long long* first, const int* node, const double* weight,
     const double* x, double* out) {
@@ -38,4 +38,27 @@ extern "C" __global__ void fill(
     slice_node[at] = t < length ? node[first[i] + t] : 0;
     slice_weight[at] = t < length ? weight[first[i] + t] : 0.0f;
   }
+}
+
+extern "C" __global__ void move_constants(
+    const long long size, const int k, const int* component, const double* move, const double* free, const double* unit,
+    double* x, double* r) {
+  // x += move on free rows and r -= Q move, where unit is Q times 1 on free rows
+  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const double by = move[component[e / k] * (long long)k + e % k];
+  x[e] += by * free[e / k];
+  r[e] -= by * unit[e / k];
+}
+
+extern "C" __global__ void narrow(
+    const long long size, const int k, const int width, const double* r, const double* scale, float* out) {
+  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (e < size) out[e / k * width + e % k] = (float)(r[e] / scale[e % k]);
+}
+
+extern "C" __global__ void add_scaled(
+    const long long size, const int k, const int width, const float* d, const double* scale, double* x) {
+  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (e < size) x[e] += scale[e % k] * (double)d[e / k * width + e % k];
 }

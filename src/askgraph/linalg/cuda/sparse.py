@@ -15,6 +15,10 @@ THREADS = 256  # of a thread block
 class Weights:
     """W on the device, in the order of nodes."""
 
+    first: Any
+    node: Any
+    weight: Any
+
     def __init__(self, weights: csr_array) -> None:
         cp = cupy()
         self.first = cp.asarray(weights.indptr.astype(np.int64))

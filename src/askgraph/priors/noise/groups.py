@@ -18,6 +18,14 @@ SEEDS = 7  # of the hash that draws the nodes around which groups grow
 class Groups:
     """Groups of nodes: those nearest, by steps along edges, to each of some drawn nodes; the component where none is reached."""
 
+    seeds: IntArray
+    of: IntArray
+    place: IntArray
+    size: Array
+    component: IntArray
+    whole: IntArray
+    home: IntArray
+
     def __init__(self, space: MpiSpace, count: int) -> None:
         graph = space.graph
         every, draw = np.arange(graph.n_rows), hashed(graph.nodes, graph.nodes, SEEDS) >> np.uint64(12)
@@ -48,6 +56,9 @@ def _nearest(graph: ShardedGraph, rows: IntArray) -> IntArray:
 
 class MpiGroupNoise:
     """One column per group A, constant on it: 1_A/√|A|, its mean over the component removed; then signs without such a part."""
+
+    signs: MpiSignNoise
+    count: int
 
     def __init__(self, space: MpiSpace, groups: Groups, free: BoolArray, signs: MpiSignNoise) -> None:
         self._space, self._groups, self._free, self.signs, self.count = space, groups, free, signs, groups.seeds.size

@@ -36,6 +36,12 @@ def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
 class SignNoise:
     """One random sign per free node, the mean over its group removed; means are kept, so that a node's noise can be made again."""
 
+    free: BoolArray
+    seed: int
+    alone: BoolArray
+    part: IntArray
+    member: csr_array
+
     def __init__(self, group: AnyArray, free: BoolArray, seed: int = FLAT) -> None:
         self._nodes, self.free, self.seed = np.arange(group.size), free, seed
         size = np.bincount(group)
@@ -82,6 +88,9 @@ class SignNoise:
 class GroupNoise:
     """One column per group A, constant on it: 1_A/√|A|, the mean over its component removed; Σ b bᵀ = P − 11ᵀ/n_c."""
 
+    group: AnyArray
+    count: int
+
     def __init__(self, group: AnyArray, component: IntArray, free: BoolArray) -> None:
         self.group, self._component, self._free = group, component, free
         self._size, self._whole = np.bincount(group), np.bincount(component)
@@ -108,6 +117,9 @@ class GroupNoise:
 class GroupedSignNoise:
     """Columns that are constant on groups, then random signs without what is constant on groups."""
 
+    groups: GroupNoise
+    signs: SignNoise
+
     def __init__(self, groups: GroupNoise, signs: SignNoise) -> None:
         self.groups, self.signs = groups, signs
 
@@ -122,6 +134,11 @@ class GroupedSignNoise:
 
 class FieldNoise:
     """ξ of covariance Q − δ 11ᵀ/n_c: √w times one sign per edge, √δ times one sign per node, centered, and √extra times another."""
+
+    free: BoolArray
+    root_delta: float
+    root_extra: Array
+    signs: SignNoise
 
     def __init__(self, precision: Precision) -> None:
         W, self.free = precision.graph.weights, ~precision.pinned

@@ -10,7 +10,7 @@ from askgraph.support import hashing
 from askgraph.support.hashing import GOLDEN
 from askgraph.support.jit import jit
 
-finalize = jit()(hashing.finalize)
+finalize: Any = jit()(hashing.finalize)
 
 
 @jit()
