@@ -17,7 +17,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+from sklearn.neighbors import kneighbors_graph
 
+import askgraph as ag
 from askgraph.errors import FileError, GraphError, LabelError, MissingExtraError, SettingError
 from askgraph.graph import Graph, Report
 from tests.helpers.broken import broken_matrices
@@ -266,7 +270,7 @@ BAD = {
     "object": (lambda: Graph(W.astype(object)), "object"),
     "text": (lambda: Graph([["a", "b"], ["b", "a"]]), "from_edges"),
     "masked": (lambda: Graph(np.ma.masked_equal(W, 2.5)), "masked"),
-    "asymmetric": (lambda: Graph(np.triu(W)), r"first \(0, 1\) with 1.0 there and 0.0 back; pass symmetrize=\"max\""),
+    "asymmetric": (lambda: Graph(np.triu(W)), r"first \(0, 1\) with 1.0 there and 0.0 back; .*symmetrize=\"max\""),
     "negative": (lambda: Graph(-W, names="abcd"), r"\('a', 'b'\) has weight -1.0 \(4 such"),
     "negative loop": (lambda: Graph([[-1.0]]), r"\(0, 0\) has weight -1.0:"),
     "cancelling": (lambda: Graph.from_edges([(0, 1, 2), (0, 1, -2)]), r"\(0, 1\) has weight -2"),
@@ -518,3 +522,41 @@ def refusals():
 @pytest.mark.parametrize("name", broken_matrices())
 def test_a_broken_sparse_matrix_is_refused_before_any_compiled_loop(refusals, name):
     assert "index arrays" in refusals[name]
+
+
+@pytest.mark.parametrize("k", [5, 10, 30])
+def test_distances_given_as_weights_are_noticed(k):
+    X = load_digits().data[:400]
+    near = kneighbors_graph(X, k, mode="distance")
+    assert any("look like distances" in note for note in Graph(near, symmetrize="max").notes)
+    assert any("look like distances" in note for note in Graph(cdist(X, X)).notes)
+
+
+def test_weights_are_not_taken_for_distances():
+    X = load_digits().data[:400]
+    knn, links = ag.nearest_neighbors(X, 10).weights, ag.power_law(500, m=5, rng=0).weights
+    scale, noise = sp.diags_array(np.diff(links.indptr) ** -0.5), np.random.default_rng(0).random((200, 200))
+    for W in (
+        knn,
+        links,
+        scale @ links @ scale,
+        noise + noise.T,
+        np.exp(-((cdist(X, X) / 30) ** 2)),
+        ag.pearson(X).weights,
+    ):
+        assert not any("distances" in note for note in Graph(W).notes)
+
+
+def test_a_networkx_weight_of_another_name_is_named():
+    (note,) = Graph(nx.Graph([(0, 1, {"label": "a", "similarity": 0.3}), (1, 2, {})])).notes
+    assert "'similarity'" in note
+    for g in (nx.Graph([(0, 1, {"weight": 2.0, "age": 3})]), nx.Graph([(0, 1, {"kind": "friend"})]), nx.path_graph(3)):
+        assert Graph(g).notes == ()
+
+
+def test_a_table_of_features_leads_to_the_way_to_give_them():
+    X = load_digits().data[:40]
+    for table in (X, pd.DataFrame(X)):
+        for use in (ag.Graph, ag.Learner):
+            with pytest.raises(GraphError, match="nearest_neighbors"):
+                use(table)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, hstack
 
 import askgraph as ag
 from askgraph.graph import neighbors
+from askgraph.graph import texts as text_module
 from askgraph.graph.texts import plain_text, text_rows
 
 SCRIPTS = {
@@ -43,6 +48,24 @@ def test_a_cosine_is_the_mean_of_words_and_fragments():
     )
     cosines = (words @ words.T + fragments @ fragments.T) / 2
     np.testing.assert_allclose((rows @ rows.T).toarray() / 2, cosines.toarray(), atol=1e-12)
+
+
+@given(st.lists(st.text(st.sampled_from("aAbß́Σς犬0_ \n\x1c-.")), min_size=1, max_size=8), st.integers(1, 30))
+def test_rows_are_those_of_scikit_learn(texts, most):
+    """Counting by tokens gives what the vectorizer gives, to the last bits, where rare terms are left out too."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    options = [{}, {"analyzer": "char_wb", "ngram_range": (2, 4)}]
+    plain = [plain_text(text) for text in texts]
+    with mock.patch.multiple(text_module, MAX_WORDS=most, MAX_FRAGMENTS=most, TEXTS_PER_BLOCK=3):
+        rows = text_rows(texts)
+    blocks = []
+    for chosen in options:
+        try:
+            blocks.append(TfidfVectorizer(sublinear_tf=True, max_features=most, **chosen).fit_transform(plain))
+        except ValueError:  # no words at all
+            blocks.append(csr_array((len(texts), 0)))
+    np.testing.assert_allclose(rows.toarray(), hstack(blocks).toarray(), rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +123,17 @@ def test_rows_that_share_nothing_get_neighbors_too(monkeypatch):
     monkeypatch.setattr(neighbors, "SPARSE_UP_TO", 3)
     graph = ag.nearest_neighbors(csr_array(np.eye(6)), 2, "cosine")
     assert (np.diff(graph.weights.indptr) >= 2).all()
+
+
+def test_many_rows_have_the_distances_of_few(monkeypatch):
+    """The compiled search finds what a search of all pairs finds, where rows are equal, share nothing or hold tiny numbers."""
+    rng = np.random.default_rng(1)
+    table = rng.random((40, 60)) * (rng.random((40, 60)) < 0.15)
+    table[3], table[4], table[5, 7] = table[2], 0, 1e-200
+    few = ag.nearest_neighbors(csr_array(table), 4, "cosine")
+    monkeypatch.setattr(neighbors, "SPARSE_UP_TO", 3)
+    many = ag.nearest_neighbors(csr_array(table), 4, "cosine")
+    joined = few.weights.sum(axis=1) > 0
+    joined[4] = False  # equally far from all: any neighbors will do
+    keep = np.ix_(joined, joined)
+    np.testing.assert_allclose(many.weights.toarray()[keep], few.weights.toarray()[keep], atol=1e-12)

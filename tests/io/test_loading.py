@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from askgraph.errors import FileError, GraphError, MissingExtraError
 from askgraph.graph import Graph, clean
-from askgraph.io import edge_lists, text
+from askgraph.io import edge_lists, edge_parser, name_parser, text
 from askgraph.io.readers import read_graph, read_labels, read_table
 from askgraph.support import npz
 from tests.helpers.complaints import complaint
@@ -111,7 +111,7 @@ def test_the_compiled_parser_takes_only_what_it_reads_alike(tmp_path_factory, ro
     content = (head + "\n".join(rows)).replace("\n", end).replace(",", kind[1])
     path.write_bytes(content.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+        patch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
         patch.setattr(edge_lists, "CHUNK_BYTES", chunk)
         raw = edge_lists._parse_plain(path)
     if raw is not None:
@@ -120,8 +120,99 @@ def test_the_compiled_parser_takes_only_what_it_reads_alike(tmp_path_factory, ro
         assert raw.notes == slow.notes
 
 
+NAMES = "ann bob ćy 北京 O'Neil user_17 a-b n.1 #x %y x:y 7 007 -1 source target NaN"
+SPACES = [
+    " ann",
+    "bob ",
+    "New York",
+    "a\tb",
+    "\u00a0ann",
+    "bob\u3000",
+    "a\u2028b",
+    "x\x0b",
+    "\x1fx",
+    "b\x85",
+    "a\rb",
+    "\ufeffx",
+]
+QUOTES = [
+    '"ann"',
+    '"New York"',
+    '" bob "',
+    '"a,b"',
+    '"say ""hi"""',
+    ' "ann"',
+    '"ann" ',
+    '"ann"x',
+    'a"b',
+    '"',
+    '""',
+    '"a\nb"',
+]
+name_cells = st.sampled_from(NAMES.split()) | st.sampled_from(SPACES + QUOTES) | st.text(max_size=4)
+
+
+@given(
+    st.lists(st.tuples(name_cells, name_cells) | st.sampled_from([("ann", "bob"), ("bob", "ann")]), max_size=8),
+    st.sampled_from(["", "source,target{}\n", "a,b{}\n", "# hi\n\n", "\ufeff"]),
+    st.sampled_from([(".csv", ","), (".txt", " "), (".tsv", "\t"), (".edges", ";")]),
+    st.sampled_from([None, "1", " 2.50 ", "0.1234567890123456789", "1e-7", "heavy"]),
+    st.integers(1, 40),
+)
+@settings(deadline=None, max_examples=300)
+def test_names_get_their_numbers_as_the_general_parser_gives_them(tmp_path_factory, rows, head, kind, weight, chunk):
+    path = tmp_path_factory.getbasetemp() / f"named{kind[0]}"
+    rows = [kind[1].join(row if weight is None else (*row, weight)) for row in rows]
+    head = head.format("" if weight is None else ",weight").replace(",", kind[1])
+    path.write_bytes((head + "\n".join(rows)).encode("utf-8", "surrogatepass"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
+        patch.setattr(edge_lists, "CHUNK_BYTES", chunk)
+        raw = edge_lists._parse_plain(path)
+    if raw is not None:
+        slow = edge_lists._parse_any(path)
+        assert list(raw.names) == list(slow.names)
+        for fast_part, slow_part in zip(entries(raw), entries(slow), strict=True):
+            assert np.array_equal(fast_part, slow_part)
+        assert raw.notes == slow.notes
+
+
+def entries(raw):
+    return raw.weights.row, raw.weights.col, raw.weights.data
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("g.csv", 'source,target\n"ann","New York"\nćy , ann\n\nann,ćy\r\n'),
+        ("g.csv", "ann,bob,1\nbob,ann,0.12345678901234567890\n"),
+        ("g.csv", "1,2\n2,x\n"),
+        ("g.csv", "a,b\n1,2\n2,x\n"),
+        ("g.tsv", "ann\tNew York\n"),
+        ("g.txt", '# hi\nann  "bob"\n bob\tćy \n'),
+    ],
+)
+def test_usual_lists_of_names_take_the_compiled_parser(name, content, tmp_path, monkeypatch):
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    same(Graph(edge_lists._parse_plain(path)), Graph(edge_lists._parse_any(path)))
+
+
+def test_a_table_of_names_grows_with_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "CHUNK_BYTES", 200)
+    monkeypatch.setattr(name_parser.secrets, "randbits", lambda bits: 2**64 - 1)
+    ends = np.random.default_rng(0).integers(0, 900, (2000, 2)).tolist()
+    path = tmp_path / "g.csv"
+    path.write_text("".join(f"node{a},node{b}\n" for a, b in ends))
+    fast, slow = edge_lists._parse_plain(path), edge_lists._parse_any(path)
+    assert fast.names == slow.names
+    assert all(np.array_equal(a, b) for a, b in zip(entries(fast), entries(slow), strict=True))
+
+
 def test_the_compiled_parser_reads_weights_to_the_last_bit(tmp_path, monkeypatch):
-    monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.random(500), rng.random(500) * 10.0 ** rng.integers(-300, 300, 500), [5e-324, 1e300]])
     styles = itertools.cycle([repr, "{:.3f}".format, "{:.17e}".format, "{:.5G}".format, "{:.25f}".format])
@@ -133,10 +224,11 @@ def test_the_compiled_parser_reads_weights_to_the_last_bit(tmp_path, monkeypatch
 
 def test_reading_ticks_by_bytes(tmp_path, monkeypatch):
     ticks = []
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
     monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
     monkeypatch.setattr(text, "CHUNK_BYTES", 8)
     monkeypatch.setattr(edge_lists, "bar", lambda total, what: Bar(ticks, total, what))
-    for content in ("0,1\n1,2\n2,3\n" * 9, "a,b\nb,c\n" * 9):
+    for content in ("0,1\n1,2\n2,3\n" * 9, "a,b\nb,c\n" * 9, "a,b,+1\nb,c,+2\n" * 9):
         path = tmp_path / "g.csv"
         path.write_text(content)
         ticks.clear()
@@ -523,13 +615,13 @@ def test_a_file_that_lies_is_not_trusted(case, tmp_path):
     "content", ["source,target,x,y\n1,2,3,4\n", "weight,source,target\n1,2,3\n", "1,2,3,4\n", '"a\n",b\n1,2\n']
 )
 def test_the_compiled_parser_leaves_other_columns_alone(content, tmp_path, monkeypatch):
-    monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
     (tmp_path / "g.csv").write_text(content)
     assert edge_lists._parse_plain(tmp_path / "g.csv") is None
 
 
 def test_a_file_that_grows_as_it_is_read_does_no_harm(tmp_path, monkeypatch):
-    monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
     chunks = iter([[b"1,2\n"], [b"1,2\n" * 9]])
     monkeypatch.setattr(edge_lists, "_chunks", lambda path, skip: next(chunks))
-    assert edge_lists._parse_chunks(tmp_path / "g.csv", ",", 0, 2) is None
+    assert edge_lists._parse_chunks(tmp_path / "g.csv", ",", 0, 2, edge_parser.parse_edges) is None

@@ -14,6 +14,7 @@ from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph import Graph
 from askgraph.io import edge_lists, text
 from askgraph.io.readers import read_graph, read_labels, read_table
+from askgraph.io.tables import text_table
 from tests.helpers.complaints import complaint
 
 GRAPH = Graph.from_edges([("ann", "bob", 1), ("bob", "ćy", 2.5)])
@@ -105,7 +106,7 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
     head = header.format(mark) if weighted else header.format(mark).replace(mark + "weight", "")
     path = write(name, head + "".join(mark.join(map(str, row)) + "\n" for row in rows))
     slow = read_graph(path)
-    monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
     assert edge_lists._parse_plain(path) is not None
     fast = read_graph(path)
     assert (fast.names, fast.notes) == (slow.names, slow.notes)
@@ -132,8 +133,9 @@ def test_the_fast_way_reads_what_the_slow_way_reads(name, header, weighted, writ
         "\U000bd1c8Ç,1\n",  # and crashes here
     ],
 )
-def test_the_fast_way_stands_back(content, write, monkeypatch):
-    monkeypatch.setattr(edge_lists, "LARGE_FILE_BYTES", 0)
+def test_the_parser_of_integers_stands_back(content, write, monkeypatch):
+    monkeypatch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0)
+    monkeypatch.setattr(edge_lists, "_parse_names", lambda *_: None)
     assert edge_lists._parse_plain(write("g.csv", content)) is None
 
 
@@ -370,7 +372,7 @@ def test_no_text_escapes(tmp_path_factory, content, suffix, what, fast):
     path.write_bytes(content)
     started = time.process_time()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_lists, "LARGE_FILE_BYTES", 0 if fast else 2**20)
+        patch.setattr(edge_lists, "COMPILED_FILE_BYTES", 0 if fast else 2**20)
         assert path.name in complaint(lambda: READ[what](path), path.name)
     assert time.process_time() - started < 5
 
@@ -387,3 +389,38 @@ def test_no_graph_format_escapes(tmp_path_factory, name, data):
         )
     path.write_bytes(content)
     assert path.name in complaint(lambda: read_graph(path), path.name)
+
+
+class TestTextAsPublished:
+    """T8: text with tabs whose quotes are part of the text, with and without a suffix, with and without names of columns."""
+
+    LINES = ('ham\t"Go" until', 'spam\t"Free entry, call now', "ham\tOk lar", 'ham\tsaid "no"')
+
+    @pytest.mark.parametrize("name", ["sms.tsv", "SMSSpamCollection"])
+    def test_stray_quotes_stay(self, tmp_path, name):
+        path = tmp_path / name
+        path.write_text("\n".join(self.LINES) + "\n")
+        table = text_table(path)
+        assert table.header == ["0", "1"]
+        assert table.cells("1") == ['"Go" until', '"Free entry, call now', "Ok lar", 'said "no"']
+        assert sum("quotes are kept" in note for note in table.notes) == 1
+        assert sum("has no suffix" in note for note in table.notes) == (name == "SMSSpamCollection")
+        assert sum("line 1 is read as data" in note for note in table.notes) == 1
+
+    def test_a_quote_that_would_swallow_lines_without_an_error(self, tmp_path):
+        path = tmp_path / "a.tsv"
+        path.write_text('kind\ttext\na\t"one\nb\ttwo"\nc\tthree\n')
+        assert text_table(path).cells("text") == ['"one', 'two"', "three"]
+
+    def test_quotes_that_enclose_cells_enclose_them(self, tmp_path):
+        path = tmp_path / "b.tsv"
+        path.write_text('kind\ttext\na\t"one\tand ""two"""\nb\t"three\nlines"\n')
+        table = text_table(path)
+        assert table.cells("text") == ['one\tand "two"', "three\nlines"]
+        assert table.notes == ()
+
+    def test_broken_commas_are_still_refused(self, tmp_path):
+        path = tmp_path / "c.csv"
+        path.write_text('kind,text\na,"one" two\n')
+        with pytest.raises(FileError, match="fix the quotes"):
+            text_table(path)

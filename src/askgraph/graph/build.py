@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal
 
@@ -11,8 +10,10 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from askgraph.errors import GraphError, SettingError
+from askgraph.graph.foreign import coordinates_of, library, plain
 from askgraph.graph.graph import Graph
 from askgraph.graph.neighbors import find_neighbors
+from askgraph.graph.pairs import LARGEST_FEATURE, check_bandwidth, distinct_pairs, edge_weights, neighbor_lists
 from askgraph.graph.sources import Raw, coordinates, frame_column, is_frame
 from askgraph.support.arguments import flag, one_of, real_number, whole_number
 from askgraph.support.wording import counted
@@ -21,7 +22,6 @@ from askgraph.types import AnyArray, Array, IntArray
 MAX_ENTRIES = 50_000_000  # stored weights (600 MB); with more, radial_basis and pearson refuse and ask for a threshold
 PAIRS_PER_BLOCK = 4_000_000  # weights computed at a time by radial_basis and pearson (32 MB)
 CORRELATION_ROUNDOFF = 1e-14  # a smaller correlation is roundoff and counts as 0
-LARGEST_FEATURE = 1e150  # a larger feature would overflow when squared and is refused
 
 
 def nearest_neighbors(
@@ -78,9 +78,47 @@ def nearest_neighbors(
     rows = points if metric == "euclidean" else unit_rows(points)
     i, j, d, notes = find_neighbors(rows, min(k, n - 1), approximate)
     d = d if metric == "euclidean" else d**2 / 2  # |u − v|²/2 = 1 − cos for unit rows
-    graph = graph_from_pairs(n, i, j, _edge_weights(i, j, d, bandwidth), found)
+    graph = graph_from_pairs(n, i, j, edge_weights(i, j, d, bandwidth), found)
     notes += [] if k < n else [f"k={k} came down to {n - 1}: there are {n} points"]
     return graph.noted(*notes)
+
+
+def from_neighbors(
+    distances: object,
+    indices: object,
+    bandwidth: float | Literal["self-tuning"] | None = "self-tuning",
+    squared: bool = False,
+    names: Iterable[Hashable] | None = None,
+) -> Graph:
+    """Return the graph of a neighbor search that another library did: faiss, hnswlib, pynndescent, usearch, scikit-learn.
+
+    A point among its own neighbors, and a neighbor of −1 (none was found), are left out.
+
+    Parameters
+    ----------
+    distances : array
+        One row per point, one column per neighbor.
+    indices : array of int
+        The neighbors, in the same places. The two tables may come in either order.
+    bandwidth : float, "self-tuning" or None
+        The weight of an edge, as in :func:`nearest_neighbors`.
+    squared : bool
+        Whether the distances are squared, as faiss and hnswlib give them for l2.
+    names : iterable, optional
+        The names of the points.
+
+    Returns
+    -------
+    Graph
+        The graph of the points, one node per row.
+
+    Examples
+    --------
+    >>> from_neighbors([[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]], [[0, 1], [1, 0], [2, 1]], squared=True)
+    Graph(3 nodes, 2 edges)
+    """
+    n, i, j, d = neighbor_lists(plain(distances), plain(indices), flag(squared, "squared"))
+    return graph_from_pairs(n, i, j, edge_weights(i, j, d, bandwidth), names)
 
 
 def radial_basis(
@@ -115,7 +153,7 @@ def radial_basis(
     >>> radial_basis([[0.0], [1.0], [9.0]], bandwidth=1.0, threshold=0.1).weights.toarray().round(3).tolist()
     [[0.0, 0.368, 0.0], [0.368, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    sigma = _check_bandwidth(bandwidth)
+    sigma = check_bandwidth(bandwidth)
     points, found = _check_points(X, names, scale)
     P = _dense(points) / sigma
     return _all_pairs(lambda rows: np.exp(-cdist(P[rows], P[rows.start :], "sqeuclidean")), len(P), threshold, found)
@@ -186,10 +224,7 @@ def scale_features(X: object) -> Array:
 
 def graph_from_pairs(n: int, i: IntArray, j: IntArray, weights: Array | None = None, names: Any = None) -> Graph:
     """Return the graph with edges (i, j); a pair that comes again, in either direction, counts once."""
-    key, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
-    ends = (key // n, key % n)
-    values = np.ones(key.size) if weights is None else weights[first]
-    return Graph(Raw(sp.coo_array((values, ends), shape=(n, n)), names, "edges"))
+    return Graph(Raw(distinct_pairs(n, i, j, weights), names, "edges"))
 
 
 def place_nodes(graph: Graph, at: IntArray, n: int, names: Iterable[Hashable] | None = None) -> Graph:
@@ -206,6 +241,9 @@ def check_at_least(what: str, value: int, least: int) -> None:
 
 def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
     """Return the table as floats (a dense or a csr array) and the names of its rows."""
+    X = plain(X)
+    if library(X) == "geopandas" and hasattr(X, "geometry"):
+        names, X = X.index if names is None else names, coordinates_of(X)
     if is_frame(X):
         names = X.index if names is None and hasattr(X, "index") else names
         table, columns = _frame_table(X), [repr(str(column)) for column in X.columns]
@@ -238,11 +276,17 @@ def as_table(X: Any) -> AnyArray:
 
 
 def _frame_table(frame: Any) -> Array:
-    columns = [frame_column(frame, k).to_numpy() for k in range(frame.shape[1])]
+    columns = [_unnested(frame_column(frame, k).to_numpy()) for k in range(frame.shape[1])]
     for column, values in zip(frame.columns, columns, strict=True):
         if values.dtype.kind not in "biuf":
             raise GraphError(f"column {column!r} is not numeric (type {values.dtype}): fill it, encode it or drop it")
     return np.column_stack(columns) if columns else np.empty(frame.shape)
+
+
+def _unnested(values: AnyArray) -> AnyArray:
+    """Return a column; one of lists of equal length, such as embeddings, with a column per place."""
+    nested = values.dtype == object and len(values) and all(isinstance(row, list | np.ndarray) for row in values)
+    return np.array(values.tolist()) if nested and len({len(row) for row in values}) == 1 else values
 
 
 def _check_finite(table: Any, columns: list[str] | None) -> None:
@@ -269,15 +313,28 @@ def _dense(points: Any) -> Array:
 
 def unit_rows(points: Any) -> Any:
     """Return the rows scaled to length 1; rows of zeros share one extra column, at right angles to all others."""
-    peak = abs(points).max(axis=1)
-    peak = peak.toarray().ravel() if sp.issparse(points) else peak
-    empty = (peak == 0).astype(np.float64)[:, None]
     if sp.issparse(points):
-        rows = sp.csr_array(sp.diags_array(1 / (peak + empty[:, 0])) @ points)
-        rows = sp.hstack([rows, sp.csr_array(empty)], format="csr")
-        return sp.csr_array(sp.diags_array(1 / np.sqrt(rows.power(2).sum(axis=1))) @ rows)
+        return _unit_sparse_rows(sp.csr_array(points))
+    peak = abs(points).max(axis=1)
+    empty = (peak == 0).astype(np.float64)[:, None]
     rows = np.hstack([points / (peak[:, None] + empty), empty])
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _unit_sparse_rows(points: sp.csr_array) -> sp.csr_array:
+    n, m = points.shape
+    lengths, peak = np.diff(points.indptr), np.zeros(n)
+    filled = lengths > 0
+    if points.nnz:
+        peak[filled] = np.maximum.reduceat(abs(points.data), points.indptr[:-1][filled])
+    empty = peak == 0
+    values = points.data * np.repeat(1 / (peak + empty), lengths)
+    rows = sp.csr_array((values, points.indices, points.indptr), shape=(n, m + 1))
+    if empty.any():
+        rows = sp.hstack([rows[:, :m], sp.csr_array(empty[:, None].astype(np.float64))], format="csr")
+        lengths = np.diff(rows.indptr)
+    rows.data *= np.repeat(1 / np.sqrt(rows.power(2).sum(axis=1)), lengths)
+    return rows
 
 
 def _directions(table: Array, centered: bool) -> Array:
@@ -288,23 +345,6 @@ def _directions(table: Array, centered: bool) -> Array:
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     none = norm <= CORRELATION_ROUNDOFF * np.sqrt(rows.shape[1])
     return np.where(none, 0.0, rows / np.where(none, 1.0, norm))
-
-
-def _edge_weights(i: IntArray, j: IntArray, d: Array, bandwidth: float | str | None) -> Array:
-    """Return the weights of the edges (i, j) with distances d; i counts up, each point as often as it has neighbors."""
-    if bandwidth is None:
-        return np.ones_like(d)
-    if not isinstance(bandwidth, str) or bandwidth != "self-tuning":
-        with np.errstate(over="ignore"):  # a weight of 0 then
-            return np.exp(-((d / _check_bandwidth(bandwidth)) ** 2))
-    reach = d.reshape(int(i[-1]) + 1, -1).max(axis=1)
-    own, other = reach[i], np.where(reach[j] > 0, reach[j], reach[i])
-    apart = d > 0
-    with np.errstate(over="ignore"):
-        square = (d[apart] / own[apart]) * (d[apart] / other[apart])
-    weights = np.ones_like(d)
-    weights[apart] = np.exp(-4 * square)
-    return weights
 
 
 def _all_pairs(block: Callable[[slice], Array], n: int, threshold: float, names: Any) -> Graph:
@@ -323,8 +363,3 @@ def _all_pairs(block: Callable[[slice], Array], n: int, threshold: float, names:
             raise GraphError(f"over {MAX_ENTRIES:,} weights: raise the threshold, or use nearest_neighbors")
     i, j, weights = (np.concatenate(side) for side in zip(*kept, strict=True))
     return graph_from_pairs(n, i, j, weights, names)
-
-
-def _check_bandwidth(bandwidth: object) -> float:
-    advice = "a number > 0 (nearest_neighbors: or 'self-tuning' or None)"
-    return real_number(bandwidth, "bandwidth", sys.float_info.min, LARGEST_FEATURE, advice)

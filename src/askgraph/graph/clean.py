@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import FileError, GraphError
+from askgraph.graph.distances import NOTE, look_like_distances
 from askgraph.graph.sources import Raw, check_structure, from_arrays, index_type, matrix_entries
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, IntArray
@@ -29,7 +30,8 @@ def symmetrize(
     check_values(raw.weights, names)
     D, notes = _sum_repeats(raw.weights)
     S, more = _symmetrize_list(D, how) if raw.kind == "edges" else _symmetrize_matrix(D, raw.kind, how, names)
-    return S, (*notes, *more)
+    odd = (NOTE,) if raw.kind == "matrix" and look_like_distances(S) else ()
+    return S, (*notes, *more, *odd)
 
 
 def _sum_repeats(W: sp.coo_array) -> tuple[sp.csr_array, tuple[str, ...]]:
@@ -76,7 +78,7 @@ def _symmetrize_matrix(
         raise GraphError(
             f"weights are not symmetric: {i.size} of {D.nnz + T.nnz} entries differ from their mirror, first "
             f"{_describe_edge(i[0], j[0], names)} with {there} there and {back} back; "
-            'pass symmetrize="max" (or "mean", "sum")'
+            'make it symmetric, for example by W.maximum(W.T), or by Graph(W, symmetrize="max") (or "mean", "sum")'
         )
     formula = {"mean": "(W + W^T)/2", "max": "max(W, W^T)", "sum": "W + W^T"}[how or "mean"]
     note = f"{'directed' if kind == 'directed' else 'asymmetric'} input: symmetrized as {formula}"

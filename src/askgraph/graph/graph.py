@@ -16,12 +16,14 @@ from scipy.sparse.csgraph import connected_components
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError
 from askgraph.graph.clean import Symmetrize, stored_entries
 from askgraph.graph.clean import symmetrize as symmetrize_weights
+from askgraph.graph.foreign import as_edge_index, from_graph_object, plain
 from askgraph.graph.names import as_index, check_names, hint
 from askgraph.graph.report import Report
 from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, matrix_entries
 from askgraph.support.arguments import listed, one_of
+from askgraph.support.notebook import card, drawn
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
-from askgraph.support.wording import counted
+from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
@@ -31,9 +33,10 @@ class Graph:
 
     Parameters
     ----------
-    source : matrix, networkx graph, frame or list of tuples
-        A scipy sparse or dense matrix, a networkx graph, a pandas or polars frame of edges, a pandas adjacency frame,
-        or a list of tuples (see :meth:`from_edges`).
+    source : matrix, graph, frame or list of tuples
+        A dense or sparse matrix (NumPy, SciPy, PyTorch, CuPy), a graph of networkx, igraph, rustworkx, PyTorch Geometric or DGL,
+        a (2, m) edge_index, an AnnData with neighbors, the distances and indices that a neighbor search returns, a frame of
+        edges (pandas, polars, pyarrow), a pandas adjacency frame, or a list of tuples (see :meth:`from_edges`).
     names : iterable, optional
         One name per node, all different; without names the nodes are called 0 … n−1.
     symmetrize : {"mean", "max", "sum"}, optional
@@ -103,7 +106,7 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2)], nodes=5).report().isolated
         2
         """
-        return cls(from_edges(edges, nodes), symmetrize=symmetrize)
+        return cls(from_edges(plain(edges), nodes), symmetrize=symmetrize)
 
     @property
     def n_nodes(self) -> int:
@@ -390,6 +393,14 @@ class Graph:
         -------
         Graph
             The graph with its names and notes.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Graph.from_edges([("ann", "bob"), ("bob", "cy")]).save(f"{folder}/friends.npz")
+        ...     Graph.load(f"{folder}/friends.npz").names
+        ('ann', 'bob', 'cy')
         """
         return cls.stored(path, load_arrays(path), symmetrize)
 
@@ -421,6 +432,35 @@ class Graph:
         except Exception as error:  # a damaged file can raise nearly anything
             raise FileError(f"{path}: not a saved graph ({error!r}); write it with Graph.save or save_npz") from None
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the graph with matplotlib (``pip install "askgraph[plot]"``).
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes, without ticks: only nearness in the picture has a meaning.
+
+        Examples
+        --------
+        >>> Graph.from_edges([(0, 1), (1, 2)]).plot()  # doctest: +SKIP
+        """
+        return drawn("plot_graph", self, axes)
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks."""
+        report = self.report()
+        rows: dict[str, object] = {"nodes": f"{self.n_nodes:,}", "edges": f"{self.n_edges:,}"}
+        rows["components"] = f"{report.components:,}, the largest of {counted(report.largest, 'node')}"
+        rows["degree"] = f"{report.degree_min:.4g} to {report.degree_max:.4g}, median {report.degree_median:.4g}"
+        rows |= {"weight": f"{report.weight_min:.4g} to {report.weight_max:.4g}"}
+        rows |= {"nodes are called": few(self.names)} if self.names else {}
+        return card("Graph", rows | {f"note {k}": note for k, note in enumerate(self.notes, 1)})
+
     def __repr__(self) -> str:
         """Return one line with the number of nodes and edges."""
         return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
@@ -428,7 +468,12 @@ class Graph:
 
 def _raw(source: Any) -> Raw:
     if isinstance(source, Graph):
-        return Raw(source.weights.tocoo(), source.names, notes=source.notes)
+        return Raw(source.weights, source.names, "clean", source.notes)
+    if found := from_graph_object(source):
+        return found
+    source = plain(source)
+    if found := as_edge_index(source):
+        return found
     if sp.issparse(source) or isinstance(source, np.ndarray):
         return Raw(matrix_entries(source))
     return from_object(source) or Raw(matrix_entries(source))

@@ -12,6 +12,7 @@ from askgraph.errors import GraphError
 from askgraph.graph.build import check_features, unit_rows
 from askgraph.graph.graph import Graph
 from askgraph.support.arguments import whole_number
+from askgraph.support.threads import in_threads, one_blas_thread
 from askgraph.types import Array
 
 HOPS = 2  # how often features are smoothed
@@ -19,6 +20,7 @@ SKETCH = 128  # directions of features that are smoothed; with more columns, tho
 SAMPLE = 20_000  # rows that these directions are found from, at most
 RANK = 64  # columns of Φ, at most
 EXTRA, ROUNDS = 10, 4  # more columns, and rounds, that a randomized SVD takes to find the largest directions
+ENTRIES_PER_PART = 500_000  # stored entries of a sparse matrix that a thread multiplies at a time
 FILLED, MAX_FILLED = (
     0.1,
     60_000_000,
@@ -89,14 +91,22 @@ def variance_of(rows: Any) -> float:
 def _sketch(rows: Any) -> Array:
     """Return rows in the SKETCH directions in which they vary most; of many rows, an even sample says which these are."""
     step = -(-rows.shape[0] // SAMPLE)
-    return np.asarray(rows @ _directions([rows[::step]], SKETCH))
+    return _times(_split(rows), _directions([rows[::step]], SKETCH))
 
 
 def _largest(blocks: Sequence[Any], rank: int) -> Array:
     """Return the rows of blocks that stand side by side, in their ``rank`` largest singular directions."""
     ends = np.cumsum([block.shape[1] for block in blocks])
-    found = np.split(_directions(blocks, rank), ends[:-1])
+    found = np.split(_directions(_shortened(blocks), rank), ends[:-1])
     return np.asarray(sum(block @ part for block, part in zip(blocks, found, strict=True)))
+
+
+def _shortened(blocks: Sequence[Any]) -> Sequence[Any]:
+    """Return blocks of no more rows than columns with the same right singular vectors, where all of them are dense."""
+    if any(map(issparse, blocks)) or blocks[0].shape[0] <= sum(block.shape[1] for block in blocks):
+        return blocks
+    with one_blas_thread():
+        return [np.linalg.qr(np.hstack(blocks), mode="r")]
 
 
 def _directions(blocks: Sequence[Any], rank: int) -> Array:
@@ -106,15 +116,32 @@ def _directions(blocks: Sequence[Any], rank: int) -> Array:
     """
     n, ends = blocks[0].shape[0], np.cumsum([block.shape[1] for block in blocks])
     wide = min(rank + EXTRA, n, int(ends[-1]))
+    rows = [_split(block) for block in blocks]
+    columns = [_split(block.T.tocsr() if issparse(block) else block.T) for block in blocks]
 
     def times(x: Array) -> Array:
-        return np.asarray(sum(block @ part for block, part in zip(blocks, np.split(x, ends[:-1]), strict=True)))
+        return np.asarray(sum(_times(parts, some) for parts, some in zip(rows, np.split(x, ends[:-1]), strict=True)))
 
     def transposed(x: Array) -> Array:
-        return np.vstack([block.T @ x for block in blocks])
+        return np.vstack([_times(parts, x) for parts in columns])
 
-    found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
-    for _ in range(ROUNDS):
-        found = np.linalg.qr(times(np.linalg.qr(transposed(found))[0]))[0]
-    right, _, _ = np.linalg.svd(transposed(found), full_matrices=False)
-    return np.asarray(right[:, :rank])
+    with one_blas_thread():
+        found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
+        for _ in range(ROUNDS):
+            found = np.linalg.qr(times(transposed(found)))[0]
+        basis, small = np.linalg.qr(transposed(found))
+        right, _, _ = np.linalg.svd(small)
+        return np.asarray(basis @ right[:, :rank])
+
+
+def _split(matrix: Any) -> list[Any]:
+    """Return a sparse matrix as parts of a few rows, which threads multiply; a dense one as it is, for BLAS has threads."""
+    if not issparse(matrix):
+        return [matrix]
+    step = max(1, -(-matrix.shape[0] * ENTRIES_PER_PART // max(matrix.nnz, 1)))
+    return [matrix[at : at + step] for at in range(0, matrix.shape[0], step)]
+
+
+def _times(parts: Sequence[Any], x: Array) -> Array:
+    """Return the product of a matrix in parts with x."""
+    return np.concatenate(in_threads(lambda part: part @ x, parts))

@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from askgraph.errors import MissingExtraError, SettingError
 from askgraph.support.progress import bar, log, working
 from askgraph.support.threads import in_threads
-from askgraph.types import Array, IntArray
+from askgraph.types import AnyArray, Array, IntArray
 
 EXACT_UP_TO = 50_000  # rows; up to here scikit-learn searches, beyond a k-d tree (few columns) or faiss
 FEW_COLUMNS = 10  # up to here a k-d tree finds the exact neighbors of millions of points; with more it is slow
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
 HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
-RECALL_SAMPLE = 500  # points on which recall is measured
-ROWS_PER_BLOCK = 500  # sparse rows compared at a time
+RECALL_SAMPLE, TEXTS_SAMPLED = 500, 200  # points, and sparse rows, on which recall is measured
+ROWS_PER_PART = 200  # sparse rows whose neighbors a thread searches for at a time
 ROWS_PER_SEARCH = 20_000  # points whose neighbors are searched for at a time
 DIFFERENCES_PER_BLOCK = 4_000_000  # coordinate differences computed at a time (32 MB)
 
@@ -32,8 +32,8 @@ def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntAr
     if approximate is None:
         approximate = not plain and columns > FEW_COLUMNS and _has_faiss(n)
     if many_texts:
-        found, notes = _search_heavy_entries(points, k)
-    elif approximate:
+        return np.repeat(np.arange(n), k), *_search_heavy_entries(points, k)
+    if approximate:
         found, notes = _search_lists(points, k)
     elif plain or columns > FEW_COLUMNS:
         found, notes = _search_all(points, k), list[str]()
@@ -101,45 +101,53 @@ def _have_unit_length(points: Any) -> bool:
     return bool(np.allclose(points.power(2).sum(axis=1), 1.0) and (points.data >= 0).all())
 
 
-def _search_heavy_entries(points: Any, k: int) -> tuple[IntArray, list[str]]:
+def _search_heavy_entries(points: Any, k: int) -> tuple[IntArray, Array, list[str]]:
     """Search sparse rows of unit length by the heaviest entries of each, and measure what that misses."""
-    n = points.shape[0]
-    search = _heavy_search(points, k)
-    with bar(n, f"neighbors of {n:,} rows") as tick:
+    from askgraph.graph.inverted_lists import mark_heaviest, row_distances
 
-        def part(rows: IntArray) -> IntArray:
-            found = search(rows)
-            tick(rows.size)
-            return found
-
-        found = np.concatenate(in_threads(part, np.array_split(np.arange(n), -(-n // ROWS_PER_BLOCK))))
-    short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
-    found[short] = _search_whole(points, short, k)
-    some = np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False)
-    recall = _recall(_search_whole(points, some, k), found[some])
-    how = f"neighbors by the {HEAVIEST} heaviest words and fragments of each text, {recall:.1%} of the true ones found"
-    return found, [f"{how} (measured on {some.size} texts)"]
-
-
-def _heavy_search(points: Any, k: int) -> Callable[[IntArray], IntArray]:
-    """Return a function that searches the neighbors of some rows by heavy entries."""
-    from askgraph.graph.inverted_lists import mark_heaviest, search_rows
-
-    kept = mark_heaviest(points.indptr.astype(np.int64), points.data, HEAVIEST)
+    points.sort_indices()
+    n, whole = points.shape[0], _lists(points)
+    kept = mark_heaviest(*whole[::2], HEAVIEST)
     heavy = sp.csr_array((points.data * kept, points.indices, points.indptr), shape=points.shape, copy=True)
     heavy.eliminate_zeros()
-    matrices = [(x.indptr.astype(np.int64), x.indices.astype(np.int64), x.data) for x in (points, heavy, heavy.tocsc())]
-    return lambda rows: np.asarray(search_rows(rows, k, CANDIDATES, *matrices))
+    found = _search_by(whole, heavy, np.arange(n), k, CANDIDATES)
+    short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
+    some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
+    true = _search_by(whole, points, np.concatenate([short, some]), k, k)
+    found[short] = _with_any_others(true[: short.size], short, n)
+    recall = _recall(_with_any_others(true[short.size :], some, n), found[some])
+    blocks = np.array_split(np.arange(n), -(-n // ROWS_PER_PART))
+    distances = np.concatenate(in_threads(lambda rows: row_distances(rows, found, *whole), blocks))
+    how = f"neighbors by the {HEAVIEST} heaviest words and fragments of each text, {recall:.1%} of the true ones found"
+    return found.ravel(), distances.ravel(), [f"{how} (measured on {some.size} texts)"]
 
 
-def _search_whole(points: Any, rows: IntArray, k: int) -> IntArray:
-    """Return the k nearest others of some rows of unit length, compared with all."""
-    found = np.empty((rows.size, k), dtype=np.int64)
-    for start in range(0, rows.size, ROWS_PER_BLOCK):
-        block = rows[start : start + ROWS_PER_BLOCK]
-        products = (points[block] @ points.T).toarray()
-        products[np.arange(block.size), block] = -np.inf
-        found[start : start + ROWS_PER_BLOCK] = np.argpartition(-products, k - 1, axis=1)[:, :k]
+def _lists(rows: Any) -> tuple[IntArray, AnyArray, Array]:
+    """Return the starts, places and values of a compressed matrix, in types that compiled loops are made for."""
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
+
+
+def _search_by(whole: Any, entries: Any, rows: IntArray, k: int, candidates: int) -> IntArray:
+    """Return the k nearest others of some rows among the candidates that these entries lead to, -1 for those that are lacking."""
+    from askgraph.graph.inverted_lists import search_rows
+
+    matrices = whole, _lists(entries), _lists(entries.tocsc())
+    with bar(rows.size, f"neighbors of {rows.size:,} rows") as tick:
+
+        def part(some: IntArray) -> IntArray:
+            found = search_rows(some, k, candidates, *matrices)
+            tick(some.size)
+            return np.asarray(found)
+
+        return np.concatenate(in_threads(part, np.array_split(rows, -(-rows.size // ROWS_PER_PART))))
+
+
+def _with_any_others(found: IntArray, rows: IntArray, n: int) -> IntArray:
+    """Return neighbors with any other of n rows in place of -1: all that a row shares nothing with are equally far from it."""
+    for at in np.flatnonzero((found < 0).any(axis=1)):
+        lacking = found[at] < 0
+        others = np.setdiff1d(np.arange(min(n, 2 * found.shape[1] + 1)), [*found[at], rows[at]])
+        found[at, lacking] = others[: lacking.sum()]
     return found
 
 

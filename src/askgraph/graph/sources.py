@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -33,6 +34,38 @@ class Raw(NamedTuple):
     names: Iterable[Hashable] | None = None
     kind: Literal["matrix", "edges", "directed", "clean"] = "matrix"
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `Columns`, with the two methods that columns of pandas and polars have."""
+
+    values: AnyArray
+
+    def to_numpy(self) -> AnyArray:
+        """Return the values as they are."""
+        return self.values
+
+    def to_list(self) -> list[Any]:
+        """Return the values as Python has them."""
+        return self.values.tolist()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A frame of named arrays, for tables of libraries that are neither pandas nor polars."""
+
+    columns: list[str]
+    arrays: list[AnyArray]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return len(self.arrays[0]) if self.arrays else 0, len(self.arrays)
+
+    def to_series(self, k: int) -> Column:
+        """Return the k-th column."""
+        return Column(self.arrays[k])
 
 
 def from_object(source: Any) -> Raw | None:
@@ -124,7 +157,10 @@ def _check_compressed(matrix: Any) -> None:
 def count_nodes(shape: tuple[int, ...]) -> int:
     """Return the number of nodes of a matrix of this shape; raise an error unless it is square."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise GraphError(f"a graph needs a square matrix, not shape {shape}; for edges use Graph.from_edges")
+        table = "; for a table of features use askgraph.nearest_neighbors(X), or Learner(features=X)"
+        raise GraphError(
+            f"a graph needs a square matrix, not shape {shape}{table if len(shape) == 2 else ''}; for edges use Graph.from_edges"
+        )
     if shape[0] == 0:
         raise GraphError("the graph has no nodes: give at least one")
     return int(shape[0])
@@ -151,7 +187,10 @@ def find_edge_columns(header: Sequence[object]) -> tuple[int, int, int | None]:
     a, b, w = (next((k for k, x in enumerate(words) if x in known), None) for known in (SOURCES, TARGETS, {"weight"}))
     if a is None or b is None:
         if len(words) not in (2, 3):
-            raise GraphError(f"{counted(len(words), 'column')}: give source, target and perhaps weight, by these names")
+            raise GraphError(
+                f"{counted(len(words), 'column')}: give source, target and perhaps weight, by these names; "
+                "for a table of features use askgraph.nearest_neighbors(X)"
+            )
         a, b, w = 0, 1, None
     return a, b, 3 - a - b if len(words) == 3 else w
 
@@ -176,8 +215,19 @@ def _from_networkx(source: Any) -> Raw:
     place = {name: i for i, name in enumerate(names)}
     i, j = (np.array([place[edge[k]] for edge in triples], dtype=np.int64) for k in (0, 1))
     ends = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
-    weights = _weights([edge[2] for edge in triples])
-    return Raw(_edge_matrix(weights, ends[0], ends[1], len(names)), names, "directed" if directed else "edges")
+    weights, kind = _weights([edge[2] for edge in triples]), "directed" if directed else "edges"
+    return Raw(_edge_matrix(weights, ends[0], ends[1], len(names)), names, kind, _other_weights_note(source))  # type: ignore[arg-type]
+
+
+def _other_weights_note(source: Any) -> tuple[str, ...]:
+    """Return a note where edges of a networkx graph have numbers, but none called "weight"."""
+    if not any(True for *_, weight in source.edges(data="weight") if weight is not None):
+        for *_, data in source.edges(data=True):
+            for key, value in data.items():
+                if isinstance(value, Real) and not isinstance(value, bool):
+                    way = f"Graph(networkx.to_scipy_sparse_array(g, weight={key!r}), names=g.nodes)"
+                    return (f"every edge has weight 1: edges have {key!r}, but no 'weight'; to use it: {way}",)
+    return ()
 
 
 def _from_frame(source: Any) -> Raw:
@@ -355,13 +405,13 @@ def _find_places(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> IntAr
 
 
 def is_frame(source: object) -> bool:
-    """Return whether an object is a pandas or polars frame, without importing either."""
-    known = type(source).__module__.partition(".")[0] in ("pandas", "polars")
+    """Return whether an object is a frame of pandas, polars or ours, without importing either."""
+    known = isinstance(source, Columns) or type(source).__module__.partition(".")[0] in ("pandas", "polars")
     return known and hasattr(source, "columns") and hasattr(source, "shape")
 
 
 def frame_column(frame: Any, k: int) -> Any:
-    """Return the k-th column of a pandas or polars frame."""
+    """Return the k-th column of a frame."""
     return frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
 
 

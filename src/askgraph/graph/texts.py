@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import html
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from askgraph.errors import GraphError
 from askgraph.graph.build import nearest_neighbors, place_nodes
 from askgraph.graph.graph import Graph
 from askgraph.support.arguments import listed
+from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
 
 MAX_WORDS, MAX_FRAGMENTS = 50_000, 200_000  # in the vocabulary; rarer ones are left out
 FRAGMENT = (2, 4)  # characters, from and to
+TEXTS_PER_BLOCK = 5_000  # texts whose words and fragments are counted at a time
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 URL = re.compile(r"(?:https?://|www\.)([^\s/?#]+)\S*")  # the host is kept: it says where a link leads
-DIGIT, WORD = re.compile(r"\d"), re.compile(r"\w")
+DIGIT, WORD, WORDS = re.compile(r"\d"), re.compile(r"\w"), re.compile(r"\b\w\w+\b")
 
 
 def nearest_texts(texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] | None = None) -> Graph:
@@ -73,10 +77,10 @@ def text_rows(texts: Sequence[Any]) -> csr_array:
     >>> rows.shape[0], abs(rows.sum(axis=1)[2])
     (3, np.float64(0.0))
     """
-    written = [plain_text(text) for text in texts]
+    tokens, documents = _tokens([plain_text(text) for text in texts])
     blocks = [
-        _tfidf(written, analyzer="word", max_features=MAX_WORDS),
-        _tfidf(written, analyzer="char_wb", ngram_range=FRAGMENT, max_features=MAX_FRAGMENTS),
+        _tfidf(documents, [WORDS.findall(token) for token in tokens], MAX_WORDS),
+        _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS),
     ]
     return csr_array(hstack(blocks, format="csr"))
 
@@ -95,11 +99,53 @@ def plain_text(text: Any) -> str:
     return DIGIT.sub("0", bare) if WORD.search(bare) else ""
 
 
-def _tfidf(texts: list[str], **options: Any) -> csr_array:
-    """Return TF-IDF rows of unit length; no column where there is nothing to count."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def _tokens(texts: Iterable[str]) -> tuple[list[str], csr_array]:
+    """Return what stands between spaces in any of the texts, and how often each of these tokens stands in each text."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    rows = [[numbers[token] for token in text.lower().split()] for text in texts]
+    return list(numbers), _counted(rows, len(numbers))
 
-    try:
-        return csr_array(TfidfVectorizer(sublinear_tf=True, **options).fit_transform(texts))
-    except ValueError:  # an empty vocabulary
-        return csr_array((len(texts), 0))
+
+def _counted(rows: Sequence[Sequence[int]], columns: int) -> csr_array:
+    """Return a matrix that counts how often each number stands in each row; it may name a place several times."""
+    starts = np.cumsum([0, *map(len, rows)])
+    kind = np.int32 if starts[-1] < 2**31 else np.int64
+    places = np.fromiter(chain.from_iterable(rows), dtype=kind, count=starts[-1])
+    return csr_array((np.ones(places.size), places, starts.astype(kind)), shape=(len(rows), columns))
+
+
+def _fragments(token: str) -> list[str]:
+    """Return the fragments of a token with a space on either side; a token too short for the next length has no longer ones."""
+    padded = f" {token} "
+    lengths = range(FRAGMENT[0], min(FRAGMENT[1], len(padded)) + 1)
+    return [padded[at : at + length] for length in lengths for at in range(len(padded) - length + 1)]
+
+
+def _tfidf(documents: csr_array, parts: list[list[str]], most: int) -> csr_array:
+    """Return TF-IDF rows of unit length of the parts that tokens consist of, as scikit-learn's vectorizer counts them.
+
+    Texts share most of their tokens, so each token is taken apart once, and parts are counted by a product of matrices.
+    """
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    terms = {term: k for k, term in enumerate(sorted(set(chain.from_iterable(parts))))}
+    if not terms:
+        return csr_array((documents.shape[0], 0))
+    consist = _counted([[terms[term] for term in some] for some in parts], len(terms))
+    totals = (documents.sum(axis=0) @ consist).astype(np.int64)
+    if totals.size > most:
+        consist = consist[:, np.sort(np.argsort(-totals)[:most])]
+    counts = _product(documents, consist)
+    return csr_array(TfidfTransformer(sublinear_tf=True).fit(counts).transform(counts, copy=False))
+
+
+def _product(left: csr_array, right: csr_array) -> csr_array:
+    """Return the product of two sparse matrices, in threads, with sorted places."""
+
+    def part(rows: slice) -> csr_array:
+        found = csr_array(left[rows] @ right)
+        found.sort_indices()
+        return found
+
+    n = left.shape[0]
+    return csr_array(vstack(in_threads(part, [slice(at, at + TEXTS_PER_BLOCK) for at in range(0, n, TEXTS_PER_BLOCK)])))

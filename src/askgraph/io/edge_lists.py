@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 from array import array
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +38,8 @@ from askgraph.support.wording import counted
 from askgraph.types import Array, IntArray
 
 Columns = tuple[int, int, int | None]
-LARGE_FILE_BYTES = 2**23  # a larger file gets a progress bar, and the compiled parser is worth loading for it
+LARGE_FILE_BYTES = 2**23  # a larger file gets a progress bar
+COMPILED_FILE_BYTES = 3_000_000  # a larger file is worth loading the compiled parser for: half a second
 CHUNK_BYTES = 2**20  # read at a time by the compiled parser
 BOM = b"\xef\xbb\xbf"
 
@@ -87,6 +88,11 @@ def _parse_any(path: FilePath) -> Raw:
         edges = collect_edges(
             _parse_edge(path, row, first, columns) for row in (found if named else itertools.chain([first], found))
         )
+    return _from_edges(path, first, named, columns, edges)
+
+
+def _from_edges(path: FilePath, first: Row, named: bool, columns: Columns, edges: Edges) -> Raw:
+    """Return the entries of all edges; ``named`` says that the first row is a header, and so not among them."""
     ends = {first.cells[k]: None for k in columns[:2]}
     if not named and _is_over_integers(list(ends), edges):
         k, named = len(ends), True
@@ -148,28 +154,50 @@ def _edge_notes(first: Row, named: bool, used: Columns) -> tuple[str, ...]:
 
 
 def _parse_plain(path: FilePath) -> Raw | None:
-    """Read a large list of integer ids by compiled code; return None if any line needs the general parser."""
+    """Read a large edge list by compiled code; return None if any line needs the general parser."""
     try:
-        if os.path.getsize(path) < LARGE_FILE_BYTES:
+        if os.path.getsize(path) < COMPILED_FILE_BYTES:
             return None
         head = list(itertools.islice(read_rows(path), 2))
         width, columns = len(head[0].cells), _edge_columns(head[0])
-        named = _is_header(head[0]) or not any(INTEGER.fullmatch(cell) for cell in head[0].cells[:2])
         opening = next(itertools.islice(read_lines(path), head[0].line - 1, None))
         if width > 3 or columns != (0, 1, 2 if width == 3 else None) or opening.count('"') % 2:
             return None
-        parsed = _parse_chunks(path, find_delimiter(path, opening), head[named].line - 1, width)
-        return parsed and number_nodes(*parsed, _edge_notes(head[0], named, columns))
+        mark = find_delimiter(path, opening)
+        numbered = all(INTEGER.fullmatch(cell) for cell in head[-1].cells[:2])
+        return (numbered and _parse_numbers(path, head, columns, mark)) or _parse_names(path, head, columns, mark)
     except (OSError, AskgraphError, IndexError):
         return None
 
 
+def _parse_numbers(path: FilePath, head: list[Row], columns: Columns, mark: str | None) -> Raw | None:
+    """Read a list of integer ids, given its first two rows; words above them are a header."""
+    with compiling("reading edges"):
+        from askgraph.io.edge_parser import parse_edges
+    named = _is_header(head[0]) or not any(INTEGER.fullmatch(cell) for cell in head[0].cells[:2])
+    parsed = _parse_chunks(path, mark, head[named].line - 1, len(head[0].cells), parse_edges)
+    return parsed and number_nodes(*parsed, _edge_notes(head[0], named, columns))
+
+
+def _parse_names(path: FilePath, head: list[Row], columns: Columns, mark: str | None) -> Raw | None:
+    """Read a list of names, given its first two rows."""
+    with compiling("reading edges"):
+        from askgraph.io.name_parser import NameTable
+    named, table = _is_header(head[0]), NameTable()
+    parsed = _parse_chunks(path, mark, head[named].line - 1, len(head[0].cells), table.parse_edges)
+    if parsed is None or (names := table.names(apart=mark is None)) is None:
+        return None
+    i, j, weights = parsed
+    edges = Edges(list(names), i, j, np.ones(i.size) if weights is None else weights)
+    return _from_edges(path, head[0], named, columns, edges)
+
+
 def _parse_chunks(
-    path: FilePath, mark: str | None, skip: int, width: int
+    path: FilePath, mark: str | None, skip: int, width: int, parse: Callable[..., tuple[int, int]]
 ) -> tuple[IntArray, IntArray, Array | None] | None:
     """Return both ends and the weights of all lines but the first ``skip``; None if a line needs the general parser."""
-    with compiling("reading edges"):
-        from askgraph.io.edge_parser import MAX_CELL_BYTES, parse_edges
+    from askgraph.io.cell_parser import MAX_CELL_BYTES
+
     size, k = sum(chunk.count(b"\n") + 1 for chunk in _chunks(path, 0)), 0
     ends, weights = np.empty((2, size), dtype=np.int64), np.empty(size if width == 3 else 0)
     with reading_bar(path) as tick:
@@ -179,7 +207,7 @@ def _parse_chunks(
             text = np.frombuffer(bytearray(chunk), dtype=np.uint8)
             if k + chunk.count(b"\n") >= size:  # the file grew after its lines were counted
                 return None
-            k, count = parse_edges(text, ord(mark) if mark else -1, width, ends, weights, k, deferred, words)
+            k, count = parse(text, ord(mark) if mark else -1, width, ends, weights, k, deferred, words)
             if k < 0:
                 return None
             exact = words[:count].view(f"S{MAX_CELL_BYTES}").ravel().astype(np.float64)

@@ -14,9 +14,11 @@ import numpy as np
 from askgraph.errors import FileError, LabelError, MissingExtraError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.clean import MAX_NODES_WITHOUT_EDGES, Symmetrize
+from askgraph.io.annotations import json_table
 from askgraph.io.edge_lists import read_text_edges
 from askgraph.io.jsonl import jsonl_table, read_jsonl_edges
 from askgraph.io.parquet import parquet_table, read_parquet_edges
+from askgraph.io.ris import ris_table
 from askgraph.io.tables import Table, label_list, npz_table, text_table
 from askgraph.io.text import TEXT, FilePath, naming_file, parse_integers, read_lines, read_rows, suffix, text_column
 from askgraph.support.arguments import listed
@@ -27,7 +29,12 @@ from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array
 
 EDGES = {".jsonl": read_jsonl_edges, ".parquet": read_parquet_edges}  # readers of edge lists that are not text
-TABLES = {".jsonl": jsonl_table, ".parquet": parquet_table}  # readers of tables that are not text
+TABLES = {  # readers of tables that are not text
+    ".jsonl": jsonl_table,
+    ".parquet": parquet_table,
+    ".json": json_table,
+    ".ris": ris_table,
+}
 LABELS = {"label", "labels", "class", "y"}  # headers of a column of labels
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from askgraph.errors import FileError
-from askgraph.io.text import FilePath, is_number, number_column, read_rows, text_column
+from askgraph.io.text import FilePath, Row, find_delimiter, is_number, number_column, read_lines, read_rows, text_column
 from askgraph.support.npz import load_arrays
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
+
+HEADER_SAMPLE = 1000  # rows looked at for a cell of the first row
 
 
 class Table(NamedTuple):
@@ -23,14 +26,21 @@ class Table(NamedTuple):
     values: Callable[[str], list[Hashable]]  # a column as labels or ids
     cells: Callable[[str], list[Any]]  # a column as it is, None for an empty cell
     where: Callable[[int], str]  # the place of the k-th row, such as "line 5"
+    notes: tuple[str, ...] = ()  # what had to be guessed to read the file
 
 
 def text_table(path: FilePath) -> Table:
-    """Read a csv, tsv or txt file; its first row is a header if no cell in it is a number."""
-    found = list(read_rows(path))
+    """Read a csv, tsv or txt file, or text without a suffix; its first row is a header unless it looks like data.
+
+    It does where a cell in it is a number or comes again in its column.
+    """
+    found, notes = _quoted_or_not(path)
     first, header = found[0], [cell or str(k) for k, cell in enumerate(found[0].cells)]
     if any(is_number(cell) for cell in first.cells):
         header = [str(k) for k in range(len(header))]
+    elif _is_data(found):
+        header = [str(k) for k in range(len(header))]
+        notes.append(f"line {first.line} is read as data: it names no columns, so they are called 0, 1, …")
     else:
         check_header(f"{path}, line {first.line}", header)
         if not (found := found[1:]):
@@ -41,13 +51,51 @@ def text_table(path: FilePath) -> Table:
     def columns() -> list[tuple[str, ...]]:
         return list(zip(*(row.cells for row in found), strict=True))
 
+    @cache
+    def cells(name: str) -> list[Any]:
+        return [cell or None for cell in columns()[place[name]]]
+
     return Table(
         header,
         lambda name: number_column(path, found, place[name], f", column {name!r}"),
         lambda name: text_column(path, found, place[name]),
-        lambda name: [cell or None for cell in columns()[place[name]]],
+        cells,
         lambda k: f"line {found[k].line}",
+        tuple(notes),
     )
+
+
+def _quoted_or_not(path: FilePath) -> tuple[list[Row], list[str]]:
+    """Return the rows of a text file and what had to be guessed: in text with tabs, quotes may be part of the cells."""
+    notes = [] if Path(path).suffix else [f"{Path(path).name} has no suffix: read as text, one item per line"]
+    try:
+        found, wrong = list(read_rows(path)), None
+    except FileError as error:
+        found, wrong = [], error
+    whole = bool(found) and found[-1].line - found[0].line + 1 == len(found)
+    if whole or find_delimiter(path, _first_line(path)) != "\t":
+        if wrong:
+            raise wrong
+        return found, notes
+    try:
+        plain = list(read_rows(path, quoted=False))
+    except FileError as error:
+        if wrong:
+            raise wrong from error
+        return found, notes
+    if len(plain) == len(found):
+        return found, notes
+    return plain, [*notes, "quotes are kept as they are: they do not enclose cells here"]
+
+
+def _first_line(path: FilePath) -> str:
+    return next((line for line in read_lines(path) if line.strip()), "")
+
+
+def _is_data(rows: list[Row]) -> bool:
+    """Return whether a cell of the first row comes again in its column: names of columns do not."""
+    rest = zip(*(row.cells for row in rows[1:HEADER_SAMPLE]), strict=True)
+    return any(cell and cell in column for cell, column in zip(rows[0].cells, rest, strict=False))
 
 
 def check_header(where: str, header: list[str]) -> None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,9 @@ def suffix(path: FilePath, known: tuple[str, ...]) -> str:
     """Return the suffix of a file in lower case; raise an error unless it is among those known."""
     kind = Path(file_path(path)).suffix.casefold()
     if kind not in known:
-        raise FileError(f"{path}: a file of type {kind or '(none)'} is not read here; use {', '.join(known)}")
+        raise FileError(
+            f"{path}: a file of type {kind or '(none)'} is not read here; use {', '.join(filter(None, known))}"
+        )
     return kind
 
 
@@ -74,10 +76,11 @@ def read_lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
         raise FileError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
-def read_rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
+def read_rows(path: FilePath, tick: Tick | None = None, quoted: bool = True) -> Iterator[Row]:
     """Yield the rows that are not blank, their cells stripped; skip comments at the start of a txt or edges file.
 
-    Raises an error if there is no row, or if a row has more or fewer cells than the first.
+    Quotes around a cell are part of it unless ``quoted``. Raises an error if there is no row, or if a row has more or fewer
+    cells than the first.
     """
     source, head = read_lines(path, tick), []
     comments = ("#", "%") if Path(path).suffix.casefold() in (".txt", ".edges") else ()
@@ -86,7 +89,8 @@ def read_rows(path: FilePath, tick: Tick | None = None) -> Iterator[Row]:
         if head[-1].strip():
             break
     mark, source = find_delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
-    reader = csv.reader(source, delimiter=mark or ",", strict=True)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(source, delimiter=mark or ",", strict=True, quoting=quoting)
     split = map(str.split, source) if mark is None else reader
     try:
         yield from _check_widths(path, split, itertools.count(1) if mark is None else iter(lambda: reader.line_num, -1))
@@ -110,10 +114,10 @@ def _check_widths(path: FilePath, split: Iterable[list[str]], numbers: Iterator[
 
 
 def find_delimiter(path: FilePath, line: str) -> str | None:
-    """Return the most frequent of comma, semicolon and tab; None means white space."""
+    """Return the most frequent of comma, semicolon and tab; None means white space. Without a suffix, a tab comes first."""
     kind = Path(path).suffix.casefold()
-    mark = "\t" if kind == ".tsv" else max(",;\t", key=line.count)
-    return mark if mark in line or kind in (".csv", ".tsv") else None
+    mark = "\t" if kind == ".tsv" or (not kind and "\t" in line) else max(",;\t", key=line.count)
+    return mark if mark in line or kind in (".csv", ".tsv", "") else None
 
 
 def is_number(cell: str) -> bool:

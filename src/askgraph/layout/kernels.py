@@ -15,7 +15,7 @@ LONGEST_STEP = np.float32(4.0)  # a longer step of repulsion, along either axis,
 HUB_NEIGHBORS = np.float32(16)  # a node with more neighbors is moved less by each of them
 ONE, TWO = np.float32(1), np.float32(2)
 UNIT = 2.0**-32  # turns 32 random bits into a number in [0, 1)
-finalize = jit()(hashing.finalize)
+finalize: Any = jit()(hashing.finalize)
 
 
 @jit()
