@@ -1,6 +1,7 @@
 """Rows with features: accuracy per label on graphs with features and on texts, beside peers that use the same features.
 
-python benchmarks/features.py [--sets cora,sms] [--methods "graph and features,LR margin"] [--seeds 4] [--output features.jsonl]
+python benchmarks/features.py [--sets cora,sms] [--methods "graph and features,LR margin"] [--seeds 4]
+    [--workers 1] [--output features.jsonl]
 
 Every method gets the same first node. Up to min(20 C, 150, n/2) labels are given, C classes and n rows; AUC is the mean accuracy
 on unlabeled rows over 1 to that many labels (trapezoid rule), read at 1 to 16 labels, then at every sixth, and at 2C, 5C, 10C, 20C.
@@ -21,6 +22,7 @@ import gzip
 import json
 import os
 from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -267,6 +269,22 @@ def curve(name, method, seed):
     return {"set": name, "method": method, "seed": seed, "classes": rows.classes, "accuracy": accuracy, "off": off}
 
 
+def results(tasks, workers):
+    """Yield the record of each task, or the error of a set without its files."""
+    if workers == 1:
+        yield from map(record_or_error, tasks)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(record_or_error, tasks)
+
+
+def record_or_error(task):
+    try:
+        return curve(*task)
+    except FileError as error:
+        return error
+
+
 def calibration(p, truth):
     """Return the expected calibration error over ten bins of the largest probability."""
     sure, right = p.max(axis=1), p.argmax(axis=1) == truth
@@ -313,6 +331,7 @@ def main():
     parser.add_argument("--sets", default=",".join((*GRAPHS, *TEXTS)))
     parser.add_argument("--methods")
     parser.add_argument("--seeds", type=int, default=1 if SMOKE else 4)
+    parser.add_argument("--workers", type=int, default=1, help="processes; give each one thread, OMP_NUM_THREADS=1")
     parser.add_argument("--output", default="features.jsonl")
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
@@ -327,15 +346,15 @@ def main():
     ]
     file = Lines(options.output)
     done = {(record["set"], record["method"], record["seed"]) for record in file.read()}
+    tasks = [task for task in tasks if task not in done]
     missing = set()
     with file.appending() as append, bar(len(tasks), "learning curves") as tick:
-        for task in tasks:
-            if task not in done and task[0] not in missing:
-                try:
-                    append(curve(*task))
-                except FileError as error:
-                    print(error)
-                    missing.add(task[0])
+        for task, found in zip(tasks, results(tasks, options.workers), strict=True):
+            if isinstance(found, FileError):
+                print(found)
+                missing.add(task[0])
+            else:
+                append(found)
             tick()
     print(machine())
     records = file.read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csc_array, csr_array
 from sklearn.datasets import load_digits, load_iris
@@ -11,10 +12,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askgraph as ag
 
-PLUS_MINUS = {"check_classifiers_classes": "feeds {-1, +1} as classes; -1 means unlabeled here"}
+WEIGHTS = "a row of weight 0 stays in the graph, unlabeled, and a row that comes twice is two nodes"
+OTHERWISE = {
+    "check_classifiers_classes": "feeds {-1, +1} as classes; -1 means unlabeled here",
+    "check_supervised_y_no_nan": "NaN in y means unlabeled here; infinity is refused, which another test checks",
+    "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+    "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+}
+ON_A_GRAPH = {
+    "check_classifiers_classes": OTHERWISE["check_classifiers_classes"],
+    "check_classifiers_one_label_sample_weights": "feeds weights that are not symmetric",
+}
 
 
-@parametrize_with_checks([ag.GraphClassifier(random_state=0)], expected_failed_checks=lambda estimator: PLUS_MINUS)
+@parametrize_with_checks([ag.GraphClassifier(random_state=0)], expected_failed_checks=lambda estimator: OTHERWISE)
 def test_scikit_learns_own_checks(estimator, check):
     # Promise 15
     check(estimator)
@@ -128,7 +139,7 @@ def test_unknown_graphs_and_text_for_unlabeled_get_advice():
 
 
 @parametrize_with_checks(
-    [ag.GraphClassifier(graph="precomputed", random_state=0)], expected_failed_checks=lambda estimator: PLUS_MINUS
+    [ag.GraphClassifier(graph="precomputed", random_state=0)], expected_failed_checks=lambda estimator: ON_A_GRAPH
 )
 def test_scikit_learns_own_checks_on_a_given_graph(estimator, check):
     # Promise 15
@@ -233,3 +244,81 @@ def test_features_count_beside_a_given_graph_and_rows_may():
     assert (rows.predict(X + 0.01) == truth).mean() > 0.8
     with pytest.raises(ag.SettingError, match="precomputed"):
         ag.GraphClassifier().fit(X, y, features=X)
+
+
+@pytest.mark.parametrize(
+    "unlabeled",
+    [
+        lambda y: np.where(y < 0, np.nan, y),
+        lambda y: np.where(y < 0, None, y.astype(object)),
+        lambda y: np.where(y < 0, np.nan, y.astype(object)),
+        lambda y: pd.Series(np.where(y < 0, np.nan, y)).astype("Int64"),
+        lambda y: pd.Series(np.where(y < 0, None, y.astype(str))).astype("category"),
+        lambda y: pd.Series(np.where(y < 0, None, y.astype(str))).astype("string"),
+    ],
+    ids=["float", "None", "object", "Int64", "category", "string"],
+)
+def test_nan_na_and_none_mean_unlabeled_as_minus_one_does(unlabeled):
+    X, _, hidden = iris([0, 10, 60, 70, 110, 120])
+    want = ag.GraphClassifier(random_state=0).fit(X, hidden)
+    got = ag.GraphClassifier(random_state=0).fit(X, unlabeled(hidden))
+    assert len(got.learner_.labels) == 6
+    assert got.transduction_.astype(float).tolist() == want.transduction_.tolist()
+    assert got.partial_fit(X[[60]], unlabeled(hidden)[[60]]).query().tolist() == want.query().tolist()
+
+
+def test_infinite_labels_are_refused():
+    X, y, _ = iris([])
+    with pytest.raises(ValueError, match="infinity"):
+        ag.GraphClassifier().fit(X, np.where(y == 0, np.inf, y))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_rows_are_the_same_rows(metric):
+    X, y = load_digits(return_X_y=True)
+    X = X[:200] * np.random.default_rng(0).uniform(0.9, 1.1, (200, 64))  # no two distances are equal
+    hidden = np.where(np.arange(200) < 30, y[:200], -1)
+    dense = ag.GraphClassifier(metric=metric, random_state=0).fit(X[:150], hidden[:150])
+    sparse = ag.GraphClassifier(metric=metric, random_state=0).fit(csc_array(X[:150]), hidden[:150])
+    want = dense.predict_proba(X)
+    for model in (dense, sparse):
+        for rows in (X, csr_array(X)):
+            np.testing.assert_allclose(model.predict_proba(rows), want, atol=1e-6)
+    assert sparse.query().tolist() == dense.query().tolist()
+    again = sparse.partial_fit(csr_array(X[150:]), hidden[150:])
+    assert again.learner_.graph.n_nodes == 200
+    with pytest.raises(ag.SettingError, match="sparse"):
+        ag.GraphClassifier(scale=True).fit(csr_array(X), hidden)
+
+
+def test_a_sample_weight_is_label_noise():
+    X, _, hidden = iris([0, 10, 60, 70, 110, 120])
+    w = np.where(hidden == 1, 0.25, 1.0)
+    model = ag.GraphClassifier(noise=0.3, random_state=0).fit(X, hidden, sample_weight=w)
+    by_hand = ag.Learner(ag.nearest_neighbors(X, 10), noise=0.3, classes=[0, 1, 2], rng=0)
+    by_hand.tell_all({0: 0, 10: 0, 110: 2, 120: 2})
+    for node in (60, 70):
+        by_hand.tell(node, 1, noise=0.3 / np.sqrt(0.25))
+    np.testing.assert_allclose(model.learner_.probabilities(), by_hand.probabilities(), atol=1e-7)
+    assert {x.noise for x in model.learner_.field.labels} == {0.3, 0.6}
+    model.partial_fit(X[[60]], [1], sample_weight=[1.0])
+    assert {x.node: x.noise for x in model.learner_.field.labels}[60] == 0.3
+
+
+def test_a_sample_weight_of_zero_is_no_label_and_exact_labels_have_no_weight():
+    X, _, hidden = iris([0, 10, 60, 70, 110, 120])
+    exact = ag.GraphClassifier(random_state=0).fit(X, hidden)
+    weighted = ag.GraphClassifier(random_state=0).fit(X, hidden, sample_weight=np.arange(1.0, 151))
+    np.testing.assert_array_equal(weighted.predict_proba(X), exact.predict_proba(X))
+    for noise in (0.0, 0.3):
+        zero = ag.GraphClassifier(noise=noise).fit(X, hidden, sample_weight=np.where(np.arange(150) == 60, 0.0, 1.0))
+        assert sorted(zero.learner_.labels) == [0, 10, 70, 110, 120]
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        ag.GraphClassifier().fit(X, hidden, sample_weight=-np.ones(150))
+
+
+def test_an_asymmetric_graph_gets_advice_that_can_be_followed():
+    W, y = digits_graph(60)
+    with pytest.raises(ag.GraphError, match=r"W\.maximum\(W\.T\)"):
+        ag.GraphClassifier(graph="precomputed").fit(np.triu(W), y)
+    ag.GraphClassifier(graph="precomputed").fit(csr_array(np.triu(W)).maximum(csr_array(np.triu(W)).T), y)

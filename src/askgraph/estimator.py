@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse, vstack
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    check_random_state,
+    column_or_1d,
+    validate_data,
+)
 
 from askgraph.errors import GraphError, LabelError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
-from askgraph.graph.sources import coordinates
+from askgraph.graph.sources import coordinates, is_missing
 from askgraph.learner import Learner
 from askgraph.learner.features import linear_part
 from askgraph.learner.labels import label_array, plain_label
+from askgraph.learner.settings import checked_noise
 from askgraph.support.arguments import flag, one_of, whole_number
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1  # in y: the label of this row is not known
 
 
+class _Given(NamedTuple):
+    """A label and its noise."""
+
+    label: Any
+    noise: float
+
+
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Semi-supervised classification on a nearest-neighbor graph of the rows, or on a graph that is given.
 
-    ``fit(X, y)`` takes all rows, −1 (or None) in y where the label is not known. ``query(n)`` says which rows to label next,
-    ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the training data
-    gets the answer of its node, another row is joined to its nearest training rows and reads the field there.
+    ``fit(X, y)`` takes all rows; −1, None, NaN or NA in y says that the label is not known. ``query(n)`` says which rows to
+    label next, ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the
+    training data gets the answer of its node, another row is joined to its nearest training rows and reads the field there.
 
     With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and one row of weights to its nodes per sample
     in ``predict``. The matrix given to ``fit``, equal entry by entry, gets each node's answer; of any other matrix, a row gets
@@ -53,6 +68,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     linear : bool
         Whether to add a linear function of the rows to the field once leave-one-out asks for it, as ``Learner(features=X)``
         does; for ``graph="neighbors"`` only. With ``graph="precomputed"`` pass features to :meth:`fit`.
+    noise : float
+        The label noise γ, a standard deviation, as in :class:`Learner`; a label of sample weight w has the noise γ/√w.
     delta : float, optional
         The ridge of the field; None for a thousandth of the mean degree.
     utility : str, Criterion or callable
@@ -80,6 +97,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     [0, 1]
     """
 
+    learner_: Learner
+    classes_: AnyArray
+
     def __init__(
         self,
         graph: str = "neighbors",
@@ -88,6 +108,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         bandwidth: Any = "self-tuning",
         scale: bool = False,
         linear: bool = False,
+        noise: float = 0.0,
         delta: float | None = None,
         utility: Any = "influence",
         doubt: Any = "sqrt",
@@ -102,6 +123,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.bandwidth = bandwidth
         self.scale = scale
         self.linear = linear
+        self.noise = noise
         self.delta = delta
         self.utility = utility
         self.doubt = doubt
@@ -110,7 +132,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.engine = engine
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, features: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, features: Any = None, sample_weight: Any = None) -> Self:
         """Build the graph and learn from the labels that are known.
 
         Parameters
@@ -118,9 +140,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         X : array or sparse matrix
             One row per sample, labeled or not; with ``graph="precomputed"`` the symmetric weight matrix.
         y : array
-            One label per row; −1 (or None) where the label is not known.
+            One label per row; −1, None, NaN or NA where the label is not known.
         features : array or sparse matrix, optional
             With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
+        sample_weight : array, optional
+            One weight w ≥ 0 per row: its label has the noise γ/√w, γ being ``noise``. Where γ = 0, labels are exact whatever
+            their weight. A label of weight 0 is left out: the row stays in the graph, unlabeled.
 
         Returns
         -------
@@ -139,10 +164,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
                 "features go with graph='precomputed': rows of graph='neighbors' are features themselves"
             )
         X = self._validated(X)
-        labels, known = _split(y, X.shape[0])
-        return self._fit(X, labels, known, (), features)
+        told = self._told(X, y, sample_weight)
+        return self._fit(X, told, _classes_of(told), features)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labels to training rows, or new rows; with new rows, the graph is built anew.
 
         Where no row is new, a label goes to all training rows that equal the row. Without an earlier ``fit``, this method
@@ -153,9 +178,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         X : array or sparse matrix
             Training rows or new rows, as in :meth:`fit`; with ``graph="precomputed"`` the same matrix as in :meth:`fit`.
         y : array
-            One label per row; −1 (or None) where nothing is told. A label of a labeled row replaces the old one.
+            One label per row; −1, None, NaN or NA where nothing is told. A label of a labeled row replaces the old one.
         classes : array, optional
             All classes; read by the first call only.
+        sample_weight : array, optional
+            One weight per row, as in :meth:`fit`.
 
         Returns
         -------
@@ -170,14 +197,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         fresh = not hasattr(self, "learner_")
         X = self._validated(X, fresh)
-        labels, known = _split(y, X.shape[0])
+        told = self._told(X, y, sample_weight)
         if fresh:
-            return self._fit(X, labels, known, () if classes is None else np.asarray(classes).tolist())
+            return self._fit(X, told, {*([] if classes is None else np.asarray(classes).tolist()), *_classes_of(told)})
         rows = self._rows(X)
         if (rows < 0).any():
-            return self._grown(X, labels, known, rows)
-        for row, label in zip(rows[known].tolist(), labels[known].tolist(), strict=True):
-            self._tell(row, label)
+            return self._grown(X, told, rows)
+        for at, given in told.items():
+            self._tell(int(rows[at]), given)
         self.classes_ = _sorted_array(self.learner_.classes)
         return self
 
@@ -193,6 +220,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         array
             One label per row.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> model = ag.GraphClassifier(k=1, random_state=0).fit([[0.0], [1.0], [10.0], [11.0]], [0, -1, 1, -1])
+        >>> model.predict([[0.4], [10.6]]).tolist()
+        [0, 1]
         """
         p = self.predict_proba(X)
         return np.asarray(self.classes_[coding.decide(p)])
@@ -253,9 +287,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self.learner_.predict()
 
     def __sklearn_tags__(self) -> Any:
-        """Say that a given graph is a matrix of non-negative weights, sparse or dense."""
+        """Say that rows may be sparse unless they are scaled, and that a given graph is a matrix of non-negative weights."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = self._given
+        tags.input_tags.sparse = self._given or self.scale is not True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._given
         return tags
 
     @property
@@ -263,12 +298,31 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return isinstance(self.graph, str) and self.graph == "precomputed"
 
     def _validated(self, X: Any, reset: bool = True) -> Any:
-        """Return X as scikit-learn checks it; a sparse matrix first as we do, since converting a broken one writes anywhere."""
-        X = coordinates(X).tocsr() if self._given and issparse(X) else X
-        sparse = "csr" if self._given else False
-        return validate_data(self, X, reset=reset, accept_sparse=sparse, ensure_non_negative=self._given, dtype=float)
+        """Return X as scikit-learn checks it; a sparse matrix first as we do, since converting a broken one writes anywhere.
 
-    def _fit(self, X: Any, labels: AnyArray, known: BoolArray, classes: Sequence[Any], features: Any = None) -> Self:
+        Rows to predict come back sparse or dense as the training rows are.
+        """
+        X = coordinates(X).tocsr() if issparse(X) else X
+        how = {"accept_sparse": "csr", "ensure_non_negative": self._given, "dtype": float}
+        X = validate_data(self, X, reset=reset, **how)
+        if not reset and issparse(X) and not issparse(self.X_):
+            return X.toarray()
+        return _entries(X) if issparse(X) or (not reset and issparse(self.X_)) else X
+
+    def _told(self, X: Any, y: Any, sample_weight: Any) -> dict[int, _Given]:
+        """Return the labels that are known, by row, each with its noise."""
+        labels, known = _split(y, X.shape[0])
+        noise = checked_noise(self.noise)
+        gamma = np.full(X.shape[0], noise)
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+            known = known & (weights > 0)
+            gamma = noise / np.sqrt(np.where(weights > 0, weights, 1.0))
+        at = np.flatnonzero(known).tolist()
+        pairs = zip(labels[known].tolist(), gamma[known].tolist(), strict=True)
+        return {row: _Given(*pair) for row, pair in zip(at, pairs, strict=True)}
+
+    def _fit(self, X: Any, told: dict[int, _Given], classes: Iterable[Any], features: Any = None) -> Self:
         if not isinstance(self.graph, str) or self.graph not in ("neighbors", "precomputed"):
             raise SettingError(f"graph={self.graph!r}: choose 'neighbors' or 'precomputed'")
         self.X_ = X
@@ -277,57 +331,62 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         for at, key in enumerate(_row_keys(X if self._weights is None else self._weights)):
             self._lookup.setdefault(key, []).append(at)
         graph = Graph(X) if self._given else self._neighbors(X)
-        if self.linear and not self._given:
+        if flag(self.linear, "linear") and not self._given:
             features = linear_part(graph, self._scaled(X), from_start=False)
         seed = check_random_state(self.random_state).randint(2**31)
-        names = _sorted_array({*classes, *labels[known].tolist()})
+        names = _sorted_array(set(classes))
         options: dict[str, Any] = {"delta": self.delta, "doubt": self.doubt, "form": self.form, "readout": self.readout}
         options |= {"engine": self.engine, "classes": names.tolist(), "rng": seed, "features": features}
-        self.learner_ = Learner(graph, self.utility, **options)
-        self.learner_.tell_all(dict(zip(np.flatnonzero(known).tolist(), labels[known].tolist(), strict=True)))
+        self.learner_ = Learner(graph, self.utility, noise=self.noise, **options)
+        self.learner_.tell_all(
+            {row: given.label for row, given in told.items()}, noise={row: given.noise for row, given in told.items()}
+        )
         self.classes_ = names
         return self
 
-    def _grown(self, X: Any, labels: AnyArray, known: BoolArray, rows: IntArray) -> Self:
+    def _grown(self, X: Any, told: dict[int, _Given], rows: IntArray) -> Self:
         """Fit again, on the old rows and the new ones."""
         if self._given:
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
-        new = rows < 0
-        held: dict[Any, Any] = {**self.learner_.labels}
-        place = np.where(new, len(self.X_) + np.cumsum(new) - 1, rows)
-        held.update(zip(place[known].tolist(), labels[known].tolist(), strict=True))
-        merged = np.vstack([self.X_, X[new]])
-        y, known = np.full(len(merged), None, dtype=object), np.zeros(len(merged), dtype=bool)
-        for row, label in held.items():
-            y[row], known[row] = label, True
-        return self._fit(merged, y, known, self.classes_.tolist())
+        new, names = rows < 0, self.learner_.classes
+        place = np.where(new, self.X_.shape[0] + np.cumsum(new) - 1, rows)
+        held = {x.node: _Given(names[x.label], x.noise) for x in self.learner_.field.labels}
+        held.update({int(place[row]): given for row, given in told.items()})
+        merged = vstack([self.X_, X[new]], format="csr") if issparse(X) else np.vstack([self.X_, X[new]])
+        return self._fit(merged, held, {*self.classes_.tolist(), *_classes_of(held)})
 
-    def _tell(self, row: int, label: Any) -> None:
+    def _tell(self, row: int, given: _Given) -> None:
         """Tell the label of this row and of all rows equal to it, so that none of them is asked for."""
-        held = self.learner_.labels
+        held = {x.node: x for x in self.learner_.field.labels}
         for twin in [row] if self._given else self._lookup[next(_row_keys(self.X_[[row]]))]:
-            if twin not in held:
-                self.learner_.tell(twin, label)
-            elif held[twin] != label:
-                self.learner_.relabel(twin, label)
+            if twin in held and held[twin].noise != given.noise:
+                self.learner_.retract(twin)
+            if twin not in self.learner_.labels:
+                self.learner_.tell(twin, given.label, given.noise)
+            elif self.learner_.labels[twin] != given.label:
+                self.learner_.relabel(twin, given.label)
 
     def _neighbors(self, X: Array) -> Graph:
-        if len(X) < 2:
+        n = X.shape[0]
+        if n < 2:
             raise GraphError("n_samples=1: neighbours need at least two rows")
-        self._range = (X.min(axis=0), X.max(axis=0))
+        if flag(self.scale, "scale") and issparse(X):
+            raise SettingError("scale=True would fill sparse rows: pass scale=False, or dense rows")
+        self._range = None if issparse(X) else (X.min(axis=0), X.max(axis=0))
         points = self._scaled(X)
         whole_number(self.k, "k", 1)
         one_of(self.metric, "metric", ("euclidean", "cosine"))
-        self._nearest = NearestNeighbors(n_neighbors=min(self.k, len(X) - 1), metric=self.metric).fit(points)
+        self._nearest = NearestNeighbors(n_neighbors=min(self.k, n - 1), metric=self.metric).fit(points)
         self._reach = self._nearest.kneighbors()[0][:, -1]
         return nearest_neighbors(points, self.k, self.metric, self.bandwidth)
 
     def _scaled(self, X: Array) -> Array:
         """Return X with its columns scaled to [−1, 1] by the range of the training rows, where ``scale`` is set."""
-        flag(self.scale, "scale")
+        if not self.scale or self._range is None:
+            return X
         low, high = self._range
         span = np.where(high > low, high - low, np.inf)
-        return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0)) if self.scale else X
+        return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0))
 
     def _joined(self, X: Array) -> csr_array:
         """Return weights of other rows to their nearest training rows, by the kernel of the graph."""
@@ -339,7 +398,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         else:
             w = np.exp(-((d / self.bandwidth) ** 2))
         m, k = d.shape
-        return csr_array((w.ravel(), (np.repeat(np.arange(m), k), j.ravel())), shape=(m, len(self.X_)))
+        return csr_array((w.ravel(), (np.repeat(np.arange(m), k), j.ravel())), shape=(m, self.X_.shape[0]))
 
     def _rows(self, X: Any) -> IntArray:
         """Return where each row stands in the training data, or −1; told by what the rows hold, never by their number."""
@@ -387,8 +446,12 @@ def _row_keys(X: Any) -> Iterator[bytes]:
         yield X.indices[start:stop].astype(np.int64).tobytes() + X.data[start:stop].tobytes()
 
 
+def _classes_of(told: dict[int, _Given]) -> list[Any]:
+    return [given.label for given in told.values()]
+
+
 def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
-    """Return the labels, and where they are known: −1 and None mean unlabeled."""
+    """Return the labels, and where they are known: −1, None, NaN and NA mean unlabeled."""
     if y is None:
         raise ValueError(
             "this classifier requires y to be passed, but the target y is None; mark unlabeled rows with -1"
@@ -398,18 +461,23 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
         raise ValueError(f"X has {n} rows and y {len(y)} labels: give one a row, -1 where it is not known")
     if y.dtype.kind in "iuf":
         return _numbers(y)
-    if any(label == "-1" for label in y):
+    known = np.array([not is_missing(label) and not _is(label, UNLABELED) for label in y], dtype=bool)
+    if any(_is(label, "-1") for label in y[known]):
         raise LabelError(
             "y holds the text '-1': mark unlabeled rows with None (in an array of objects) or with the number -1"
         )
-    known = np.array([label is not None and label != UNLABELED for label in y], dtype=bool)
     if y.dtype == object:  # scalars of other libraries may be equal and yet be different keys
         plain = [plain_label(label) if there else None for label, there in zip(y, known, strict=True)]
         y = np.fromiter(plain, dtype=object, count=len(plain))
     return y, known
 
 
+def _is(label: Any, value: Any) -> bool:
+    return bool(np.all(label == value))
+
+
 def _numbers(y: AnyArray) -> tuple[AnyArray, BoolArray]:
+    y = np.where(np.isnan(y), UNLABELED, y) if y.dtype.kind == "f" else y
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     known = y != UNLABELED

@@ -12,10 +12,10 @@ from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
 
-VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: up to so many, up to this share of all weights
+VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: at most this number, and this share of all weights
 FAINT = 0.02  # a weight too small for that
 LARGE = 1_000_000  # numbers in a readout from which only the likely answers are tried:
-LIKELY, TRIED = 0.95, 5  # as many as make up this probability, but no more than so many
+LIKELY, TRIED = 0.95, 5  # as many as make up this probability, and at most this number
 
 
 class Why(NamedTuple):

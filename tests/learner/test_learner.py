@@ -619,3 +619,44 @@ def test_an_array_or_nothing_is_not_a_label(label):
     with pytest.raises(ag.LabelError):
         learner.tell(0, label)
     assert learner.classes == []
+
+
+@pytest.mark.parametrize("wrong", [lambda field, rows, p: 3, lambda field, rows, p: p, lambda field, rows, p: None])
+def test_a_sampler_that_gives_no_score_per_row_is_named(wrong):
+    learner = ag.Learner(ag.chain(6), wrong, first="utility", rng=0)
+    with pytest.raises(ag.SettingError, match="one number for every row"):
+        learner.ask()
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_an_oracle_that_does_not_know_sets_the_node_aside(missing):
+    learner = ag.Learner(ag.chain(6), rng=0)
+    list(learner.run(lambda node: missing if node % 2 else "even", budget=6))
+    assert sorted(learner.labels) == [0, 2, 4]
+
+
+def test_labels_told_together_may_have_noise_of_their_own():
+    one, other = (ag.Learner(ag.chain(9), noise=0.1, rng=0) for _ in range(2))
+    one.tell_all({0: "a", 4: "b", 8: "b"}, noise={4: 0.5})
+    other.tell(0, "a")
+    other.tell(4, "b", noise=0.5)
+    other.tell(8, "b")
+    np.testing.assert_allclose(one.probabilities(), other.probabilities(), atol=1e-9)
+    assert [event.noise for event in one.log] == [None, 0.5, None]
+    with pytest.raises(ag.LabelError, match="noise"):
+        one.tell_all({3: "a"}, noise=0.5)
+
+
+def test_a_group_is_alike_sure_and_open():
+    graph, truth = ag.communities((40, 40), rng=0)
+    learner = ag.Learner(graph, rng=0)
+    assert learner.group() is None
+    learner.tell_all({0: "a", 1: "a", 2: "a", 50: "b"})
+    learner.skip(60)
+    group = learner.group(10, without=[61, 62])
+    assert group.label == "b"  # the class with fewer labels
+    assert len(set(group.nodes)) == 10
+    assert not {0, 1, 2, 50, 60, 61, 62} & set(group.nodes)
+    assert min(learner.probabilities(group.nodes)[:, 1]) >= 0.9
+    assert set(truth[group.nodes]) == {1}
+    assert learner.group(10, without=range(80)) is None

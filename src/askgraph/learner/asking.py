@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Sequence
 from functools import partial
 from typing import overload
 
@@ -10,11 +10,14 @@ import numpy as np
 
 from askgraph.errors import SettingError
 from askgraph.field import Field, coding
-from askgraph.learner.events import Event
+from askgraph.learner.events import Event, checked
+from askgraph.learner.grouping import Group, alike
 from askgraph.learner.prefetch import Prefetch
-from askgraph.learner.questions import alternatives, questions
+from askgraph.learner.questions import alternatives, candidates, questions, scores
+from askgraph.learner.recall import Left, left_to_find
 from askgraph.learner.telling import Told
 from askgraph.support.arguments import whole_number
+from askgraph.types import Array
 
 
 class Asker(Told):
@@ -60,6 +63,77 @@ class Asker(Told):
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
 
+    def likeliest(self, label: Hashable, n: int = 1) -> list[Hashable]:
+        """Choose the unlabeled nodes that are most likely in a class, to find all of it; spot checks come as in :meth:`ask`.
+
+        Parameters
+        ----------
+        label : hashable
+            The class.
+        n : int
+            The number of nodes.
+
+        Returns
+        -------
+        list of hashable
+            Up to n nodes, the likeliest first, those whose turn is that of a spot check drawn at random.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "wanted", 8: "other"})
+        >>> learner.likeliest("wanted", 3)
+        [1, 2, 3]
+        """
+        n = whole_number(n, "n", 1)
+        if label not in self._history.classes:
+            raise SettingError(f"no class {label!r} yet: label a node so first")
+        space, rows = self._field.space, candidates(self._field, self._history.set_aside)
+        rest = np.sort(space.allgather(space.nodes_of(rows)))
+        p = self.probabilities()[rest, self._history.classes.index(label)]
+        ranked, chosen = rest[np.argsort(-p, kind="stable")].tolist(), list[int]()
+        for k in range(min(n, len(ranked))):
+            if self.is_spot_check(k):
+                ranked.insert(
+                    0, ranked.pop(int(np.random.default_rng([self.seed, self._answered + k]).integers(len(ranked))))
+                )
+            chosen.append(ranked.pop(0))
+        return [self.graph.name(node) for node in chosen]
+
+    def left_to_find(self, label: Hashable) -> Left:
+        """Return how many nodes of a class are found, and about how many are left.
+
+        Parameters
+        ----------
+        label : hashable
+            The class.
+
+        Returns
+        -------
+        Left
+            The number found, an estimate of those left and a 90 % range. The range rests on this: nodes that were asked for
+            were in the class at least as often as nodes drawn at random would have been.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.communities((40, 40), rng=0)[0], rng=0)
+        >>> learner.tell_all({0: "wanted", 50: "other"})
+        >>> for _ in range(50):
+        ...     (node,) = learner.likeliest("wanted")
+        ...     learner.tell(node, "wanted" if node < 40 else "other")
+        >>> left = learner.left_to_find("wanted")
+        >>> left.found, left.low <= left.value <= left.high
+        (40, True)
+        """
+        said = {self.graph.index(node): name == label for node, name in self.labels.items()}
+        drawn = checked(self._history.log)
+        classes = self._history.classes
+        rest = self._field.space.gather(~self._field.labeled)
+        expected = float(self.probabilities()[rest, classes.index(label)].sum()) if label in classes else 0.0
+        return left_to_find(list(said.values()), [node in drawn for node in said], self.graph.n_nodes, expected)
+
     def alternatives(self, n: int) -> list[Hashable]:
         """Choose nodes for several people who label at the same time, by their scores as they are now.
 
@@ -88,6 +162,38 @@ class Asker(Told):
         n = whole_number(n, "n")
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
+
+    def scores(self, nodes: Sequence[Hashable] | None = None) -> Array:
+        """Return the utility of every candidate: what :meth:`ask` compares, larger is better.
+
+        A question follows from more than scores: the first one, spot checks and those of ``explore`` are drawn at random, small
+        components wait, and hubs are asked for less often. Where an engine estimates summaries ("iterative", "gpu-sparse",
+        "petsc"), scores of given nodes, and of up to 1,500 candidates, are exact, others are estimates; a sampler that looks
+        ahead takes one solve per node.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+
+        Returns
+        -------
+        array
+            One score per node; NaN for a node that is labeled or set aside, and 0 for every candidate of
+            ``utility="random"``.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), "sigma", rng=0)
+        >>> learner.tell(0, "left")
+        >>> scores = learner.scores()
+        >>> scores.shape, bool(np.isnan(scores[0])), int(np.nanargmax(scores)) == learner.ask()
+        ((5,), True, True)
+        """
+        wanted = None if nodes is None else self._indices(nodes)
+        self._field, found = scores(self._field, self.settings, self._history.set_aside, wanted)
+        return found
 
     def prefetch(self) -> None:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
@@ -126,6 +232,58 @@ class Asker(Told):
     def prefetching(self) -> bool:
         """Whether :meth:`prefetch` is still at work."""
         return self._prefetch is not None and self._prefetch.running
+
+    def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
+        """Return nodes that look alike and are predicted alike with a probability of 0.9 or more, to be confirmed together.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes, at most.
+        without : collection of hashable
+            Nodes to leave out.
+
+        Returns
+        -------
+        Group or None
+            The nodes and the label predicted for them; None where there are not two such nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.communities((30, 30), rng=0)[0], rng=0)
+        >>> learner.tell_all({0: "left", 1: "left", 40: "right", 41: "right"})
+        >>> group = learner.group(6)
+        >>> for node in group.nodes:
+        ...     learner.tell(node, group.label)
+        >>> len(learner.labels)
+        10
+        """
+        n = whole_number(n, "n", 2)
+        if not self._history.classes or not self._field.held:
+            return None
+        open_ = self._field.space.gather(~self._field.labeled)
+        open_[[*self._history.set_aside, *(self.graph.index(node) for node in without)]] = False
+        p = self.probabilities()
+        label, nodes = alike(self.graph, p, open_, self._field.counts, n)
+        if nodes.size < 2:
+            return None
+        chance = float(p[nodes, label].mean())
+        return Group(self._history.classes[label], [self.graph.name(node) for node in nodes.tolist()], chance)
+
+    def stop_prefetch(self) -> None:
+        """Stop :meth:`prefetch`, if it is at work, for a learner that is not needed any longer.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.prefetch()
+        >>> learner.stop_prefetch()
+        >>> learner.prefetching
+        False
+        """
+        self._forget_questions()
 
     def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
         field = awaiting.answered(label)

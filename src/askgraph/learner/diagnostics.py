@@ -70,10 +70,16 @@ def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
 
     ``predicted`` and ``told`` are class indices of the audited nodes: as predicted, and as told.
     """
+    return list(findings(field, predicted, told).values())
+
+
+def findings(field: Field, predicted: IntArray, told: IntArray) -> dict[str, str]:
+    """Return the sentences of ``advice`` by what they are about: "fit", "rare" classes, parts that are "untold"."""
     counts = field.counts[field.counts > 0]
-    fit = _judged(predicted, told) if told.size >= ENOUGH else _in_doubt(field)
-    found = [fit, _rarity(counts), _untold(field)] if counts.sum() >= ENOUGH else [fit]
-    return [sentence for sentence in found if sentence]
+    found = {"fit": _judged(predicted, told) if told.size >= ENOUGH else _in_doubt(field)}
+    if counts.sum() >= ENOUGH:
+        found |= {"rare": _rarity(counts), "untold": _untold(field)}
+    return {about: sentence for about, sentence in found.items() if sentence}
 
 
 def _judged(predicted: IntArray, told: IntArray) -> str:

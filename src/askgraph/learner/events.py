@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -116,15 +116,22 @@ class Step:
         return self.ask_seconds + self.tell_seconds
 
 
-def kept_apart(log: Sequence[Event], kind: Literal["audit", "skip"]) -> dict[int, Hashable]:
-    """Return {node: label} of this kind of event, without nodes that were labeled or retracted since."""
-    apart: dict[int, Hashable] = {}
-    for event in log:
-        if event.kind == kind:
-            apart[event.node] = event.label
-        elif event.kind in ("tell", "retract"):
-            apart.pop(event.node, None)
-    return apart
+class KeptApart:
+    """Nodes that are not asked for, {node: label}: skipped, or audited, and not labeled or retracted since."""
+
+    def __init__(self, log: Iterable[Event] = ()) -> None:
+        self.skipped: dict[int, Hashable] = {}
+        self.audited: dict[int, Hashable] = {}
+        for event in log:
+            self.add(event)
+
+    def add(self, event: Event) -> None:
+        """Take note of one more event."""
+        if event.kind in ("tell", "retract"):
+            self.skipped.pop(event.node, None)
+            self.audited.pop(event.node, None)
+        elif event.kind in ("skip", "audit"):
+            (self.skipped if event.kind == "skip" else self.audited)[event.node] = event.label
 
 
 def checked(log: Sequence[Event]) -> dict[int, tuple[Hashable, Hashable]]:

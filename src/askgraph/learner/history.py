@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from askgraph.learner.events import Event, kept_apart
+from askgraph.learner.events import Event, KeptApart
 from askgraph.types import IntArray
 
 
@@ -28,11 +28,15 @@ class History:
         The events, oldest first.
     """
 
+    declared: list[Hashable]
+    classes: list[Hashable]
+
     def __init__(self, declared: Sequence[Hashable]) -> None:
         self.declared = list(declared)
         self.classes = list(declared)
         self.log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
+        self._apart = KeptApart()
 
     @property
     def orders(self) -> tuple[tuple[Hashable, ...], ...]:
@@ -50,6 +54,7 @@ class History:
             The classes before each event, and the classes now.
         """
         self.log = list(log)
+        self._apart = KeptApart(self.log)
         *self._orders, self.classes = map(list, orders)
 
     def append(self, event: Event, classes: list[Hashable]) -> None:
@@ -63,6 +68,7 @@ class History:
             The classes after the event.
         """
         self.log.append(event)
+        self._apart.add(event)
         self._orders.append(self.classes)
         self.classes = classes
 
@@ -74,7 +80,9 @@ class History:
         tuple of Event and list
             The event, and the classes before the event.
         """
-        return self.log.pop(), self._orders.pop()
+        event, before = self.log.pop(), self._orders.pop()
+        self._apart = KeptApart(self.log)
+        return event, before
 
     def classes_with(self, *labels: Hashable) -> list[Hashable]:
         """Return the classes and, after them, the labels that are not among the classes.
@@ -99,11 +107,11 @@ class History:
     @property
     def set_aside(self) -> set[int]:
         """The nodes that are not asked for: skipped, or kept apart for an audit."""
-        return {*kept_apart(self.log, "skip"), *kept_apart(self.log, "audit")}
+        return {*self._apart.skipped, *self._apart.audited}
 
     @property
     def audits(self) -> tuple[IntArray, IntArray]:
         """The audited nodes, and the index of each node's class in ``classes``; -1 for a class that is not there."""
-        apart = kept_apart(self.log, "audit")
+        apart = self._apart.audited
         places = [self.classes.index(label) if label in self.classes else -1 for label in apart.values()]
         return np.array(list(apart), dtype=np.int64), np.array(places, dtype=np.int64)

@@ -13,17 +13,18 @@ from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import SettingError
 from askgraph.field import Field
 from askgraph.graph import Graph
+from askgraph.graph.sources import is_missing
 from askgraph.learner import saving
-from askgraph.learner.asking import Asker
 from askgraph.learner.events import Event, Step, replay
-from askgraph.learner.features import Features, check_sampler, join_features
+from askgraph.learner.features import Features, check_sampler
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.settings import Schedule, Settings
+from askgraph.learner.showing import Shown
 from askgraph.learner.suggestions import Suggestions
-from askgraph.learner.tuning import ALONE, Tuner, chooses, named_graphs
+from askgraph.learner.tuning import Tuner, chooses, joined_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
@@ -33,7 +34,7 @@ from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
 
-class Learner(Asker):
+class Learner(Shown):
     """Which node should I label next, and what are all the others?
 
     A node is called by its name, or by its index where the graph has no names. A label is any hashable value except None
@@ -88,6 +89,10 @@ class Learner(Asker):
     ['left', 'left', 'left', 'right', 'right']
     """
 
+    graph: Graph
+    settings: Settings
+    seed: int
+
     def __init__(
         self,
         graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
@@ -131,7 +136,7 @@ class Learner(Asker):
             hubs=hubs,
             spot_checks=spot_checks,
         )
-        graphs, linear = _joined(graph, features, tune)
+        graphs, linear = joined_graphs(graph, features, tune)
         self._begin(graphs, settings, engine, as_seed(rng), declared_classes(classes), features=linear)
 
     def _begin(
@@ -163,10 +168,6 @@ class Learner(Asker):
             return engine
         return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
 
-    def __repr__(self) -> str:
-        labels, engine = len(self.labels), self._field.prior.name
-        return f"Learner({self.graph.n_nodes} nodes, {labels} labels, {len(self.classes)} classes, engine={engine!r})"
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prefetch": None}  # a thread cannot be pickled
 
@@ -176,7 +177,7 @@ class Learner(Asker):
         Parameters
         ----------
         oracle : callable
-            A function that takes a node and returns its label, or None to set the node aside, which spends no budget.
+            A function that takes a node and returns its label, or None (NaN, NA) to set the node aside, which spends no budget.
         budget : int
             The number of labels.
 
@@ -204,7 +205,7 @@ class Learner(Asker):
             if node is None:
                 return
             label = oracle(node)
-            if label is None:
+            if is_missing(label):
                 self.skip(node)
                 continue
             start = time.perf_counter()
@@ -257,6 +258,17 @@ class Learner(Asker):
         -------
         Learner
             The learner. Where the file has no state, everything that was told is told again.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> from tempfile import TemporaryDirectory
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> with TemporaryDirectory() as folder:
+        ...     learner.save(f"{folder}/work.npz")
+        ...     ag.Learner.load(f"{folder}/work.npz").labels
+        {0: 'left', 4: 'right'}
         """
         with reading(path, "a saved learner", "restore it from a copy, or save it again"):
             return cls._restored(saving.read(path))
@@ -276,18 +288,3 @@ class Learner(Asker):
         if learner._tuner is not None:
             learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
         return learner
-
-
-def _joined(graph: Any, features: Any, tune: bool) -> tuple[dict[str, Graph], Features | None]:
-    """Return {name: graph} and the linear part of the field, of a graph, of a graph and features, or of features alone."""
-    if features is None:
-        if graph is None:
-            raise SettingError("what joins the nodes? give a graph, features, or both")
-        return named_graphs(graph, tune), None
-    if isinstance(features, Features):
-        return named_graphs(graph, tune), features
-    given = {} if graph is None else named_graphs(graph, tune)
-    if len(given) > 1:
-        raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
-    joined, linear = join_features(next(iter(given.values()), None), features)
-    return {next(iter(given), ALONE): joined}, linear

@@ -10,8 +10,8 @@ from askgraph.field import Field
 from askgraph.learner.hubs import ordinary, turn_of_others
 from askgraph.learner.settings import Settings
 from askgraph.learner.waiting import ready
-from askgraph.types import IntArray
-from askgraph.utilities.shortlist import shortlist
+from askgraph.types import Array, IntArray
+from askgraph.utilities.shortlist import EXACT_UP_TO, shortlist
 
 
 def candidates(field: Field, aside: Collection[int]) -> IntArray:
@@ -53,6 +53,23 @@ def alternatives(field: Field, settings: Settings, aside: Collection[int], n: in
     rows = rows if settings.passive else _ready(field, settings, rows)
     drawn = np.random.default_rng(seed).permutation(np.sort(prior.space.allgather(prior.space.nodes_of(rows))))[:n]
     return [int(node) for node in drawn]
+
+
+def scores(
+    field: Field, settings: Settings, aside: Collection[int], nodes: IntArray | None = None
+) -> tuple[Field, Array]:
+    """Return the score of every node, or of some, NaN where a node is no candidate; and the field with what was solved for them."""
+    space, rows = field.space, candidates(field, aside)
+    if nodes is not None:
+        rows = rows[space.put(space.zeros(dtype=bool), nodes, True)[rows]]
+    reads = settings.criterion.summaries and not settings.passive
+    if reads and not field.prior.exact and (nodes is not None or space.count(rows) <= EXACT_UP_TO):
+        field = field.sharpen(space.allgather(space.nodes_of(rows)))
+    found = space.zeros() + np.nan
+    if space.count(rows):
+        found[rows] = 0.0 if settings.passive else settings.score(field, rows)
+    every = space.gather(found)
+    return field, every if nodes is None else every[nodes]
 
 
 def _ready(field: Field, settings: Settings, rows: IntArray) -> IntArray:

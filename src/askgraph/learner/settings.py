@@ -162,8 +162,15 @@ class Settings:
             )
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
             scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect, shares)
+        if getattr(scores, "shape", None) != (rows.size,):
+            came = getattr(scores, "shape", None) or repr(scores)
+            raise SettingError(f"{self._name}: gave {came} for {rows.size} rows; return one number for every row")
         self._check_finite(field, rows, scores)
         return scores
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.utility, "__name__", type(self.utility).__name__))
 
     def _check_finite(self, field: Field, rows: IntArray, scores: Array) -> None:
         odd = field.space.count(rows[~np.isfinite(scores)])
@@ -172,8 +179,7 @@ class Settings:
         if isinstance(self.utility, str):
             advice = "the weights are too far from 1, or from each other: divide them by a typical one, or raise delta"
             raise ConvergenceError(f"{self.utility}: {odd} scores are not finite numbers; {advice}")
-        name = getattr(self.utility, "__name__", type(self.utility).__name__)
-        raise SettingError(f"{name}: {odd} scores are NaN or infinite; return a finite number for every row")
+        raise SettingError(f"{self._name}: {odd} scores are NaN or infinite; return a finite number for every row")
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values; raise an error for a function of the user's own, which cannot be saved."""

@@ -35,6 +35,7 @@ PRIOR = 4.0  # audited labels that the estimate from the other labels counts as,
 JEFFREYS = 0.25  # added to both parameters of the beta distribution, so that a range is never empty
 AUDITED, ASKED = 2, 3  # times the target: too early to stop if the range ends above that, with and without an audit
 TAILS = (0.05, 0.95)  # the quantiles at which the range ends
+MOST_TIMES = 1000.0  # times the labels so far: beyond, no forecast is made
 SMALLEST_TARGET = 1e-9  # an expected error below it is not asked for in earnest
 
 
@@ -133,6 +134,24 @@ def enough(error: Error, target: float) -> str | None:
         return None
     advice = "" if error.audited else "; an audit, labels of items drawn at random, would make that sure"
     return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
+
+
+def labels_until_enough(error: Error, held: int, target: float) -> tuple[int, int] | None:
+    """Return how many more labels it takes until ``enough`` says so: if the error falls as 1/t, and if it falls as 1/√t.
+
+    What the range leaves open beyond the error shrinks as 1/√t in both cases. None if even a thousand times the labels do not do.
+    A rule of thumb, as :func:`more_labels`.
+    """
+    times = np.geomspace(1, MOST_TIMES, 2000)
+    widest = (AUDITED if error.audited else ASKED) * target
+    found = []
+    for power in (1.0, 0.5):
+        value = error.value * times**-power
+        done = (value <= target) & (value + (error.high - error.value) * times**-0.5 <= widest)
+        if not done.any():
+            return None
+        found.append(int(np.ceil(held * (times[done.argmax()] - 1))))
+    return found[0], found[1]
 
 
 def _left_out_error(field: Field) -> float:

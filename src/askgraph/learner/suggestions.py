@@ -94,7 +94,7 @@ class Suggestions:
 
     def __init__(self) -> None:
         self.by_source: dict[str, dict[int, tuple[Hashable, float | None]]] = {}
-        self.version = 0  # grows with every change
+        self.version: int = 0  # grows with every change
 
     def __bool__(self) -> bool:
         return bool(self.by_source)

@@ -68,7 +68,12 @@ class Told(Predictor):
         self._done(event, classes)
         self._questions = known
 
-    def tell_all(self, labels: Mapping[Any, Hashable], predicted: Mapping[Any, Hashable] | None = None) -> None:
+    def tell_all(
+        self,
+        labels: Mapping[Any, Hashable],
+        predicted: Mapping[Any, Hashable] | None = None,
+        noise: Mapping[Any, float] | None = None,
+    ) -> None:
         """Tell many labels at once, which takes one factorization instead of one solve per label.
 
         Parameters
@@ -77,6 +82,8 @@ class Told(Predictor):
             {node: label}, for nodes that are not labeled.
         predicted : mapping, optional
             {node: label predicted before}, for those of the nodes that were spot checks.
+        noise : mapping, optional
+            {node: label noise}, for those of the labels whose noise is not that of the learner; see :meth:`tell`.
 
         Examples
         --------
@@ -86,17 +93,19 @@ class Told(Predictor):
         >>> learner.classes
         ['left', 'right']
         """
-        for given, name in ((labels, "labels"), ({} if predicted is None else predicted, "predicted")):
-            if not isinstance(given, Mapping):
+        for given, name in ((labels, "labels"), (predicted, "predicted"), (noise, "noise")):
+            if not isinstance(given, Mapping) and (given is not None or name == "labels"):
                 raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")
         told = {self.graph.index(node): plain_label(label) for node, label in labels.items()}
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
         classes = self._history.classes_with(*told.values())
-        new = [Label(at, classes.index(label), self._field.noise) for at, label in told.items()]
+        gamma = {self.graph.index(node): checked_noise(value) for node, value in (noise or {}).items()}
+        place = {label: k for k, label in enumerate(classes)}
+        new = [Label(at, place[label], gamma.get(at, self._field.noise)) for at, label in told.items()]
         before = {self.graph.index(node): plain_label(label) for node, label in (predicted or {}).items()}
-        events = [Event("tell", at, label, predicted=before.get(at)) for at, label in told.items()]
+        events = [Event("tell", at, told[at], noise=gamma.get(at), predicted=before.get(at)) for at in told]
         field = self._field.extended(new, len(classes))
         self._field = self._tuned(field, [*self._history.log, *events], at_once=True)
         for event in events:

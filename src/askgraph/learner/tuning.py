@@ -15,7 +15,7 @@ from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.graph.combine import merge
 from askgraph.learner.events import Event, told_when
-from askgraph.learner.features import Features, make_prior
+from askgraph.learner.features import Features, join_features, make_prior
 from askgraph.learner.settings import Settings
 from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
@@ -222,3 +222,18 @@ def _check_alike(one: str, a: Graph, other: str, b: Graph) -> None:
         raise GraphError(
             f"node {at} is {a.name(at)!r} in {one!r} and {b.name(at)!r} in {other!r}: give both the same names, in the same order"
         )
+
+
+def joined_graphs(graph: Any, features: Any, tune: bool) -> tuple[dict[str, Graph], Features | None]:
+    """Return {name: graph} and the linear part of the field, of a graph, of a graph and features, or of features alone."""
+    if features is None:
+        if graph is None:
+            raise SettingError("what joins the nodes? give a graph, features, or both")
+        return named_graphs(graph, tune), None
+    if isinstance(features, Features):
+        return named_graphs(graph, tune), features
+    given = {} if graph is None else named_graphs(graph, tune)
+    if len(given) > 1:
+        raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
+    joined, linear = join_features(next(iter(given.values()), None), features)
+    return {next(iter(given), ALONE): joined}, linear

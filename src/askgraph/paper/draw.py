@@ -14,7 +14,7 @@ from askgraph.paper.run import Results
 from askgraph.simulate.curves import STYLES, canvas, draw_curves, fit, name_ends, save
 from askgraph.types import Array, IntArray
 
-SIDES = {"proposed in the paper": (*PROPOSED, "random"), "the methods of others": OTHERS}
+SIDES: dict[str, tuple[str, ...]] = {"proposed in the paper": (*PROPOSED, "random"), "the methods of others": OTHERS}
 READOUT_TITLES = {"map": "the paper's readout", "mass": "class-mass readout"}
 Times = Mapping[tuple[str, str], Array]  # seconds of each question and its update, by (graph, sampler)
 

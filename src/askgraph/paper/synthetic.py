@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ ON_GRIDS_WITH_EER = tuple(
     Reading({**reading.settings, "EER's field": words}, {**reading.how, "eer": eer})
     for reading, (words, eer) in product(ON_GRIDS, {"±1": "eer", "{0, 1}": "eer01"}.items())
 )
-OF_GRIDS = {
+OF_GRIDS: dict[str, Any] = {
     "reads": on_each("", "plain", data=tuple(GRIDS.values())),
     "readings": ON_GRIDS,
     "figures": (1, FIGURE_OF["grid"]),
@@ -43,7 +44,7 @@ ON_MIXINGS = tuple(
     Reading({"the mixing of the LFR graph": f"{mixing:g}", "delta": delta}, {"on": _of_mixing(mixing, delta)})
     for mixing, delta in product(sorted(MIXINGS, reverse=True), ("tuned", "0.005"))
 )
-OF_MIXINGS = {
+OF_MIXINGS: dict[str, Any] = {
     "reads": (
         *on_each("", "plain", data=[reading.how["on"] for reading in ON_MIXINGS]),
         *on_each("", data=[f"lfr mixing {mixing:g}" for mixing in MIXINGS]),

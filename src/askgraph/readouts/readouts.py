@@ -262,9 +262,11 @@ def _sharpness(space: Space, p: Array, heard: Array, unlabeled: BoolArray) -> fl
     aim = aims.mean()
     logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
     low, high = np.log(SHARPNESS)
+    scores, ones = np.empty_like(logs), np.ones((logs.shape[1], 1))
     for _ in range(20):
         middle = (low + high) / 2
-        unsure = (1 / coding.row_sums(np.exp(np.exp(middle) * logs))).mean() < aim
+        np.exp(np.multiply(logs, np.exp(middle), out=scores), out=scores)
+        unsure = (1 / (scores @ ones)).mean() < aim
         low, high = (middle, high) if unsure else (low, middle)
     return float(np.exp((low + high) / 2))
 

@@ -234,18 +234,19 @@ class Evidence:
         counted, rows = self.counted, np.arange(self.place.size)
         if self.seen.size < 2 or not counted.any():
             return np.zeros(TEMPERATURES.size)
-        scores = [self.scores(tau, plain) for tau in TEMPERATURES]
-        chances = np.array([s[rows, self.place] / s.sum(axis=1) for s in scores])
+        scores = self.scores(TEMPERATURES[:, None, None], plain)
+        chances = scores[:, rows, self.place] / scores.sum(axis=-1)
         return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
 
-    def scores(self, tau: float, plain: bool) -> Array:
+    def scores(self, tau: float | Array, plain: bool) -> Array:
         """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
         logs, own = tau * self._logs(plain), np.eye(self.seen.size)[self.place]
         if not plain:
             others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
-            logs = logs + np.log(coding.frequencies(others, self.classes))
+            logs += np.log(coding.frequencies(others, self.classes))
         logs = np.where(self.counts > own, logs, NEVER)
-        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+        logs -= logs.max(axis=-1, keepdims=True)
+        return np.asarray(np.exp(logs, out=logs))
 
     def _logs(self, plain: bool) -> Array:
         votes = np.log(np.maximum(self.left.votes[:, self.seen], 0.0) + NOTHING)

@@ -12,6 +12,7 @@ import numpy as np
 from askgraph.errors import FileError
 from askgraph.simulate.records import by_sampler
 from askgraph.simulate.runs import Record
+from askgraph.support.notebook import pyplot
 from askgraph.types import Array
 
 # One style per sampler, on every figure: no two share a color, and colors that are close to color-blind readers differ in marker.
@@ -58,11 +59,8 @@ def accuracies(runs: Sequence[Record]) -> Array:
 
 def canvas(rows: int, columns: int, size: Size) -> tuple[Any, Any]:
     """Return a figure and its panels, one row of columns after another, which share their axes."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
+    plt = pyplot()
+    plt.switch_backend("Agg")
     plt.rcParams["svg.hashsalt"] = "askgraph"  # the same figure is the same file
     figure, axes = plt.subplots(
         rows, columns, figsize=size, dpi=150, layout="constrained", sharex=True, sharey=True, squeeze=False
@@ -141,9 +139,7 @@ def _color(words: str) -> str:
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write a figure to a file whose suffix says the format, and close the figure."""
-    from matplotlib import pyplot as plt
-
-    path = Path(path)
+    plt, path = pyplot(), Path(path)
     kinds = figure.canvas.get_supported_filetypes()
     if path.suffix.lstrip(".") not in kinds:
         raise FileError(f"{path}: cannot draw that kind of file; end the name in .png, .svg or .pdf")

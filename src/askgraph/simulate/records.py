@@ -26,6 +26,8 @@ def run_of(record: Record) -> Run:
 class Lines:
     """A file with one JSON object per line, appended one by one, so that a killed command can go on where it was."""
 
+    path: Path
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 

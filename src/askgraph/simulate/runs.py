@@ -32,7 +32,7 @@ from askgraph.readouts import Readout
 from askgraph.simulate.compared import COMPARED
 from askgraph.simulate.sharded import ShardedProblem
 from askgraph.spaces.base import Space
-from askgraph.support.threads import one_thread_from_now_on
+from askgraph.support.threads import one_blas_thread, one_thread_from_now_on
 from askgraph.types import AnyArray
 
 Record = dict[str, Any]
@@ -191,8 +191,9 @@ def simulate_together(
         curve["nodes"].append(problem.graph.index(step.node))
         curve["ask_seconds"].append(round(step.ask_seconds, 6))
         curve["tell_seconds"].append(round(step.tell_seconds, 6))
-        for accuracy, readout in zip(accuracies, readouts, strict=True):
-            accuracy.append(_accuracy(learner.field, readout, codes))
+        with one_blas_thread():  # products here are small: a second thread would only wait, and keep a core busy
+            for accuracy, readout in zip(accuracies, readouts, strict=True):
+                accuracy.append(_accuracy(learner.field, readout, codes))
     same = {"engine_used": learner.field.prior.name, "versions": versions(), **curve}
     return [{**asdict(run), **same, "accuracy": accuracy} for run, accuracy in zip(runs, accuracies, strict=True)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,11 @@ from askgraph.errors import AskgraphError, FileError
 
 LOCKED_BYTE = 2**30  # position of the one byte that Windows locks, beyond anything written
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)  # Windows has none
+UNSAFE = re.compile(
+    r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-\udfff]'
+)  # in no name of a file, on any system
+RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # names that Windows keeps for devices
+LONGEST_NAME = 100  # characters of the name of a file
 LINK, MANY_NAMES = "a link", "a file of several names (a hard link)"
 MAX_UNPACKED_BYTES, MAX_RATIO = 2**26, 200  # a file that unpacks to more bytes and to more times its size is refused
 
@@ -67,6 +73,16 @@ def name_odd_file(path: Path) -> str | None:
     if stat.S_ISREG(found.st_mode):
         return MANY_NAMES if found.st_nlink > 1 else None
     return {stat.S_IFLNK: LINK, stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(found.st_mode), "a pipe or a device")
+
+
+def safe_name(name: str) -> str:
+    """Return a name for a file or a folder that every system takes, and that leads to no other folder.
+
+    >>> safe_name("a/b: c?"), safe_name(".."), safe_name("nul.txt")
+    ('a_b_ c_', '_', 'nul.txt_')
+    """
+    plain = UNSAFE.sub("_", name)[:LONGEST_NAME].strip(". ") or "_"
+    return f"{plain}_" if RESERVED.fullmatch(plain) else plain
 
 
 def open_no_follow(path: str, flags: int) -> int:
