@@ -1,0 +1,175 @@
+"""Askgraph's samplers as a query strategy of scikit-activeml, for a loop that is there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askgraph.errors import MissingExtraError
+from askgraph.estimator import UNLABELED, GraphClassifier
+from askgraph.learner.labels import plain_label
+from askgraph.learner.questions import scores as scores_of
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+PARAMETERS = (
+    "utility",
+    "graph",
+    "k",
+    "metric",
+    "bandwidth",
+    "scale",
+    "linear",
+    "delta",
+    "doubt",
+    "form",
+    "readout",
+    "engine",
+)
+
+
+def _strategy() -> type:
+    """Return the class, which inherits from one of scikit-activeml's: it is made when it is first asked for."""
+    try:
+        from skactiveml.base import SingleAnnotatorPoolQueryStrategy
+        from skactiveml.utils import MISSING_LABEL, is_labeled
+    except ImportError:
+        raise MissingExtraError('scikit-activeml is not installed: pip install "askgraph[activeml]"') from None
+
+    class GraphQueryStrategy(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]  # scikit-activeml has no types
+        """Ask for the sample whose label is expected to change a Gaussian field on a graph of the samples most.
+
+        All of X makes the graph, labeled or not, so pass the whole pool. Nodes of a batch are chosen one after another, each as
+        if those before it were labeled and their answers pending.
+
+        Parameters
+        ----------
+        utility : str, Criterion or callable
+            The sampler, as in :class:`askgraph.Learner`.
+        graph, k, metric, bandwidth, scale, linear, delta, doubt, form, readout, engine
+            As in :class:`askgraph.GraphClassifier`.
+        missing_label : scalar, str, None or NaN
+            What y has where a label is not known.
+        random_state : int, RandomState or None
+            The seed.
+
+        Examples
+        --------
+        >>> from askgraph.clients.activeml import GraphQueryStrategy
+        >>> strategy = GraphQueryStrategy(k=2, random_state=0)  # doctest: +SKIP
+        >>> strategy.query([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, np.nan, np.nan, np.nan, np.nan])  # doctest: +SKIP
+        array([4])
+        """
+
+        def __init__(
+            self,
+            utility: Any = "influence",
+            graph: str = "neighbors",
+            k: int = 10,
+            metric: str = "euclidean",
+            bandwidth: Any = "self-tuning",
+            scale: bool = False,
+            linear: bool = False,
+            delta: float | None = None,
+            doubt: Any = "sqrt",
+            form: str = "printed",
+            readout: Any = "cautious",
+            engine: Any = "auto",
+            missing_label: Any = MISSING_LABEL,
+            random_state: Any = None,
+        ) -> None:
+            super().__init__(missing_label=missing_label, random_state=random_state)
+            self.utility = utility
+            self.graph = graph
+            self.k = k
+            self.metric = metric
+            self.bandwidth = bandwidth
+            self.scale = scale
+            self.linear = linear
+            self.delta = delta
+            self.doubt = doubt
+            self.form = form
+            self.readout = readout
+            self.engine = engine
+
+        def query(
+            self, X: Any, y: Any, candidates: Any = None, batch_size: int = 1, return_utilities: bool = False
+        ) -> IntArray | tuple[IntArray, Array]:
+            """Choose the samples to label next.
+
+            Parameters
+            ----------
+            X : array
+                All samples, one row each, labeled or not.
+            y : array
+                One label per sample, ``missing_label`` where it is not known.
+            candidates : array, optional
+                The indices of the samples that may be chosen, or such samples themselves; by default the unlabeled ones.
+            batch_size : int
+                The number of samples to choose.
+            return_utilities : bool
+                Whether to return the scores that they were chosen by too.
+
+            Returns
+            -------
+            indices : array of int
+                The samples chosen: indices into X, or into ``candidates`` where those are samples.
+            utilities : array
+                With ``return_utilities``, one row per sample chosen and one score per sample, NaN for those that could not be
+                chosen.
+            """
+            checked = self._validate_data(X, y, candidates, batch_size, return_utilities, reset=True)
+            X, y, candidates, batch_size, return_utilities = checked
+            rows, at = self._transform_candidates(candidates, X, y)
+            codes = _codes(y, is_labeled(y, self.missing_label_))
+            if at is not None:
+                chosen, scores = self._chosen(X, codes, at, batch_size)
+            else:
+                at, more = _places(X, rows)
+                codes = np.concatenate([codes, np.full(len(more), UNLABELED)])
+                chosen, scores = self._chosen(np.concatenate([X, more]), codes, at, batch_size)
+                chosen, scores = np.array([np.flatnonzero(at == node)[0] for node in chosen]), scores[:, at]
+            return (chosen, scores) if return_utilities else chosen
+
+        def _chosen(self, X: Array, codes: IntArray, at: IntArray, batch_size: int) -> tuple[IntArray, Array]:
+            """Return the samples chosen, one after another, and the scores that each was chosen by."""
+            codes, at = codes.copy(), np.unique(at)
+            codes[at] = UNLABELED  # a labeled sample that is asked for again counts as if it had no label yet
+            options = {name: getattr(self, name) for name in PARAMETERS}
+            seed = int(self.random_state_.randint(2**31))
+            learner = GraphClassifier(**options, random_state=seed).fit(X, codes).learner_
+            rng, field, settings = np.random.default_rng(seed), learner.field, learner.settings
+            chosen, scores = np.empty(min(batch_size, at.size), dtype=np.int64), np.full((batch_size, len(X)), np.nan)
+            for k in range(chosen.size):
+                left = np.setdiff1d(at, chosen[:k])
+                field, scores[k, left] = scores_of(field, settings, (), left)
+                best = left[scores[k, left] >= scores[k, left].max()]
+                chosen[k] = rng.choice(best)
+                field = field.await_answer(int(chosen[k]))
+            return chosen, scores[: chosen.size]
+
+    GraphQueryStrategy.__qualname__ = "GraphQueryStrategy"
+    return GraphQueryStrategy
+
+
+def _codes(y: AnyArray, labeled: BoolArray) -> IntArray:
+    """Return the number of each label's class, so that any label will do, −1 too."""
+    codes, seen = np.full(len(y), UNLABELED), dict[Any, int]()
+    for at in np.flatnonzero(labeled).tolist():
+        codes[at] = seen.setdefault(plain_label(y[at]), len(seen))
+    return codes
+
+
+def _places(X: Array, rows: Array) -> tuple[IntArray, Array]:
+    """Return where these samples stand in X, or after it, and those that are not in X."""
+    place = {row.tobytes(): at for at, row in enumerate(X)}
+    new = [row for row in rows if row.tobytes() not in place]
+    place.update({row.tobytes(): len(X) + at for at, row in enumerate(new)})
+    return np.array([place[row.tobytes()] for row in rows]), np.array(new).reshape(-1, X.shape[1])
+
+
+def __getattr__(name: str) -> Any:
+    if name != "GraphQueryStrategy":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made = _strategy()
+    return made

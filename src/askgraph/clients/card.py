@@ -1,0 +1,136 @@
+"""A labeling card for notebooks: the question of a project, with the keys of the page, saved to the same project file."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from askgraph.errors import AskgraphError, MissingExtraError
+from askgraph.workbench import report
+from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.store import Item
+
+LARGEST_IMAGE = 5_000_000  # bytes that go to the browser with a question
+
+
+def question(project: Project, who: str, place: int | None, note: str | None = None) -> dict[str, Any]:
+    """Return what the card shows: the item at this place, or that nothing is left."""
+    answers, given = project.answers, Counter(project.answers.labels.values())
+    keys, last = answers.naming.keys(answers.classes), answers.last(who)
+    item = None if place is None else project.item(place)
+    return {
+        "project": project.about["project"],
+        "item": None if item is None else _shown(project, item),
+        "classes": [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes],
+        "suggested": [] if place is None else report.suggested(project, place),
+        "labels": len(answers.labels),
+        "items": project.n_items,
+        "finished": project.finished,
+        "undo": None if last is None else f"{project.title(project.item(last.item))} is {last.label or last.kind}",
+        "note": note,
+    }
+
+
+def _shown(project: Project, item: Item) -> dict[str, Any]:
+    fields = {name: value for name, value in item.fields.items() if value is not None}
+    return {"id": item.id, "title": project.title(item), "fields": fields, "image": _picture(project, item)}
+
+
+def _picture(project: Project, item: Item) -> str | None:
+    """Return the image of an item as a data address; None unless it lies in the project's folder of images and is small."""
+    folder = project.about["images"]
+    if folder is None or item.image is None:
+        return None
+    try:
+        root, path = Path(folder).resolve(), (Path(folder) / item.image).resolve()
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        if not path.is_relative_to(root) or not kind.startswith("image/") or path.stat().st_size > LARGEST_IMAGE:
+            return None
+        return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    except (OSError, ValueError):
+        return None
+
+
+def _widget() -> type:
+    """Return the class, which inherits from anywidget's: it is made when it is first asked for."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        raise MissingExtraError('anywidget is not installed: pip install "askgraph[notebook]"') from None
+
+    class LabelingCard(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget's base has no types here
+        """Label the items of a project in a notebook: one key is label, save and next.
+
+        The keys are those of the page, ``?`` lists them, and answers are saved to the project file at once. Only one program
+        can write to a project at a time: close the card before the page is served, or another card is opened.
+
+        Parameters
+        ----------
+        path : str or path
+            The project file, made by ``askgraph init`` or :meth:`askgraph.Project.create`.
+        who : str
+            The name that answers are saved under.
+
+        Attributes
+        ----------
+        project : Project
+            The open project.
+
+        Examples
+        --------
+        >>> from askgraph.clients.card import LabelingCard
+        >>> card = LabelingCard("items.ask", who="ann")  # doctest: +SKIP
+        >>> card.close()  # doctest: +SKIP
+        """
+
+        _esm = Path(__file__).with_name("card.js")
+        _css = Path(__file__).with_name("card.css")
+        shown = traitlets.Dict().tag(sync=True)
+
+        def __init__(self, path: str | os.PathLike[str], who: str = "me") -> None:
+            self._who = check_name(who, "person")
+            self._file = ExitStack()
+            self.project: Project = self._file.enter_context(Project.open(path, write=True))
+            super().__init__(shown=question(self.project, self._who, self._next()))
+            self.on_msg(self._heard)
+
+        def close(self) -> None:
+            """Close the project file, and take the card off the page."""
+            self._file.close()
+            super().close()
+
+        def _next(self) -> int | None:
+            return next(iter(self.project.ask()), None)
+
+        def _heard(self, _: Any, said: dict[str, Any], buffers: Any = None) -> None:
+            """Save what was said, and show what comes next; what cannot be saved is said on the card."""
+            note, place = None, None
+            try:
+                if said["kind"] == "undo":
+                    last = self.project.undo(self._who)
+                    place = None if last is None else last.item
+                else:
+                    self.project.say(self._who, said["item"], said["kind"], said.get("label"), said.get("seconds"))
+            except AskgraphError as error:
+                note = str(error)
+            following = question(self.project, self._who, self._next() if place is None else place, note)
+            self.shown = {
+                **following,
+                "turn": self.shown.get("turn", 0) + 1,
+            }  # never equal to the last one: the card waits for it
+
+    LabelingCard.__qualname__ = "LabelingCard"
+    return LabelingCard
+
+
+def __getattr__(name: str) -> Any:
+    if name != "LabelingCard":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made = _widget()
+    return made

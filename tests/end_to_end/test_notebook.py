@@ -1,0 +1,119 @@
+"""The labeling card in JupyterLab, in a real browser: make test-notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+import askgraph as ag
+from askgraph.workbench.items import Source
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.server,
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.skipif(os.environ.get("ASKGRAPH_NOTEBOOK") != "required", reason="make test-notebook"),
+]
+PATIENCE = 120_000  # milliseconds
+CODE = "from askgraph.clients.card import LabelingCard\ncard = LabelingCard('items.ask', who='ann')\ncard"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "items.csv").write_text("id,width\n" + "".join(f"f{k},{k % 2 * 9 + k / 10}\n" for k in range(20)))
+    ag.Project.create(tmp_path / "items.ask", Source(tmp_path / "items.csv", neighbors=3), classes=["wide", "tall"])
+    cell = {"cell_type": "code", "source": CODE, "metadata": {}, "outputs": [], "execution_count": None, "id": "card"}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    book = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "label.ipynb").write_text(json.dumps(book))
+    return tmp_path
+
+
+@pytest.fixture
+def lab(folder):
+    """A JupyterLab of its own, without a token, on a port of this machine only."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token="]
+    homes = {
+        name: str(folder / "home") for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
+    command = [sys.executable, "-m", "jupyter", "lab", *options]
+    with (folder / "lab.log").open("w") as log:
+        running = subprocess.Popen(command, cwd=folder, env={**os.environ, **homes}, stdout=log, stderr=log)
+    try:
+        yield wait_for(f"http://127.0.0.1:{port}", running, folder / "lab.log")
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+def wait_for(address, running, log):
+    until = time.monotonic() + 120
+    while time.monotonic() < until and running.poll() is None:
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=5).read()
+            return address
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(log.read_text())
+
+
+@pytest.fixture
+def page():
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert found, "no chromium here: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        opened = browser.new_page(viewport={"width": 1200, "height": 800})
+        opened.set_default_timeout(PATIENCE)
+        yield opened
+        browser.close()
+
+
+def test_items_are_labeled_in_jupyterlab_with_the_keys_of_the_page(lab, folder, page):
+    page.goto(f"{lab}/lab/tree/label.ipynb?reset")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # what is run before that is lost
+    page.locator(".jp-Notebook .jp-InputArea-editor").first.click()
+    page.keyboard.press("Shift+Enter")
+    card = page.locator(".askgraph-label")
+    card.wait_for()
+    title = card.locator(".title")
+    card.locator(".item").click()
+    asked = []
+    for key, labeled in (("1", 1), ("2", 2), ("s", 2), ("c", 2), ("x", 2)):
+        asked.append(title.inner_text())
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "was => document.querySelector('.askgraph-label .title').innerText !== was", arg=asked[-1]
+        )
+        assert f"{labeled} of 20 labeled" in card.locator(".top").inner_text()
+    page.keyboard.press("Backspace")
+    page.wait_for_function("was => document.querySelector('.askgraph-label .title').innerText === was", arg=asked[-1])
+    page.keyboard.press("n")
+    page.keyboard.type("round x")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.askgraph-label .top').innerText.includes('3 of 20')")
+    page.keyboard.press("?")
+    assert "Undo" in card.locator(".keys").inner_text()
+    card.get_by_role("button", name="tall").click()
+    page.wait_for_function("() => document.querySelector('.askgraph-label .top').innerText.includes('4 of 20')")
+    assert page.locator(".jp-Notebook .jp-Cell").first.is_visible()  # x cut no cell
+    if where := os.environ.get("ASKGRAPH_SCREENSHOT"):
+        page.screenshot(path=where)
+    with ag.Project.open(folder / "items.ask") as project:
+        said = [(a.kind, a.label) for a in project.answers.log.values()]
+        assert {a.who for a in project.answers.log.values()} == {"ann"}
+    kept = [("label", "wide"), ("label", "tall"), ("later", None), ("cannot", None), ("invalid", None), ("undo", None)]
+    assert said == [*kept, ("label", "round x"), ("label", "tall")]

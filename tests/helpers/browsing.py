@@ -1,0 +1,112 @@
+"""A real browser and the people at it, for tests of the page."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.helpers.serving import truth
+
+FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync""".split()  # noqa: SIM905 -- as on the command line
+PATIENCE = 60_000  # milliseconds; only a machine that is busy with other things needs them
+READY = """async () => { const { ready } = await import("/page/lib/session.js");
+  while (!ready()) await new Promise(requestAnimationFrame); }"""
+expect.set_options(timeout=PATIENCE)
+
+
+class Person:
+    """Somebody at a browser of their own, who remembers what they said."""
+
+    def __init__(self, browser, server, who="ann", **options):
+        self.who, self.said, self.wrong = who, [], []
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        self.context.set_default_timeout(PATIENCE)
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("console", self._hear)
+        self.fetched = []
+        self.page.on("request", lambda request: self.fetched.append(request.url))
+        self.page.goto(f"{server.url}&who={who}")
+
+    def _hear(self, message):
+        if "Content Security Policy" in message.text:
+            self.wrong.append(message.text)
+
+    def see(self, selector):
+        found = self.page.locator(selector)
+        expect(found.first).to_be_visible()
+        return found
+
+    @property
+    def item(self):
+        """The id of the item on the card."""
+        return "n" + re.search(r"point (\d+)", self.see(".card .fresh").inner_text())[1]
+
+    @property
+    def finished(self):
+        return self.page.locator(".card", has_text="All done").count() > 0
+
+    def key_of(self, label):
+        return self.page.locator(".classes .class", has_text=label).locator("kbd").inner_text()
+
+    def press(self, key):
+        """A key on the question that is shown: not before the page takes it, and the next card is waited for."""
+        card = self.ready()
+        self.page.keyboard.press(key)
+        self.turned(card)
+
+    def ready(self):
+        """Wait until the card takes keys: not in the moment in which it comes."""
+        card = self.see(".card .fresh").element_handle()
+        self.page.evaluate(READY)
+        return card
+
+    def turned(self, card):
+        new = "old => old !== document.querySelector('.fresh') && !document.querySelector('.card.sending')"
+        self.page.wait_for_function(new, arg=card)
+
+    def label(self, label=None):
+        item = self.item
+        label = label or truth(item)
+        self.press(self.key_of(label))
+        self.said.append(("label", item, label))
+        return item
+
+    def aside(self, kind, key):
+        self.said.append((kind, self.item, None))
+        self.press(key)
+
+    def undo(self):
+        self.press("Backspace")
+        self.said.append(("undo", self.item, None))
+
+    def go(self, view):
+        key = {"question": "Escape", "table": "t", "map": "m", "progress": "p", "history": "h"}[view]
+        self.page.evaluate("document.activeElement.blur()")
+        self.page.keyboard.press(key)
+        self.see(f"[data-view={view}]")
+
+    def open_and_give(self, opener, label):
+        """Another answer to any item, through its window."""
+        opener.focus()
+        self.page.keyboard.press("Enter")
+        self.see("dialog[open]")
+        item = self.page.locator("dialog").get_attribute("data-item")
+        self.page.locator("dialog .class", has_text=label).focus()
+        self.page.keyboard.press("Enter")
+        self.said.append(("label", item, label))
+        expect(self.page.locator("#notices")).to_contain_text(f"Saved as {label}")
+        return item
+
+    def export(self, words):
+        self.page.locator(".menu summary").first.click()
+        with self.page.expect_download() as found:
+            self.page.locator(".menu a", has_text=words).first.click()
+        return found.value.path().read_text(encoding="utf-8-sig")
+
+    def close(self):
+        self.context.close()
+        assert self.wrong == []
