@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.learner.settings import Settings
+from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import (
     answer_rows,
     escape_formula,
-    label_studio_tasks,
     prediction_rows,
     to_csv,
     to_json,
@@ -190,14 +190,30 @@ def test_predictions_have_what_was_promised(tmp_path):
         project.say("bob", "i4", "label", "b")
         project.say("bob", "i2", "invalid")
         rows = list(prediction_rows(project))
-    assert list(rows[0]) == ["id", "label", "probability", "predicted", "aside", "variance", "who", "p(a)", "p(b)"]
-    assert (rows[0]["label"], rows[0]["predicted"], rows[0]["who"], rows[0]["variance"]) == ("a", False, "ann, bob", 0)
-    assert (rows[1]["label"], rows[1]["predicted"], rows[1]["who"]) == ("a", True, None)
+    ours = ["label", "probability", "source", "who", "aside", "variance", "p(a)", "p(b)"]
+    assert list(rows[0]) == ["id", "text", *ours]
+    assert [row["text"] for row in rows] == [f"item {k}" for k in range(5)]
+    assert [rows[0][name] for name in ours[:6]] == ["a", rows[0]["p(a)"], "answered", "ann, bob", None, 0]
+    assert [rows[1][name] for name in ("label", "source", "who")] == ["a", "predicted", None]
     no_item = rows.pop(2)
-    assert [no_item[name] for name in ("aside", "label", "probability", "predicted")] == ["invalid", None, None, False]
+    assert [no_item[name] for name in ("aside", "label", "probability", "source")] == ["invalid", None, None, None]
     for row in rows:
-        assert row["p(a)"] + row["p(b)"] == pytest.approx(1)
-        assert row["probability"] == row[f"p({row['label']})"]
+        assert row["p(a)"] + row["p(b)"] == pytest.approx(1, abs=1e-3)
+        assert row["probability"] == row[f"p({row['label']})"] == round(row["probability"], 4)
+
+
+def test_columns_of_the_table_are_all_there_whatever_they_are_called(tmp_path):
+    about = {
+        "project": "p", "uid": "p", "classes": ["a", "b"], "images": None, "graph": [], "settings": Settings().to_json(),
+        "seed": 0, "overlap": 1, "fields": {"label": "text", "label (table)": "text", "p(a)": "number"},
+    }  # fmt: skip
+    fields = {"label": ["x", "y"], "label (table)": ["u", "v"], "p(a)": [1, 2]}
+    Store.create(tmp_path / "p.ask", Items(["1", "2"], fields, labels=["a", None]), ag.chain(2), about)
+    with Project.open(tmp_path / "p.ask") as project:
+        first, second = prediction_rows(project)
+    assert (first["label"], first["source"], second["source"]) == ("a", "imported", "predicted")
+    assert (first["label (table)"], first["label (table) (table)"], first["p(a) (table)"]) == ("x", "u", 1)
+    assert isinstance(second["p(a)"], float)
 
 
 def test_label_studio_imports_it(tmp_path):

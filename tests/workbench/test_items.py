@@ -114,7 +114,7 @@ def test_a_column_of_file_names_is_enough(tmp_path):
     assert "1 picture without an edge" in notes[0]
     short = [name.removeprefix("photos/") for name in names]
     table = write(tmp_path, "w.csv", "file\n" + "".join(f"{name}\n" for name in short))
-    with pytest.raises(SettingError, match="what joins the items"):
+    with pytest.raises(SettingError, match="what should items be compared by"):
         read_items(Source(table))
     with pytest.raises(SettingError, match=r"none of them .* name their folder with --images"):
         read_items(Source(table, image="file"))

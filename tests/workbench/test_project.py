@@ -17,7 +17,8 @@ import askgraph as ag
 from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
-from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows, to_parquet
+from askgraph.workbench.exchange import label_studio_tasks
+from askgraph.workbench.export import answer_rows, prediction_rows, to_parquet
 from askgraph.workbench.items import Items
 from askgraph.workbench.project import TELL_TOGETHER_FROM, Project
 from askgraph.workbench.store import Store
@@ -144,7 +145,9 @@ class Walk(RuleBasedStateMachine):
     def export(self):
         rows = list(prediction_rows(self.project))
         kinds, known = [(counts(self.events, k) or "?")[0] for k in range(N)], bool(self.project.answers.classes)
-        assert [row["predicted"] for row in rows] == [known and kind not in ("label", "invalid") for kind in kinds]
+        assert [row["source"] == "predicted" for row in rows] == [
+            known and kind not in ("label", "invalid") for kind in kinds
+        ]
         held = [(a.item, a.who) for k in range(N) for a in says(self.events, k).values()]
         assert sorted((row["id"], row["who"]) for row in answer_rows(self.project)) == sorted(
             (f"i{k}", w) for k, w in held

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError
 from askgraph.workbench import report
-from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows
+from askgraph.workbench.exchange import label_studio_tasks
+from askgraph.workbench.export import answer_rows, prediction_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import PART_BYTES, Store
 from tests.helpers.projects import answer, hurt, log_of, make, say

@@ -121,7 +121,7 @@ def test_commands(made, capsys, monkeypatch):
 
     monkeypatch.chdir(made)
     run = CliRunner()
-    assert "no suggestions" in run.invoke(app, ["review"]).stdout
+    assert "nothing is worth a second look" in run.invoke(app, ["review"]).stdout
     assert "gpt: 11 suggestions" in run.invoke(app, ["suggest", "gpt.csv"]).stdout
     assert "none compared with a label yet" in run.invoke(app, ["review"]).stdout
     run.invoke(app, ["tell", "n0", "low"])

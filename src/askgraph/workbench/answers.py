@@ -22,15 +22,20 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from askgraph.workbench.classes import Change, Classes
+
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
+How = Literal["group", "copy", "review"]
 LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an item put off with "later" is due again
 
 
 class Answer(NamedTuple):
     """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back.
 
-    ``predicted`` is what was predicted before, where the item was drawn at random: a spot check.
+    ``predicted`` is what was predicted before, where the item was drawn at random: a spot check. ``how`` says that the answer
+    was given to a whole group of items ("group"), to an exact copy of this item ("copy"), or on a second look ("review"). In a
+    line that was read, ``label`` and ``predicted`` are the names that the classes have now.
     """
 
     seq: int
@@ -43,6 +48,7 @@ class Answer(NamedTuple):
     seconds: float | None = None
     undoes: int | None = None
     predicted: str | None = None
+    how: How | None = None
 
 
 class Decision(NamedTuple):
@@ -65,29 +71,55 @@ class Answers:
     (Decision(label='ham', aside=None), Decision(label=None, aside=None))
     """
 
+    seq: int
+
     def __init__(self, declared: Iterable[str] = ()) -> None:
         self.seq = 0
         self.log: dict[int, Answer] = {}
         self.undone: set[int] = set()
         self.labels: dict[int, str] = {}  # item -> the label that counts, in the order in which items got theirs
         self.aside: dict[int, Kind] = {}
-        self.declared = tuple(declared)
-        self._said: dict[int, dict[str, list[Answer]]] = {}  # item -> who -> answers not undone; the last one counts
-        self._mine: dict[str, list[Answer]] = {}  # who -> answers not undone
+        self.naming = Classes(declared)
+        self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
+        self.changes = 0  # the number of lines of the log of changes
+        self._said: dict[int, dict[str, list[int]]] = {}  # item -> who -> lines not undone; the last one counts
+        self._mine: dict[str, list[int]] = {}  # who -> lines not undone
+        self._meant: dict[int, tuple[int | None, int | None]] = {}  # line -> numbers of the classes given and predicted
 
     def add(self, answer: Answer) -> tuple[Decision, Decision]:
         """Add the next line of the log; return the decision on its item before and after."""
         before = self.decision(answer.item)
         self.seq = answer.seq
-        self.log[answer.seq] = answer
+        if answer.label is not None:
+            names = (answer.label, answer.predicted)
+            self._meant[answer.seq] = tuple(None if name is None else self.naming.number(name) for name in names)  # type: ignore[assignment]  # two of them
+        self.log[answer.seq] = self._renamed(answer)
         if answer.kind == "undo":
             self._take_back(answer)
         else:
-            self._said.setdefault(answer.item, {}).setdefault(answer.who, []).append(answer)
-            self._mine.setdefault(answer.who, []).append(answer)
+            self._said.setdefault(answer.item, {}).setdefault(answer.who, []).append(answer.seq)
+            self._mine.setdefault(answer.who, []).append(answer.seq)
         after = self._decide(answer.item)
         self._note(answer.item, before, after)
         return before, after
+
+    def add_change(self, change: Change) -> bool:
+        """Add the next line of the log of changes; return whether labels that were given have other names now."""
+        self.changes = change.seq
+        if change.kind == "guidelines":
+            self.guidelines.append(change)
+        if not self.naming.add(change):
+            return False
+        new = {seq: self._renamed(self.log[seq]) for seq in self._meant}
+        changed = {answer.item for seq, answer in new.items() if answer != self.log[seq]}
+        self.log |= new
+        for item in changed:
+            self._note(item, self.decision(item), self._decide(item))
+        return bool(changed)
+
+    def version(self, answer: Answer) -> int:
+        """Return the version of the guidelines under which an answer was given, from 1; 0 if there were none."""
+        return sum(change.answers < answer.seq for change in self.guidelines)
 
     def decision(self, item: int) -> Decision:
         """Return the label that counts for an item, or the reason why it is set aside."""
@@ -95,17 +127,32 @@ class Answers:
 
     def of(self, item: int) -> dict[str, Answer]:
         """Return the answer of each person to an item: the last one that was not undone."""
-        return {who: said[-1] for who, said in self._said.get(item, {}).items() if said}
+        return {who: self.log[said[-1]] for who, said in self._said.get(item, {}).items() if said}
 
     def predicted(self, item: int) -> str | None:
         """Return what was predicted before the first answer to a spot check, or None where the item was none."""
-        lines = sorted(a for said in self._said.get(item, {}).values() for a in said)
-        return next((a.predicted for a in lines if a.predicted is not None), None)
+        lines = sorted(seq for said in self._said.get(item, {}).values() for seq in said)
+        return next((self.log[seq].predicted for seq in lines if self.log[seq].predicted is not None), None)
 
     def last(self, who: str) -> Answer | None:
         """Return the answer that an undo of this person would take back, or None."""
         mine = self._mine.get(who)
-        return mine[-1] if mine else None
+        return self.log[mine[-1]] if mine else None
+
+    def last_together(self, who: str) -> list[Answer]:
+        """Return the answer that an undo of this person takes back, first, with the rest of its group and its copies."""
+        mine = self._mine.get(who)
+        if not mine:
+            return []
+        last = self.log[mine[-1]]
+        if last.how not in ("group", "copy"):
+            return [last]
+        action, found = last.key.partition(":")[0], []
+        for seq in reversed(mine):
+            if self.log[seq].key.partition(":")[0] != action:
+                break
+            found.append(self.log[seq])
+        return found[::-1]
 
     def counts(self, answer: Answer) -> bool:
         """Return whether this answer is the person's current one to its item."""
@@ -113,8 +160,13 @@ class Answers:
 
     @property
     def classes(self) -> list[str]:
-        """The classes: those declared, then others in the order in which they came into use."""
-        return list(dict.fromkeys([*self.declared, *self.labels.values()]))
+        """The classes in the order that people chose; before that those declared, then others as they came into use."""
+        return self.naming.ordered([*self.declared, *self.labels.values()])
+
+    @property
+    def declared(self) -> list[str]:
+        """The classes that are there whether in use or not."""
+        return self.naming.declared
 
     @property
     def people(self) -> dict[str, int]:
@@ -124,7 +176,7 @@ class Answers:
     def due(self, who: str, all_of_them: bool = False) -> list[int]:
         """Return the items that this person put off and that are due again; all that were put off with ``all_of_them``."""
         mine = self._mine.get(who, [])
-        early = mine if all_of_them else mine[:-LATER_AFTER_ANSWERS]
+        early = [self.log[seq] for seq in (mine if all_of_them else mine[:-LATER_AFTER_ANSWERS])]
         return [a.item for a in early if a.kind == "later" and self.counts(a) and a.item not in self.labels]
 
     def short_of(self, wanted: int) -> list[int]:
@@ -133,13 +185,28 @@ class Answers:
         return [item for item, n in given.items() if 0 < n < wanted]
 
     def opinions(self) -> dict[int, list[str]]:
-        """Return the labels of each item that two people or more have labeled."""
-        found = {
-            item: [a.label for a in self.of(item).values() if a.label is not None]
-            for item, said in self._said.items()
-            if len(said) > 1
-        }
+        """Return the labels of each item that two people or more have labeled; what a copy took is left out."""
+        several = (item for item, said in self._said.items() if len(said) > 1)
+        found = {item: list(self._given(item).values()) for item in several}
         return {item: labels for item, labels in found.items() if len(labels) > 1}
+
+    def given(self) -> dict[int, dict[str, str]]:
+        """Return who gave which label to each item; what a copy took is left out."""
+        found = {item: self._given(item) for item in self._said}
+        return {item: given for item, given in found.items() if given}
+
+    def _given(self, item: int) -> dict[str, str]:
+        said = self.of(item).items()
+        return {who: answer.label for who, answer in said if answer.label is not None and answer.how != "copy"}
+
+    def disputed(self) -> list[int]:
+        """Return the items of which no label has more people than every other, though several gave one."""
+        top = {item: Counter(labels).most_common(2) for item, labels in self.opinions().items()}
+        return [item for item, most in top.items() if len(most) > 1 and most[0][1] == most[1][1]]
+
+    def was_reviewed(self, item: int) -> bool:
+        """Return whether somebody has answered an item on a second look."""
+        return any(answer.how == "review" for answer in self.of(item).values())
 
     def agreement(self) -> tuple[int, float] | None:
         """Return the number of items that several people labeled, and the share of pairs of labels that agree."""
@@ -153,8 +220,17 @@ class Answers:
         if answer is None or answer.seq in self.undone or answer.kind == "undo":
             return
         self.undone.add(answer.seq)
-        self._said[answer.item][answer.who].remove(answer)
-        self._mine[answer.who].remove(answer)
+        self._said[answer.item][answer.who].remove(answer.seq)
+        self._mine[answer.who].remove(answer.seq)
+
+    def _renamed(self, answer: Answer) -> Answer:
+        """Return a line with the names that its classes have now."""
+        if answer.seq not in self._meant:
+            return answer
+        label, predicted = (None if k is None else self.naming.name(k) for k in self._meant[answer.seq])
+        if (label, predicted) == (answer.label, answer.predicted):
+            return answer
+        return answer._replace(label=label, predicted=predicted)
 
     def _decide(self, item: int) -> Decision:
         """Return the label or reason that most people give; ties go to a label, then to the one given last."""

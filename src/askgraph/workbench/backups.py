@@ -13,7 +13,7 @@ from askgraph.errors import FileError, SettingError
 from askgraph.workbench.backup_files import TIME, Backup, list_backups
 from askgraph.workbench.store import Store
 
-log = logging.getLogger("askgraph")
+log: logging.Logger = logging.getLogger("askgraph")
 LOOK_SECONDS = 2.0  # how often a server looks whether a backup is due
 MEGABYTE = 2**20
 
@@ -53,7 +53,7 @@ class Backups:
         self._store, self._plan = store, plan
 
     def make_if_due(self, lines: int) -> Path | None:
-        """Make a backup if one is due with so many lines in the log; a failure is logged, for it must not stop the labeling."""
+        """Make a backup if one is due at this number of lines in the log; a failure is logged and does not stop the labeling."""
         try:
             made = list_backups(self._store.path)
             return self._make() if self._plan.is_due(made[-1] if made else None, lines, datetime.now(UTC)) else None
@@ -87,6 +87,8 @@ class Backups:
 
 class BackupThread:
     """Makes backups beside a server's work, from a connection of its own: no answer waits for one."""
+
+    backups: Backups
 
     def __init__(self, store: Store, plan: BackupPlan) -> None:
         self.backups, self._store = Backups(store, plan), store

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import re
 import sys
 from typing import Any
 
@@ -15,16 +17,33 @@ from askgraph.types import Array
 MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 
 
+BARE_ENTITY = re.compile(
+    r"((?<!&)#\d{2,4}|(?<![&\w#])(?:amp|quot|lt|gt|nbsp));"
+)  # one that lost its ampersand on the way
+
+
+def readable(text: str) -> str:
+    """Return a text as people read it: entities of HTML decoded, also those that lost their ampersand.
+
+    >>> readable("AT&amp;T #39;s shares"), readable("a;b")
+    ("AT&T 's shares", 'a;b')
+    """
+    return html.unescape(BARE_ENTITY.sub(r"&\1;", text)) if ";" in text else text
+
+
 def plain_numbers(cells: list[Any]) -> Array | None:
     """Return a column as floats if every cell is a finite number, else None. Must be fast: tables can be wide."""
-    if not set(map(type, cells)) <= {str, int, float}:
+    kinds = set(map(type, cells))
+    if not kinds <= {str, int, float}:
+        return None
+    texts = cells if kinds == {str} else [cell for cell in cells if isinstance(cell, str)]
+    if "_" in "".join(texts):  # Python reads 1_000 as a number
         return None
     try:
         values = np.array(list(map(float, cells)))
     except (ValueError, OverflowError):
         return None
-    grouped = "_" in "".join(map(str, cells))  # Python reads 1_000 as a number
-    return values if np.isfinite(values).all() and not grouped else None
+    return values if np.isfinite(values).all() else None
 
 
 def is_numeric(cells: list[Any]) -> bool:
@@ -66,6 +85,12 @@ def is_storable(text: str) -> bool:
         return "\0" not in text
     except UnicodeEncodeError:
         return False
+
+
+def stored_column(cells: list[Any]) -> list[Any]:
+    """Return a column as it is stored, see ``to_stored``. Must be fast: tables can be wide."""
+    plain = set(map(type, cells)) == {str} and "".join(cells).isascii()
+    return cells if plain else [to_stored(cell) for cell in cells]
 
 
 def to_stored(cell: Any) -> Any:

@@ -9,16 +9,20 @@ import urllib.request
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from askgraph.errors import AskgraphError, BusyError, LabelError
 from askgraph.workbench.answers import Kind
 from askgraph.workbench.backups import BackupPlan, Backups
+from askgraph.workbench.classes import ChangeKind, in_words
+from askgraph.workbench.growing import Removed, remove_items, take_in
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
 WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy would see the token
 REQUEST_SECONDS = 30  # a server that has not answered by then counts as stopped
+LONG_SECONDS = 600  # the same while it stores the graph of a large project anew
 ANSWERS_PER_REQUEST, CHARACTERS_PER_REQUEST = (
     2000,
     200_000,
@@ -49,6 +53,28 @@ class LocalWriter:
         last = self._project.undo(who)
         return last and SavedAnswer(last.seq, self._project.item(last.item).id, last.kind, last.label)
 
+    def add(self, addition: Path) -> int:
+        """Take in an addition to the project; return the number of new items."""
+        return take_in(self._project.store, addition.name)
+
+    def remove(self, ids: list[str]) -> Removed:
+        """Delete items for good."""
+        return remove_items(self._project, ids)
+
+    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None) -> None:
+        """Change a class."""
+        self._project.change(who, kind, name, value)
+
+    def undo_change(self, who: str, seq: int | None) -> str | None:
+        """Take back a change of classes; return it in words, or None if there is none."""
+        undone = self._project.undo_change(who, seq)
+        return undone and in_words(undone)
+
+    def write_guidelines(self, who: str, text: str) -> int:
+        """Save a new version of the guidelines; return its number."""
+        self._project.write_guidelines(who, text)
+        return self._project.guidelines[0]
+
 
 class RemoteWriter:
     """Sends answers to the server that has the project open."""
@@ -77,11 +103,34 @@ class RemoteWriter:
         undone = self._post("/api/undo", {"key": str(uuid.uuid4()), "who": who})["undone"]
         return undone and SavedAnswer(undone["seq"], undone["item"], undone["kind"], undone["label"])
 
-    def _post(self, route: str, body: dict[str, Any]) -> Any:
+    def add(self, addition: Path) -> int:
+        """Let the server take in an addition to the project; return the number of new items."""
+        return int(self._post("/api/add", {"addition": addition.name}, LONG_SECONDS)["added"])
+
+    def remove(self, ids: list[str]) -> Removed:
+        """Let the server delete items for good."""
+        return Removed(**self._post("/api/remove", {"items": ids}, LONG_SECONDS))
+
+    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None) -> None:
+        """Change a class."""
+        self._post("/api/classes", {"key": str(uuid.uuid4()), "who": who, "kind": kind, "name": name, "value": value})
+
+    def undo_change(self, who: str, seq: int | None) -> str | None:
+        """Take back a change of classes; return it in words, or None if there is none."""
+        undone: str | None = self._post("/api/classes/undo", {"key": str(uuid.uuid4()), "who": who, "seq": seq})[
+            "undone"
+        ]
+        return undone
+
+    def write_guidelines(self, who: str, text: str) -> int:
+        """Save a new version of the guidelines; return its number."""
+        return int(self._post("/api/guidelines", {"key": str(uuid.uuid4()), "who": who, "text": text})["version"])
+
+    def _post(self, route: str, body: dict[str, Any], seconds: float = REQUEST_SECONDS) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         request = urllib.request.Request(self._url + route, json.dumps(body).encode(), headers)
         try:
-            with WITHOUT_PROXY.open(request, timeout=REQUEST_SECONDS) as answer:
+            with WITHOUT_PROXY.open(request, timeout=seconds) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             said = json.loads(error.read() or b"{}").get("error", str(error))

@@ -17,7 +17,8 @@ from askgraph.io.readers import has_columns
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray
-from askgraph.workbench.joining import directed_features
+from askgraph.workbench.items import Items
+from askgraph.workbench.joining import Joined, directed_features
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
@@ -154,15 +155,55 @@ def embed_project(
         store.drop("vectors/")
         store.note("vectors", made_by)
     vectors = np.concatenate(list(_parts(project, model, names)))
-    of = f"the fields {few(names)}" if names else "the pictures"
+    joined = join_embedded(made_by, vectors, neighbors)
+    store.rejoin(joined.graph, joined.features, [*joined.notes, *joined.graph.notes])
+    return vectors
+
+
+def join_embedded(made_by: dict[str, Any], vectors: AnyArray, neighbors: int) -> Joined:
+    """Return what joins items by their vectors; ``made_by`` names the model, and the fields it got (None for pictures)."""
+    of = f"the fields {few(made_by['fields'])}" if made_by["fields"] else "the pictures"
     with working("comparing items"):
         graph = join_pictures(vectors, neighbors)
     if missing := int((~vectors.any(axis=1)).sum()):
         graph = graph.noted(f"{counted(missing, 'item')} with nothing to embed: no edge, so nothing is predicted there")
     made = f"{counted(neighbors, 'nearest neighbor')} of each item by vectors of {of} from {made_by['model']}"
-    features = directed_features(graph, vectors)
-    store.rejoin(graph, features, [f"{made}, {vectors.shape[1]:,} numbers each (cosine)", *graph.notes])
-    return vectors
+    note = f"{made}, {vectors.shape[1]:,} numbers each (cosine)"
+    return Joined(graph, [note], directed_features(graph, vectors))
+
+
+def stored_vectors(project: Project) -> AnyArray:
+    """Return the vectors of all items that a model made; raise KeyError if some are missing."""
+    n = project.n_items
+    parts = [project.store.array(f"vectors/{start}").reshape(min(PART, n - start), -1) for start in range(0, n, PART)]
+    return np.concatenate(parts)
+
+
+def embed_new(project: Project, items: Items) -> AnyArray:
+    """Return the vectors of all items of a project, and of new ones after them, by the model of the project."""
+    made_by = project.about["vectors"]
+    names = made_by["fields"] or []
+    try:
+        before = stored_vectors(project)
+    except KeyError:
+        raise SettingError(
+            f"{project.store.path}: some of its items have no vectors yet; finish askgraph embed --model {made_by['model']} first"
+        ) from None
+    images = items.images or [None] * len(items.ids)
+    new = [Item(0, id, items.row(k), images[k]) for k, id in enumerate(items.ids)]
+    given = [_content(project, item, names) for item in new]
+    some = [k for k, row in enumerate(given) if row is not None]
+    vectors = np.zeros((len(new), before.shape[1]), dtype=np.float32)
+    if some:
+        function = load_model(made_by["model"], pictures=not names)
+        with bar(len(some), "embedding") as tick:
+            vectors[some] = _vectors([given[k] for k in some], function, BATCH, tick)
+    return np.concatenate([before, vectors])
+
+
+def split_parts(vectors: AnyArray) -> dict[str, AnyArray]:
+    """Return the vectors of all items as the arrays that a project keeps, by name."""
+    return {f"vectors/{start}": vectors[start : start + PART].ravel() for start in range(0, len(vectors), PART)}
 
 
 def _full_name(model: str | os.PathLike[str]) -> str:

@@ -1,4 +1,4 @@
-"""Export predictions and answers as csv, jsonl, parquet, or Label Studio's JSON."""
+"""Export predictions and answers as csv, jsonl, json or parquet."""
 
 from __future__ import annotations
 
@@ -9,40 +9,72 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from askgraph.errors import FileError, MissingExtraError
 from askgraph.io.text import FilePath, is_number
 from askgraph.support.files import replacing
-from askgraph.workbench.answers import Answer
 from askgraph.workbench.project import Project
+from askgraph.workbench.store import IMPORT, Item
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that a spreadsheet would compute, escaped or not
 SPLIT = re.compile(r"([;\t\r\n]+)")  # where spreadsheets of some countries begin another cell, also within quotes
+DIGITS = 4  # decimals of probabilities
+OURS = ("label", "probability", "source", "who", "aside", "variance")  # columns beside those of the table
 Row = dict[str, Any]
 
 
 def prediction_rows(project: Project) -> Iterator[Row]:
-    """Yield one row per item: label, whether it is predicted, probability of each class, variance, who labeled the item."""
+    """Yield one row per item: its own columns, then its label, how likely that is, who or what said so, and each class.
+
+    A column of the table that has one of our names is called "label (table)" and so on.
+    """
     found, answers = project.predictions(), project.answers
     columns = [f"p({name})" for name in found.classes]
-    for place, id in enumerate(project.store.ids()):
-        p, given = found.probabilities[place], answers.labels.get(place)
+    own = own_columns(project, ["id", *OURS, *columns])
+    p, variance = np.round(found.probabilities, DIGITS), found.variance
+    for item in project.store.every():
+        place, given = item.place, answers.labels.get(item.place)
         aside = answers.aside.get(place)
         guess = found.classes[found.decided[place]] if found.classes and aside != "invalid" else None
         label = guess if given is None else given
-        sure = None if label is None else float(p[found.classes.index(label)])
         said = [who for who, a in answers.of(place).items() if a.label is not None] if given is not None else []
-        yield {
-            "id": id,
+        ours = {
             "label": label,
-            "probability": sure,
-            "predicted": given is None and label is not None,
-            "aside": aside,
-            "variance": float(found.variance[place]),
+            "probability": None if label is None else float(p[place, found.classes.index(label)]),
+            "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
-            **dict(zip(columns, map(float, p), strict=True)),
+            "aside": aside,
+            "variance": float(f"{variance[place]:.{DIGITS}g}"),
+            **dict(zip(columns, map(float, p[place]), strict=True)),
         }
+        yield {"id": item.id, **own(item), **ours}
+
+
+def source_of(said: list[str]) -> Literal["predicted", "imported", "answered"]:
+    """Return where a label comes from, by the people who gave it: nobody, a file, or somebody."""
+    return "predicted" if not said else "imported" if said == [IMPORT] else "answered"
+
+
+def own_columns(project: Project, taken: Iterable[str] = ()) -> Callable[[Item], Row]:
+    """Return a function from an item to the columns that the table had, without those of ids and vectors.
+
+    A name that is ``taken`` gets an addition, so that no column is lost.
+    """
+    own, used = list(project.about["fields"]), set(taken)
+    image = (project.columns.get("image") or "image") if project.about["images"] is not None else None
+    written: dict[str, str] = {}
+    for name in own if image is None or image in own else [*own, image]:
+        free = name
+        while free in used:
+            free = f"{free} (table)"
+        used.add(free)
+        written[name] = free
+    return lambda item: {
+        free: item.fields.get(name, item.image if name == image else None) for name, free in written.items()
+    }
 
 
 def answer_rows(project: Project) -> Iterator[Row]:
@@ -54,37 +86,8 @@ def answer_rows(project: Project) -> Iterator[Row]:
         item = items[a.item]
         said = {"id": item.id, "answer": a.kind, "label": a.label, "who": a.who, "at": a.at, "seconds": a.seconds}
         said["predicted before"] = a.predicted  # of a spot check
+        said |= {"how": a.how, "guidelines": answers.version(a)}
         yield {**said, **{name: item.fields.get(name) for name in project.about["fields"] if name not in said}}
-
-
-def label_studio_tasks(project: Project) -> Iterator[Row]:
-    """Yield one Label Studio task per item with answers and prediction, for a project with one Choices control."""
-    found = project.predictions()
-    for item in project.store.every():
-        given = [_annotation(a) for a in project.answers.of(item.place).values() if a.label is not None]
-        guess = found.decided[item.place]
-        guessed = [] if guess < 0 else [_choice(found.classes[guess])]
-        score = float(found.probabilities[item.place, guess]) if guessed else None
-        yield {
-            "id": item.place + 1,
-            "data": {"id": item.id, **item.fields},
-            "annotations": given,
-            "predictions": [{"model_version": "askgraph", "score": score, "result": guessed}] if guessed else [],
-        }
-
-
-def _annotation(answer: Answer) -> Row:
-    result = [_choice(answer.label or "")]
-    return {
-        "completed_by": {"first_name": answer.who},
-        "created_at": answer.at,
-        "lead_time": answer.seconds,
-        "result": result,
-    }
-
-
-def _choice(label: str) -> Row:
-    return {"from_name": "label", "to_name": "item", "type": "choices", "value": {"choices": [label]}}
 
 
 def escape_formula(cell: Any) -> Any:
@@ -131,7 +134,7 @@ def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def to_json(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield one JSON list of objects, as Label Studio imports it."""
+    """Yield one JSON list of objects."""
     opening = "[\n"
     for row in rows:
         yield opening + json.dumps(row, ensure_ascii=False)

@@ -17,9 +17,14 @@ from askgraph.io.text import FilePath, is_number, suffix
 from askgraph.learner.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
-from askgraph.workbench.cells import is_numeric, is_storable, one_line, to_stored
+from askgraph.types import AnyArray
+from askgraph.workbench.cells import is_numeric, is_storable, one_line, stored_column
 from askgraph.workbench.joining import join_items, vector_columns
 
+MAX_SHOWN_FEATURES = (
+    12  # columns of numbers to compare by: more of them, or any beside a picture, are not shown on the card
+)
+GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 
 
@@ -99,6 +104,10 @@ class Items:
     labels: list[str | None] | None = None
     features: Features | None = None  # what items are compared by, beside their graph
     folder: str | None = None
+    columns: dict[str, Any] = field(default_factory=dict)  # of the source, by what they are for
+    hidden: tuple[str, ...] = ()  # fields that are kept and not shown
+    compared: tuple[str, ...] = ()  # columns that items are compared by
+    arrays: dict[str, AnyArray] = field(default_factory=dict)  # what a project keeps beside the graph, by name
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -112,8 +121,13 @@ class Items:
 
 def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
     """Return the items, the graph over them in the same order, and sentences that say how the graph was made."""
+    return make_items(*find_items(source))
+
+
+def find_items(source: Source) -> tuple[Source, Table | None]:
+    """Return the source with its columns chosen, and its table; None where items are the nodes of a graph."""
     if (path := source.table) is None:
-        return _items_of_graph(source)
+        return source, None
     with working(f"reading {Path(path).name}"):
         table = read_columns(path)
     if odd := [name for name in table.header if not is_storable(name)]:
@@ -128,13 +142,20 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
         *(source.texts or ()),
         *(source.id, source.image, source.label),
     )
-    source = _fill_in(source, table)
+    return choose_columns(source, table), table
+
+
+def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[str]]:
+    """Return what `read_items` does, from a source whose columns are chosen and its table."""
+    if source.table is None or table is None:
+        return _items_of_graph(source)
     items = _make_items(source, table)
     compared = (source.graphs, source.features, source.texts, source.vectors, source.scale)
-    graph, notes, features = join_items(path, table, items.ids, *compared, source.neighbors, source.image_folder)
-    items = replace(items, features=features)
+    joined = join_items(source.table, table, items.ids, *compared, source.neighbors, source.image_folder)
+    kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
+    items = replace(items, features=joined.features, columns=_columns_of(source), arrays=kept)
     ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
-    return items, graph, [*notes, ids]
+    return items, joined.graph, [*table.notes, *joined.notes, ids]
 
 
 def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
@@ -145,18 +166,25 @@ def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
     (path,) = source.graphs
     graph = read_graph(path)
     names = [graph.name(k) for k in range(graph.n_nodes)]
-    ids = _check_ids(path, names, lambda k: f"node {k}")
-    return Items(ids), graph, [f"items are the nodes of {Path(path).name}"]
+    ids = check_ids(path, names, lambda k: f"node {k}")
+    return Items(ids, columns=_columns_of(source)), graph, [f"items are the nodes of {Path(path).name}"]
+
+
+def _columns_of(source: Source) -> dict[str, Any]:
+    """Return what is needed to add rows later: columns by what they are for, how items are compared, and given graphs."""
+    names = ("id", "image", "label", "features", "vectors", "scale", "neighbors")
+    graphs = [str(Path(graph).absolute()) for graph in source.graphs]
+    return {**{name: getattr(source, name) for name in names}, "text": source.texts, "graphs": graphs}
 
 
 def read_columns(path: FilePath) -> Table:
     """Read a table of any supported file type, or a folder of pictures."""
     if Path(path).is_dir():
         return folder_table(path)
-    return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", *TABLES)), text_table)(path)
+    return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", "", *TABLES)), text_table)(path)
 
 
-def _fill_in(source: Source, table: Table) -> Source:
+def choose_columns(source: Source, table: Table) -> Source:
     """Find the id column by its name, and choose features or text where the source does not say how to compare items."""
     if Path(source.table or "").is_dir():
         source = replace(source, id="file", image="file", show=source.show or ())
@@ -174,7 +202,7 @@ def _fill_in(source: Source, table: Table) -> Source:
         return replace(source, vectors=source.image)
     if not numbers:
         raise SettingError(
-            f"{source.table}: what joins the items? no column holds numbers or text to compare (columns: {few(table.header)}); "
+            f"{source.table}: what should items be compared by? no column holds numbers or text (columns: {few(table.header)}); "
             "name some with --features or --text, or give --vectors or --graph FILE"
         )
     return replace(source, features=numbers)
@@ -204,10 +232,10 @@ def _make_items(source: Source, table: Table) -> Items:
     path = source.table or ""
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
-    ids = [str(k + 1) for k in range(n)] if named is None else _check_ids(path, named, table.where)
+    ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
     hidden = (source.id, source.image, source.label, *vector_columns(source.vectors, table.header))
     shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
-    fields = {name: [to_stored(cell) for cell in table.cells(name)] for name in shown}
+    fields = {name: stored_column(table.cells(name)) for name in shown}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
     labels = None if source.label is None else [one_line(cell) for cell in table.cells(source.label)]
     if images is not None and not _is_there(source, images):
@@ -216,10 +244,21 @@ def _make_items(source: Source, table: Table) -> Items:
             "name their folder with --images"
         )
     folder = None if images is None else str(source.image_folder.absolute())
-    return Items(ids, fields, images, labels, folder=folder)
+    return Items(ids, fields, images, labels, folder=folder, hidden=_hidden(source), compared=_compared(source))
 
 
-def _check_ids(path: FilePath, cells: Sequence[Any], where: Callable[[int], str]) -> list[str]:
+def _compared(source: Source) -> tuple[str, ...]:
+    """Return the columns of numbers and of text that items are compared by."""
+    return (*(source.features or ()), *(source.texts or ()))
+
+
+def _hidden(source: Source) -> tuple[str, ...]:
+    """Return the columns that items are compared by where there are too many to read, or a picture says more."""
+    unread = len(source.features or ()) > MAX_SHOWN_FEATURES or source.image is not None
+    return tuple(source.features or ()) if unread and source.show is None else ()
+
+
+def check_ids(path: FilePath, cells: Sequence[Any], where: Callable[[int], str]) -> list[str]:
     """Return ids as text; raise an error if one is empty or occurs twice."""
     seen: dict[str, int] = {}
     for k, cell in enumerate(cells):

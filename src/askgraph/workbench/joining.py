@@ -33,6 +33,15 @@ MANY_COLUMNS, ALIKE = 16, 4.0
 SCALES = (None, "none", "unit", "range")
 
 
+class Joined(NamedTuple):
+    """What joins items: their graph, sentences that say how it was made, features beside it, and vectors that were given."""
+
+    graph: Graph
+    notes: list[str]
+    features: Features | None = None
+    vectors: Array | None = None
+
+
 def join_items(
     path: FilePath,
     table: Table,
@@ -44,8 +53,8 @@ def join_items(
     scale: str | None,
     neighbors: int,
     images: Path,
-) -> tuple[Graph, list[str], Features | None]:
-    """Return the graph over the items, in the order of ``ids``, sentences that say how it was made, and features beside it.
+) -> Joined:
+    """Return what joins the items, in the order of ``ids``.
 
     File names of pictures start from the folder ``images``.
     """
@@ -56,20 +65,22 @@ def join_items(
     if scale not in SCALES or (scale is not None and features is None):
         raise SettingError(f"--scale {scale}: say none, unit or range, of columns of numbers (--features)")
     given, names = (
-        [_read_graph_of(graph, ids) for graph in graphs],
+        [place_graph(graph, ids) for graph in graphs],
         [f"edges of {Path(graph).name}" for graph in graphs],
     )
     if not named:
         if not given:
-            raise SettingError("what joins the items? name --features, --text or --vectors, or give --graph FILE")
-        return (given[0] if len(given) == 1 else add_graphs(given)), names, None
+            raise SettingError(
+                "what should items be compared by? name --features, --text or --vectors, or give --graph FILE"
+            )
+        return Joined(given[0] if len(given) == 1 else add_graphs(given), names)
     with working("comparing items"):
         compared = _compare(path, table, features, text, vectors, scale, images)
         nearest = compared.join(compared.rows, neighbors)
         shares = [alikeness(graph, nearest, compared.rows) for graph in given]
         found, beside = _with_given(nearest, compared, given, shares, neighbors)
     note = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
-    return found, [note, *map(_note_given, names, shares)], beside
+    return Joined(found, [note, *map(_note_given, names, shares)], beside, compared.vectors)
 
 
 def _with_given(
@@ -94,6 +105,7 @@ class _Compared(NamedTuple):
     join: Callable[[Any, int], Graph]
     note: str
     directed: bool = True  # whether rows are compared by their directions
+    vectors: Array | None = None  # where the rows are vectors that were given
 
 
 def directed_features(graph: Graph, rows: Any) -> Features | None:
@@ -125,9 +137,8 @@ def _compare(
         return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
     if vectors is not None:
         rows = read_vectors(path, table, vectors)
-        return _Compared(
-            rows, partial(nearest_neighbors, metric="cosine"), f"{vectors}, {rows.shape[1]:,} numbers each (cosine)"
-        )
+        note = f"{vectors}, {rows.shape[1]:,} numbers each (cosine)"
+        return _Compared(rows, partial(nearest_neighbors, metric="cosine"), note, vectors=rows)
     names = features or ()
     columns, filled = _number_columns(path, table, names)
     columns, scaled = _scaled(columns, scale)
@@ -265,7 +276,7 @@ def _check_gaps(path: FilePath, table: Table, name: str, values: Array) -> None:
         )
 
 
-def _read_graph_of(path: FilePath, ids: list[str]) -> Graph:
+def place_graph(path: FilePath, ids: list[str]) -> Graph:
     """Read a graph and put its nodes in the order of the items; items that the graph does not name get no edge."""
     graph = read_graph(path)
     place = {one: k for k, one in enumerate(ids)}

@@ -28,7 +28,7 @@ from askgraph.support.files import open_no_follow
 from askgraph.workbench.schema import LAYOUT, NAMED, NO_COMMIT, version
 from askgraph.workbench.writer_lock import WriterLock
 
-log = logging.getLogger("askgraph")
+log: logging.Logger = logging.getLogger("askgraph")
 LOCK_SECONDS = 1.0  # another reader that looks at the same log is done by then; a writer holds the lock for longer
 MAGIC = (0x377F0682, 0x377F0683)  # the first four bytes of a log
 HEADER_BYTES, FRAME_BYTES = 32, 24  # before the first frame, and before the page in each frame

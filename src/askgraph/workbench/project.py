@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,29 +20,48 @@ import numpy as np
 from askgraph.errors import FileError, LabelError, ReusedKeyError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
+from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
 from askgraph.learner.features import takes_features
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
+from askgraph.priors.base import Prior
 from askgraph.support.arguments import file_path, listed, whole_number
+from askgraph.support.notebook import card, tally
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
-from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, Kind
+from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, How, Kind
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.cells import is_storable, one_line
-from askgraph.workbench.items import Source, read_items
+from askgraph.workbench.care import label_noise, raters
+from askgraph.workbench.cells import is_storable, one_line, readable
+from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.items import MAX_SHOWN_FEATURES, Source, read_items
 from askgraph.workbench.store import Item, Store, reporting_damage
-from askgraph.workbench.suggesting import read_suggestions
+from askgraph.workbench.suggesting import Suggested, read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
+MAX_GUIDELINES_CHARACTERS = 100_000
+TARGET_ERROR, MIN_TARGET, MAX_TARGET = 0.05, 0.001, 0.5  # the share of wrong predictions to aim at, and what it may be
+NAMING = {
+    "title",
+    "name",
+    "headline",
+    "heading",
+    "subject",
+    "titel",
+    "überschrift",
+    "betreff",
+}  # columns that name items
+NAMING_SAMPLE = 100  # items looked at for a column of names
 MAX_TITLE_CHARACTERS = 80  # of an item in a list; longer titles are cut
 SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
 TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
-ABOUT_TYPES = {
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.Z+-]{0,24}$")  # a time as other tools write it
+ABOUT_TYPES: dict[str, type] = {
     **dict.fromkeys(("project", "uid"), str),
-    **dict.fromkeys(("classes", "graph"), list),
+    **dict.fromkeys(("classes", "graph", "hidden", "compared"), list),
     **dict.fromkeys(("fields", "settings"), dict),
     **dict.fromkeys(("seed", "overlap"), int),
 }
@@ -86,12 +107,22 @@ class Project:
     ['red', 'red', 'blue', 'blue']
     """
 
+    store: Store
+    about: dict[str, Any]
+    answers: Answers
+
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
-        if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(self.about.get(name), kind)]:
+        given = {"hidden": [], "compared": [], **self.about}  # projects of earlier versions do not say these
+        if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(given.get(name), kind)]:
             raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {restore_advice(store.path)}")
-        self.answers = Answers(self.about["classes"] or self._suggested_classes())
+        with reporting_damage(store.path):
+            declared_classes(self.about["classes"])  # raises an error for what are not classes
+            self.answers = Answers(self.about["classes"] or self._suggested_classes())
         self._learner: Learner | None = None
+        self._prior: Prior | None = None  # of the last learner, for the next one
+        self._heard: dict[int, float] = {}  # the label noise of labels of people who err, as the learner was told
+        self._wrong_at = (-1, -1)  # the lines of both logs by which it was computed
         self._untold: list[
             tuple[int, Decision, Decision]
         ] = []  # item, decision before and after, not told to the learner
@@ -145,20 +176,27 @@ class Project:
         places, imported = {id: k for k, id in enumerate(items.ids)}, [name for name in items.labels or () if name]
         given = names or sorted(set(imported))
         suggested = [one for file in suggestions for one in read_suggestions(file, places, list(map(str, given)))]
+        came = _annotations_of(source.table)
+        said = [_imported(k, one) for k, one in enumerate(came.answers)]
+        suggested += [Suggested(*one) for one in came.guesses]
         about = {
             "project": Path(path).stem,
             "uid": str(uuid.uuid4()),
             "classes": names,
             "fields": items.kinds,
+            "hidden": list(items.hidden),
+            "compared": list(items.compared),
             "images": items.folder,
+            "source": items.columns,
             "graph": [*notes, *graph.notes],
             "settings": chosen.to_json(),
             "seed": seed,
             "overlap": overlap,
         }
         Store.create(path, items, graph, about)
-        if suggested:
+        if suggested or said:
             with cls.open(path, write=True) as project:
+                project.store.append(said)
                 project.store.suggest(suggested)
 
     @classmethod
@@ -199,9 +237,13 @@ class Project:
         int
             The number of new lines of the log.
         """
-        new = self.store.answers(self.answers.seq)
+        new, changes = self.store.news(self.answers.seq, self.answers.changes)
         for answer in new:
+            while changes and changes[0].answers < answer.seq:
+                self._change(changes.pop(0))
             self._add(answer)
+        for change in changes:
+            self._change(change)
         return len(new)
 
     def say(
@@ -213,6 +255,7 @@ class Project:
         seconds: float | None = None,
         key: str | None = None,
         predicted: str | None = None,
+        how: How | None = None,
     ) -> Answer:
         """Save one answer of a person.
 
@@ -233,6 +276,8 @@ class Project:
         predicted
             What was predicted for the item before, where it was drawn at random: a spot check. One that :meth:`ask` of
             this object drew is known as such without it.
+        how
+            "review" for an answer on a second look.
 
         Returns
         -------
@@ -241,7 +286,7 @@ class Project:
         """
         if predicted is None and isinstance(kind, str) and kind == "label":
             predicted = self._foretold(item)
-        return self.say_all(who, [(item, kind, label)], seconds, key, predicted)[0]
+        return self.say_all(who, [(item, kind, label)], seconds, key, predicted, how)[0]
 
     def say_all(
         self,
@@ -250,8 +295,11 @@ class Project:
         seconds: float | None = None,
         key: str | None = None,
         predicted: str | None = None,
+        how: How | None = None,
     ) -> list[Answer]:
         """Save several answers of a person, all or none.
+
+        Exact copies of an item that this person has not answered yet take its answer, each with a line of its own.
 
         Parameters
         ----------
@@ -265,20 +313,23 @@ class Project:
             A unique text: answers whose key is in the log already are not saved again.
         predicted
             What was predicted for each item before, where they are spot checks.
+        how
+            "group" for the answers to a group of items, which an undo takes back together; "review" for a second look.
 
         Returns
         -------
         list of Answer
-            The lines of the log; for a known key, the lines that were written then.
+            The lines of the log, without those of copies; for a known key, the lines that were written then.
         """
         who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
         if seconds is not None and not (isinstance(seconds, int | float | np.number) and 0 <= seconds < 1e9):
             raise LabelError(f"seconds={seconds!r}: give how long the answer took, 0 or more, or leave it out")
         new = [
-            Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted)
+            Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted, how=how)
             for k, (place, kind, label) in enumerate(self.check(said))
         ]
-        return self._write(new)
+        copies = [] if self.store.logged(key) else self._copied(new)
+        return self._write([*new, *copies])[: len(new)]
 
     def check(self, said: Iterable[tuple[str, Kind, str | None]]) -> list[tuple[int, Kind, str | None]]:
         """Check answers without saving any; raise an error for the first that could not be saved.
@@ -299,7 +350,7 @@ class Project:
         return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in answers]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
-        """Take back the last answer of a person that was not taken back yet.
+        """Take back the last answer of a person that was not taken back yet, with the rest of its group and its copies.
 
         Parameters
         ----------
@@ -318,11 +369,113 @@ class Project:
         if seen is not None and (seen.kind, seen.who) != ("undo", who):
             raise ReusedKeyError(f"the key {key!r} belongs to another answer, so nothing was taken back; use a new key")
         if seen is None:
-            last = self.answers.last(who)
-            if last is None:
+            together = self.answers.last_together(who)
+            if not together:
                 return None
-            (seen,) = self._write([Answer(0, key, who, "", "undo", last.item, undoes=last.seq)])
+            seen = self._write(
+                [
+                    Answer(0, f"{key}:{k}" if k else key, who, "", "undo", one.item, undoes=one.seq)
+                    for k, one in enumerate(together)
+                ]
+            )[0]
         return self.answers.log.get(seen.undoes or 0)
+
+    def change(
+        self, who: str, kind: ChangeKind, name: str | None = None, value: str | None = None, key: str | None = None
+    ) -> Change:
+        """Change a class: a line in the log of changes, which :meth:`undo_change` can take back.
+
+        Parameters
+        ----------
+        who
+            The name of the person.
+        kind
+            "add" a class; "rename" it to ``value``; "merge" it into the class ``value``; "describe" it by the sentence
+            ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON.
+        name
+            The class.
+        value
+            What it gets.
+        key
+            A unique text: a change whose key is in the log already is not made again.
+
+        Returns
+        -------
+        Change
+            The line of the log.
+        """
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        name = None if name is None else check_name(name, "class")
+        if kind in ("rename", "merge"):
+            value = check_name(value or "", "class")
+        elif kind == "describe":
+            value = check_sentence(value or "", MAX_DESCRIPTION_CHARACTERS)
+        if self.store.changed(key) is None:
+            self.answers.naming.check(kind, name, value, self.answers.classes)
+        return self._write_change(Change(0, key, who, "", 0, kind, name, value))
+
+    def undo_change(self, who: str, seq: int | None = None, key: str | None = None) -> Change | None:
+        """Take back a change of classes.
+
+        Parameters
+        ----------
+        who
+            The name of the person who takes it back.
+        seq
+            The line of the change; by default the last one of this person that was not taken back.
+        key
+            A unique text: an undo whose key is in the log already is not made again.
+
+        Returns
+        -------
+        Change or None
+            The change that was taken back; None if there is none.
+        """
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        naming = self.answers.naming
+        if (seen := self.store.changed(key)) is not None:
+            if (seen.kind, seen.who) != ("undo", who):
+                raise ReusedKeyError(f"the key {key!r} belongs to another change; use a new key")
+            return naming.log.get(seen.undoes or 0)
+        found = naming.last(who) if seq is None else next((c for c in naming.standing if c.seq == seq), None)
+        if found is None and seq is not None:
+            raise LabelError(f"no change {seq} that could be taken back; askgraph classes history lists them")
+        if found is not None:
+            self._write_change(Change(0, key, who, "", 0, "undo", undoes=found.seq))
+        return found
+
+    def write_guidelines(self, who: str, text: str, key: str | None = None) -> Change:
+        """Save a new version of the guidelines; those before stay in the log.
+
+        Parameters
+        ----------
+        who
+            The name of the person.
+        text
+            The guidelines, as Markdown.
+        key
+            A unique text: a version whose key is in the log already is not saved again.
+
+        Returns
+        -------
+        Change
+            The line of the log.
+        """
+        who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        if not isinstance(text, str) or not is_storable(text) or len(text) > MAX_GUIDELINES_CHARACTERS:
+            raise LabelError(f"guidelines are a text of at most {MAX_GUIDELINES_CHARACTERS:,} characters")
+        return self._write_change(Change(0, key, who, "", 0, "guidelines", None, text.replace("\r\n", "\n")))
+
+    @property
+    def guidelines(self) -> tuple[int, str]:
+        """The version of the guidelines, from 1, and their text; 0 and an empty text if there are none."""
+        versions = self.answers.guidelines
+        return len(versions), (versions[-1].value or "") if versions else ""
+
+    @cached_property
+    def copies(self) -> dict[int, list[int]]:
+        """The places of the exact copies of each item that has some: the same fields and the same image."""
+        return {place: [other for other in same if other != place] for same in self.store.same() for place in same}
 
     def labels_of(self, key: str, n: int) -> list[str | None] | None:
         """Return the labels of answers that were saved together.
@@ -337,7 +490,7 @@ class Project:
         Returns
         -------
         list of str or None, or None
-            One label per answer; None if there are not so many under this key.
+            One label per answer; None if fewer answers have this key.
         """
         key = check_name(key, "key")
         found = [self.store.logged(f"{key}:{k}" if k else key) for k in range(n)]
@@ -362,12 +515,25 @@ class Project:
         new = read_suggestions(file, places, self.answers.classes)
         self.store.suggest(new)
         if not self.answers.classes:
-            self.answers.declared = tuple(self._suggested_classes())
+            self.answers = Answers(self._suggested_classes())
+            self.refresh()
         self._learner = None
         return [str(source) for source in self.learner.sources]
 
     def _suggested_classes(self) -> list[str]:
         return sorted({one.label for one in self.store.suggestions()})
+
+    def _copied(self, new: Sequence[Answer]) -> list[Answer]:
+        """Return the answers that exact copies of these items take: where this person gave none, or one that was copied."""
+        taken, found = {answer.item for answer in new}, []
+        for answer in new:
+            for place in self.copies.get(answer.item, ()) if answer.kind != "later" else ():
+                mine = self.answers.of(place).get(answer.who)
+                if place not in taken and (mine is None or mine.how == "copy" or mine.kind == "later"):
+                    taken.add(place)
+                    key = f"{answer.key}:copy{place}"
+                    found.append(answer._replace(key=key, item=place, seconds=None, predicted=None, how="copy"))
+        return found
 
     def place(self, id: str) -> int:
         """Return the place of an item: its row number from 0, which is its node in the graph.
@@ -403,7 +569,7 @@ class Project:
         return self.store.items([whole_number(place, "place", 0, self.n_items - 1)])[0]
 
     def title(self, item: Item) -> str:
-        """Return a short line that stands for an item: its first text, else its numbers, else its id.
+        """Return a short line that stands for an item: its name, else its first text, else its numbers, else its id.
 
         Parameters
         ----------
@@ -415,11 +581,63 @@ class Project:
         str
             One line of at most 80 characters.
         """
-        kinds = {name: kind for name, kind in self.about["fields"].items() if name in item.fields}
+        kinds = {name: kind for name, kind in self.shown.items() if name in item.fields}
         texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
         numbers = ", ".join(f"{name} {item.fields[name]}" for name, kind in kinds.items() if kind == "number")
-        line = " ".join((next(texts, "") or numbers).split()) or item.id
+        named = item.fields.get(self.naming_field or "")
+        line = " ".join(readable(str(named or next(texts, "") or numbers)).split()) or item.id
         return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1] + "…"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that items came from: of ids, images and labels, and those they are compared by; {} if not known."""
+        found = self.about.get("source")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def target(self) -> float:
+        """The share of wrong predictions at or below which there are enough labels."""
+        given = self.about.get("target", TARGET_ERROR)
+        return float(given) if isinstance(given, int | float) and MIN_TARGET <= given <= MAX_TARGET else TARGET_ERROR
+
+    @target.setter
+    def target(self, share: float) -> None:
+        if not MIN_TARGET <= share <= MAX_TARGET:
+            raise SettingError(
+                f"a target of {share:g}: give a share of wrong predictions from {MIN_TARGET} to {MAX_TARGET}"
+            )
+        self.store.note("target", share)
+        self.about["target"] = share
+
+    @cached_property
+    def shown(self) -> dict[str, str]:
+        """The fields that people see, and the kind of each; of a project of an earlier version, not dozens of numbers."""
+        fields: dict[str, str] = self.about["fields"]
+        numbers = [name for name, kind in fields.items() if kind == "number"]
+        hidden = self.about.get("hidden", numbers if len(numbers) > MAX_SHOWN_FEATURES else ())
+        return {name: kind for name, kind in fields.items() if name not in hidden}
+
+    @cached_property
+    def naming_field(self) -> str | None:
+        """The field that names the items: one called title, name or the like, else short texts that all differ; or None."""
+        texts = [name for name, kind in self.shown.items() if kind == "text"]
+        some = self.store.items(range(min(self.n_items, NAMING_SAMPLE)))
+        called = (name for name in texts if name.casefold() in NAMING)
+        distinct = (name for name in texts if _are_names([str(item.fields.get(name, "")) for item in some]))
+        return next(called, None) or next(distinct, None)
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks."""
+        answers, told = self.answers, Counter(self.answers.labels.values())
+        rows: dict[str, object] = {
+            "file": self.store.path,
+            "items": f"{self.n_items:,}",
+            "labels": f"{len(answers.labels):,}",
+        }
+        rows["classes"] = tally(answers.classes, told)
+        rows |= {"set aside": len(answers.aside)} if answers.aside else {}
+        rows |= {"answers": tally(answers.people, answers.people)} if answers.people else {}
+        return card(f"Project {self.about['project']}", rows | ({"finished": self.finished} if self.finished else {}))
 
     @cached_property
     def n_items(self) -> int:
@@ -434,15 +652,45 @@ class Project:
     @property
     def learner(self) -> Learner:
         """The learner, after all answers that were read."""
+        noise = self._noise()
+        if self._learner is not None and self._heard_otherwise(noise):
+            self._forget_learner()
         if self._learner is None:
+            self._heard = noise
             self._learner, self._untold = self._new_learner(), []
+        self._heard = noise
         if len(self._untold) > TELL_TOGETHER_FROM:
             self._tell_together(self._learner)
         while self._untold:
             item, before, after = self._untold[0]
-            _tell_change(self._learner, item, before, after, self.answers.predicted(item))
+            _tell_change(self._learner, item, before, after, self.answers.predicted(item), noise.get(item))
             self._untold.pop(0)
         return self._learner
+
+    def _noise(self) -> dict[int, float]:
+        """Return the label noise of the labels of people who err: {item: noise}; none while people are careful, or one is alone."""
+        answers = self.answers
+        if len(answers.people) < 2 or self._wrong_at == (answers.seq, answers.changes):
+            return self._heard if len(answers.people) > 1 else {}
+        known, k, degrees = raters(answers), max(len(answers.classes), 2), self.graph.degrees
+        self._wrong_at = (answers.seq, answers.changes)
+        wrong = {
+            item: known.wrongness(given, answers.labels[item])
+            for item, given in answers.given().items()
+            if item in answers.labels
+        }
+        return {item: label_noise(e, k, degrees[item]) for item, e in wrong.items() if e > 0 and degrees[item] > 0}
+
+    def _heard_otherwise(self, noise: dict[int, float]) -> bool:
+        """Return whether labels that the learner was told have another noise now."""
+        new = {item for item, before, _ in self._untold if before.label is None}
+        changed = {item for item in {*noise, *self._heard} if noise.get(item) != self._heard.get(item)}
+        return any(item in self.answers.labels for item in changed - new)
+
+    def _forget_learner(self) -> None:
+        if self._learner is not None:
+            self._learner.stop_prefetch()
+        self._learner, self._untold = None, []
 
     def _tell_together(self, learner: Learner) -> None:
         """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
@@ -450,7 +698,7 @@ class Project:
         new = {
             item: label for item, label in self.answers.labels.items() if item in first and not first[item].label
         }  # in the order in which items got their labels, as one by one
-        learner.tell_all(new, self._predicted(new))
+        learner.tell_all(new, self._predicted(new), {item: self._heard[item] for item in new if item in self._heard})
         rest = {item: before for item, before in first.items() if item not in new}
         self._untold = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
 
@@ -458,13 +706,17 @@ class Project:
         with reporting_damage(self.store.path):
             settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
         features = self.store.features() if takes_features(settings) else None
-        learner = Learner(self.graph, **vars(settings), rng=self.about["seed"], classes=classes, features=features)
+        engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
+        options = {"rng": self.about["seed"], "classes": classes, "features": features, "engine": engine}
+        learner = Learner(self.graph, **vars(settings), **options)
+        self._prior = learner.field.origin
+        meant = self.answers.naming.meant
         for source, suggested in groupby(self.store.suggestions(), key=attrgetter("source")):
             said = list(suggested)
             scores = {one.item: one.score for one in said if one.score is not None}
-            learner.suggest_all({one.item: one.label for one in said}, source, scores)
+            learner.suggest_all({one.item: meant(one.label) for one in said}, source, scores)
         if self.answers.labels:
-            learner.tell_all(self.answers.labels, self._predicted(self.answers.labels))
+            learner.tell_all(self.answers.labels, self._predicted(self.answers.labels), self._heard)
         for item in self.answers.aside:
             learner.skip(item)
         return learner
@@ -495,7 +747,8 @@ class Project:
         list of int
             Up to n places of items.
         """
-        asked = [place for place in self.learner.ask(whole_number(n, "n", 1)) if isinstance(place, int)]
+        found = self.learner.likeliest(self.sought, n) if self._searches else self.learner.ask(whole_number(n, "n", 1))
+        asked = [place for place in found if isinstance(place, int)]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
 
     def open_at(self, place: int) -> bool:
@@ -535,7 +788,32 @@ class Project:
         list of int
             Up to n places of items.
         """
-        return [place for place in self.learner.alternatives(n) if isinstance(place, int)]
+        found = self.learner.likeliest(self.sought, n) if self._searches else self.learner.alternatives(n)
+        return [place for place in found if isinstance(place, int)]
+
+    @property
+    def sought(self) -> str | None:
+        """The class all of whose items are to be found, by the name that it has now; None if every class is asked for."""
+        name = self.about.get("find")
+        return self.answers.naming.meant(name) if isinstance(name, str) else None
+
+    @property
+    def _searches(self) -> bool:
+        """Whether questions are the likeliest items of the class sought: an item of it and one of another class are known."""
+        known = set(self.answers.labels.values()) if self.sought is not None else ()
+        return self.sought in known and len(known) > 1
+
+    def find(self, name: str | None) -> None:
+        """Ask for the items that are most likely in a class, to find all of it; None asks for every class again.
+
+        Parameters
+        ----------
+        name
+            The class. While no item of it is known, or none of another class, questions are chosen as usual.
+        """
+        value = None if name is None else check_name(name, "class")
+        self.store.note("find", value)
+        self.about["find"] = value
 
     def predictions(self) -> Predictions:
         """Predict the label of every item; given labels stay as they are.
@@ -560,8 +838,17 @@ class Project:
         if before != after:
             self._untold.append((answer.item, before, after))
 
+    def _change(self, change: Change) -> None:
+        if self.answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge"):
+            self._forget_learner()
+
     def _write(self, new: list[Answer]) -> list[Answer]:
         written = self.store.append(new)
+        self.refresh()
+        return written
+
+    def _write_change(self, new: Change) -> Change:
+        written = self.store.append_change(new)
         self.refresh()
         return written
 
@@ -575,12 +862,14 @@ class Project:
         return None if label is None else check_name(label, "class")
 
 
-def _tell_change(learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None) -> None:
+def _tell_change(
+    learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None, noise: float | None
+) -> None:
     """Tell the learner that the decision on an item changed; ``predicted`` is what was predicted before a spot check."""
     if before.label is not None and after.label is not None:
         learner.relabel(item, after.label)
     elif after.label is not None:
-        learner.tell(item, after.label, predicted=predicted)
+        learner.tell(item, after.label, noise, predicted)
     elif (before == OPEN) != (after == OPEN) or before.label is not None:
         if before != OPEN:
             learner.retract(item)
@@ -588,10 +877,39 @@ def _tell_change(learner: Learner, item: int, before: Decision, after: Decision,
             learner.skip(item)
 
 
+def _annotations_of(table: FilePath | None) -> Annotated:
+    """Return the answers and guesses that come with the items of a JSON file; none for other tables."""
+    if table is None or Path(table).suffix.casefold() != ".json":
+        return Annotated([], [], [])
+    return read_annotated(table)
+
+
+def _imported(k: int, one: Annotation) -> Answer:
+    """Return an answer that was given in another tool as a line of the log."""
+    kind: Kind = "cannot" if one.label is None else "label"
+    label = None if one.label is None else check_name(one.label, "class")
+    at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
+    return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)
+
+
 def _check_settings(settings: Settings) -> Settings:
     """Raise an error for an unknown sampler or readout, before a file is made with it."""
     _ = settings.criterion, settings.decide
     return settings
+
+
+def check_sentence(text: str, longest: int) -> str:
+    """Return a description as one line; raise an error if it is too long."""
+    line = " ".join(str(text).split())
+    if len(line) > longest or not is_storable(line):
+        raise LabelError(f"a description of {counted(len(line), 'character')}: write one sentence of at most {longest}")
+    return line
+
+
+def _are_names(texts: list[str]) -> bool:
+    """Return whether texts are short, tell items apart, and are not addresses."""
+    named = bool(texts) and len(set(texts)) == len(texts) and max(map(len, texts)) <= MAX_TITLE_CHARACTERS
+    return named and not any("://" in text for text in texts)
 
 
 def check_name(name: str, what: str) -> str:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from askgraph.field import coding
-from askgraph.learner.stopping import enough, more_labels
-from askgraph.support.wording import counted
+from askgraph.learner.diagnostics import findings
+from askgraph.learner.stopping import Error, enough, labels_until_enough, more_labels
+from askgraph.support.wording import counted, few
+from askgraph.types import Array
 from askgraph.why import why
-from askgraph.workbench.answers import Answer
+from askgraph.workbench.agreement import Agreement, alpha, kappa
+from askgraph.workbench.answers import OPEN, Answer
 from askgraph.workbench.backup_files import restore_advice
+from askgraph.workbench.care import raters
+from askgraph.workbench.cells import readable
+from askgraph.workbench.classes import CLASS_CHANGES, in_words
+from askgraph.workbench.items import MIN_TEXT_CHARACTERS
 from askgraph.workbench.project import Predictions, Project
 from askgraph.workbench.store import Item
+from askgraph.workbench.suitability import ABOUT_HUBS, MANY_HUBS, describe_labels, homophily, share_of_hubs
 
-TARGET_ERROR = 0.05  # share of wrong labels: at or below, there are enough labels; above, more are advised
+TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
+COLUMN_SAMPLE = 200  # items looked at for what to say about columns
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 
 
@@ -41,23 +53,54 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "needed": None,
         "stop": project.finished,
         "advice": [],
+        "hints": [],
         "checks": None,
+        "find": None,
         "engine": learner.engine,
         "sampler": project.about["settings"]["utility"],
         "readout": str(project.about["settings"]["readout"]),
     }
     if len(found.classes) > 1:
         error = learner.expected_error()
-        low, high = more_labels(error, learner.field.held, TARGET_ERROR)
+        low, high = more_labels(error, learner.field.held, project.target)
+        none = np.empty(0, dtype=np.int64)
         said |= {
             "error": error._asdict(),
-            "stop": project.finished or enough(error, TARGET_ERROR),
+            "stop": project.finished or enough(error, project.target),
             "advice": learner.advice(),
+            "hints": list(findings(learner.field, none, none)),
         }
         if checks := learner.spot_checks:
             said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
-        said["needed"] = {"target": TARGET_ERROR, "low": low, "high": high} if high else None
+        said["needed"] = {"target": project.target, "low": low, "high": high} if high else None
+    if project.sought is not None:
+        said |= _search(project)
     return said
+
+
+def _search(project: Project) -> dict[str, Any]:
+    """Return how far the search for all items of a class is, and whether it can stop."""
+    left = project.learner.left_to_find(project.sought)
+    said = {"class": project.sought, **left._asdict(), "target": TARGET_RECALL}
+    share = left.found / max(left.found + left.high, 1)
+    stop = f"you can stop: at least {share:.0%} of {project.sought!r} is found" if share >= TARGET_RECALL else None
+    return {"find": said, "stop": project.finished or stop, "needed": None}
+
+
+def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
+    """Return the target, whether it is reached by the error that a report on progress says, and the labels that it takes.
+
+    The report may be older than the target. ``until`` is None where there is no error yet, or no forecast.
+    """
+    target, error = project.target, said["error"] and Error(**said["error"])
+    until = error and labels_until_enough(error, said["labels"], target)
+    left = said["items"] - said["labels"] - said["aside"]
+    reached = error is not None and enough(error, target) is not None
+    return {
+        "target": target,
+        "reached": reached,
+        "until": until and {"low": min(until[0], left), "high": min(until[1], left)},
+    }
 
 
 def item_line(project: Project, item: Item) -> dict[str, Any]:
@@ -71,13 +114,80 @@ def image_address(project: Project, item: Item) -> str | None:
 
 
 def suspects(project: Project) -> list[dict[str, Any]]:
-    """Return the labels that contradict all others, the least likely first."""
-    found = project.learner.suspects()[:MAX_SHOWN] if len(project.learner.classes) > 1 else []
+    """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
+    doubted = project.learner.suspects() if len(project.learner.classes) > 1 else []
+    given = Counter(
+        (a.item, a.label) for a in project.answers.log.values() if a.label and a.seq not in project.answers.undone
+    )
+    found = [one for one in doubted if given[int(str(one.node)), str(one.label)] < 2][:MAX_SHOWN]
     items = project.store.items(int(str(one.node)) for one in found)
     return [
         {**item_line(project, item), "label": one.label, "instead": one.instead, "chance": one.chance}
         for item, one in zip(items, found, strict=True)
     ]
+
+
+def review(project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the items worth a second look, without those that had one.
+
+    First items that people disagree on, then labels that contradict all others, then items of which somebody could not tell,
+    then the items in ``unsure``, whose predictions are the least sure.
+    """
+    answers = project.answers
+    reviewed = {item for item in (*answers.labels, *answers.aside) if answers.was_reviewed(item)}
+    places = {
+        one["item"]: project.store.place(one["item"]) for one in suspects
+    }  # None for an item that was removed since
+    doubted = {place: one for one in suspects if (place := places[one["item"]]) is not None}
+    queue = [(item, "disagree") for item in answers.disputed()]
+    queue += [(item, "suspect") for item in doubted if item in answers.labels]
+    queue += [(item, "cannot") for item, kind in answers.aside.items() if kind == "cannot"]
+    queue += [(item, "unsure") for item in unsure if answers.labels and answers.decision(item) == OPEN]
+    why = {item: reason for item, reason in reversed(queue) if item not in reviewed}
+    first = [item for item in dict.fromkeys(item for item, _ in queue) if item in why][:MAX_SHOWN]
+    return [
+        {
+            **item_line(project, item),
+            "why": why[item.place],
+            "label": answers.labels.get(item.place),
+            "instead": doubted[item.place]["instead"] if why[item.place] == "suspect" else None,
+            "answers": [{"who": who, "kind": a.kind, "label": a.label} for who, a in answers.of(item.place).items()],
+        }
+        for item in project.store.items(first)
+    ]
+
+
+def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
+    """Return the places of the open items whose predictions are the least sure, the least sure first."""
+    sure = np.where(open_, found.probabilities.max(axis=1, initial=0.0), np.inf)
+    places = np.argsort(sure, kind="stable")[:n]
+    return [int(place) for place in places if np.isfinite(sure[place])] if len(found.classes) > 1 else []
+
+
+def agreement(project: Project) -> dict[str, Any]:
+    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people."""
+    given = [list(one.values()) for one in project.answers.given().values()]
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for said in project.answers.given().values():
+        for one, other in combinations(sorted(said), 2):
+            pairs.setdefault((one, other), []).append((said[one], said[other]))
+    by_class = {name: alpha([[label == name for label in item] for item in given]) for name in project.answers.classes}
+    kappas = {both: kappa(labels) for both, labels in sorted(pairs.items())}
+    return {
+        "alpha": _plain(alpha(given)),
+        "classes": [{"class": name, "alpha": _plain(found)} for name, found in by_class.items()],
+        "pairs": [{"people": list(both), "kappa": _plain(found)} for both, found in kappas.items()],
+    }
+
+
+def care(project: Project) -> list[dict[str, Any]]:
+    """Return how often each person errs, in all and by class, as it is estimated from overlaps and spot checks."""
+    known = raters(project.answers)
+    return [known.care(who)._asdict() | {"answers": n} for who, n in project.answers.people.items()]
+
+
+def _plain(found: Agreement | None) -> dict[str, Any] | None:
+    return found and found._asdict()
 
 
 def explain(project: Project, place: int) -> dict[str, Any]:
@@ -119,6 +229,26 @@ def explain(project: Project, place: int) -> dict[str, Any]:
     }
 
 
+def classes(project: Project) -> list[dict[str, Any]]:
+    """Return the classes in their order, each with its key, its number of labels and its description."""
+    answers, naming = project.answers, project.answers.naming
+    given, keys = Counter(answers.labels.values()), naming.keys(answers.classes)
+    return [
+        {"name": name, "key": keys[name], "count": given[name], "description": naming.description(name)}
+        for name in answers.classes
+    ]
+
+
+def class_changes(project: Project) -> list[dict[str, Any]]:
+    """Return the changes of classes, newest first."""
+    naming = project.answers.naming
+    return [
+        {"seq": c.seq, "at": c.at, "who": c.who, "what": in_words(c), "undone": c.seq in naming.undone}
+        for c in reversed(naming.log.values())
+        if c.kind in CLASS_CHANGES
+    ]
+
+
 def people(project: Project) -> dict[str, Any]:
     """Return the number of answers of each person, how far people agree, and the items they disagree on."""
     answers = project.answers
@@ -153,7 +283,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
     items = {item.place: item for item in project.store.items({a.item for a in lines})}
     return [
         {
-            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds", "predicted")},
+            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds", "predicted", "how")},
             **item_line(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),
@@ -165,7 +295,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
 def checkup(project: Project) -> dict[str, Any]:
     """Check the file and the graph; return what was found, what to improve, and the damage if there is any."""
     damage = project.store.damage()
-    report = project.graph.report()
+    report, known = project.graph.report(), project.answers.labels
     improve = list(project.learner.advice()) if len(project.learner.classes) > 1 else []
     if report.isolated:
         improve.append(
@@ -173,12 +303,17 @@ def checkup(project: Project) -> dict[str, Any]:
         )
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
+    if report.degree_max and (hubs := share_of_hubs(project.graph)) > MANY_HUBS:
+        improve.append(f"{hubs:.0%} of the items are hubs: {ABOUT_HUBS}")
     if not project.answers.classes:
         improve.append("no class is declared yet: the first answer makes one")
+    improve += _improve_columns(project)
     checked = [
         f"file: {'damaged' if damage else 'sound'}, SQLite {sqlite3.sqlite_version}, one writer at a time",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
+        *(f"joined: {note}" for note in project.about["graph"]),
         *(f"graph: {line}" for line in str(report).splitlines()),
+        *(f"labels: {line}" for line in describe_labels(known, *homophily(project.graph, known))),
         f"engine: {project.learner.engine}",
     ]
     return {
@@ -186,6 +321,30 @@ def checkup(project: Project) -> dict[str, Any]:
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }
+
+
+def _improve_columns(project: Project) -> list[str]:
+    """Return what to know about the columns: text that is not compared, numbers that are not shown, leftovers of HTML."""
+    compared, hidden = project.about.get("compared", []), project.about.get("hidden", [])
+    some = project.store.items(range(min(project.n_items, COLUMN_SAMPLE)))
+    texts = {
+        name: [str(item.fields.get(name, "")) for item in some]
+        for name, kind in project.shown.items()
+        if kind == "text"
+    }
+    prose = [name for name, cells in texts.items() if sum(map(len, cells)) >= MIN_TEXT_CHARACTERS * max(len(cells), 1)]
+    left = [name for name in prose if name not in compared] if compared else []
+    marked = [name for name, cells in texts.items() if any(readable(cell) != cell for cell in cells)]
+    said = [f"{few(left)} holds text that items are not compared by; name it too with --text"] if left else []
+    if hidden:
+        said.append(
+            f"{counted(len(hidden), 'column')} of numbers compared and not shown on the card; --show names what to show"
+        )
+    if marked:
+        said.append(
+            f"{few(marked)} holds leftovers of HTML (such as &amp; or #39;): the page shows them as people read them"
+        )
+    return said
 
 
 def _median(answers: Any, who: str) -> float | None:
@@ -198,7 +357,7 @@ def suggested(project: Project, place: int) -> list[dict[str, Any]]:
     found: dict[str, list[str]] = {}
     for one in project.store.suggestions(place):
         sure = "" if one.score is None else f" ({one.score:.0%} sure)"
-        found.setdefault(one.label, []).append(f"{one.source}{sure}")
+        found.setdefault(project.answers.naming.meant(one.label), []).append(f"{one.source}{sure}")
     ranked = sorted(found.items(), key=lambda label: -len(label[1]))
     return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
 

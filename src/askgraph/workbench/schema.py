@@ -43,6 +43,18 @@ VERSIONS = [
         """CREATE TABLE suggestions (item INTEGER NOT NULL REFERENCES items, source TEXT NOT NULL, label TEXT NOT NULL,
            score REAL, at TEXT NOT NULL, PRIMARY KEY (item, source)) STRICT""",
     ],
+    [  # changes of classes and guidelines, and answers that were given to several items at once
+        "ALTER TABLE answers ADD COLUMN how TEXT",
+        """CREATE TABLE changes (seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL,
+           answers INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT, value TEXT, undoes INTEGER) STRICT""",
+        """CREATE TRIGGER changes_stay BEFORE DELETE ON changes
+           BEGIN SELECT RAISE(ABORT, 'changes are never deleted'); END""",
+        """CREATE TRIGGER changes_keep BEFORE UPDATE ON changes
+           BEGIN SELECT RAISE(ABORT, 'changes are never changed'); END""",
+        """CREATE TRIGGER changes_once BEFORE INSERT ON changes
+           WHEN EXISTS (SELECT 1 FROM changes WHERE seq = NEW.seq OR key = NEW.key)
+           BEGIN SELECT RAISE(ABORT, 'changes are never changed'); END""",
+    ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

@@ -8,12 +8,15 @@ import logging
 import os
 import sqlite3
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -28,22 +31,25 @@ from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
+from askgraph.workbench.classes import Change
 from askgraph.workbench.items import Items
 from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
 from askgraph.workbench.suggesting import Suggested
 
-log = logging.getLogger("askgraph")
+log: logging.Logger = logging.getLogger("askgraph")
 PART_BYTES = 2**25  # a larger array is stored in several rows
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
 BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
 TYPES = ("int32", "int64", "float32", "float64")
-LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted"
+LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted, how"
+CHANGES = "seq, key, who, at, answers, kind, name, value, undoes"
 GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
 NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FEATURES = "features"  # the array of features, one row per item
+IMPORT = "import"  # the name under which labels that the items came with are logged
 SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
 
 
@@ -62,13 +68,19 @@ class Store:
     ``lines`` is the number of lines of the log: of all of them for who writes, for a reader of those at the start.
     """
 
+    path: Path
+    lines: int
+
     def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
         self.path = Path(path)
         self._db = connection
-        with _naming_errors(path):  # a file of an earlier version that is only read has no such column
+        with _naming_errors(path):  # a file of an earlier version that is only read lacks some columns
             columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(answers)").fetchall()]
-        self._log = LOG if "predicted" in columns else LOG.replace("predicted", "NULL")
-        self.lines = self._count_lines()
+        self._log = ", ".join(name if name in columns else "NULL" for name in LOG.split(", "))
+        self._has_changes = "how" in columns
+        self.lines = self._count_lines("answers")
+        if self._has_changes:
+            self._count_lines("changes")
         self._place: _Place | None = None  # of the file as this process left it; None for a reader
         self._commit = NO_COMMIT  # the last one that this process wrote
         self._rescued: Path | None = None  # what was saved, if the file itself was taken away
@@ -146,6 +158,38 @@ class Store:
         with reporting_damage(self.path):
             return [_answer(*row) for row in rows]
 
+    def news(self, after: int, changes_after: int) -> tuple[list[Answer], list[Change]]:
+        """Return the lines of both logs after these lines, as they were at one moment."""
+        self._execute("BEGIN")
+        try:
+            return self.answers(after), self.changes(changes_after)
+        finally:
+            self._execute("COMMIT")
+
+    def changes(self, after: int = 0) -> list[Change]:
+        """Return the lines of the log of changes after line ``after``; none where the file has no such log yet."""
+        if not self._has_changes:
+            return []
+        rows = self._rows(f"SELECT {CHANGES} FROM changes WHERE seq > ? ORDER BY seq", after)
+        return [Change(*row) for row in rows]
+
+    def changed(self, key: str) -> Change | None:
+        """Return the change that has this key, or None."""
+        found = self._rows(f"SELECT {CHANGES} FROM changes WHERE key = ?", key)
+        return Change(*found[0]) if found else None
+
+    def append_change(self, change: Change) -> Change:
+        """Write a change to the log of changes, unless its key is there already; return it as logged."""
+        with self._transaction():
+            if seen := self.changed(change.key):
+                return _check_same_change(seen, change)
+            values = (change.key, change.who, change.at or now(), *change[5:])
+            query = (
+                f"INSERT INTO changes ({CHANGES}) VALUES (NULL, ?, ?, ?, (SELECT count(*) FROM answers), ?, ?, ?, ?)"
+            )
+            ((seq, at, answers),) = self._rows(f"{query} RETURNING seq, at, answers", *values)
+        return change._replace(seq=seq, at=at, answers=answers)
+
     def logged(self, key: str) -> Answer | None:
         """Return the answer that has this key, or None."""
         found = self._rows(f"SELECT {self._log} FROM answers WHERE key = ?", key)
@@ -168,6 +212,12 @@ class Store:
     def ids(self) -> list[str]:
         """Return all ids in the order of places."""
         return [id for (id,) in self._rows("SELECT id FROM items ORDER BY place")]
+
+    def same(self) -> list[list[int]]:
+        """Return the places of items that are exact copies of each other, one list per set of copies."""
+        query = """SELECT json_group_array(place) FROM items WHERE length(fields) > 2 OR image IS NOT NULL
+                   GROUP BY fields, image HAVING count(*) > 1"""
+        return [sorted(json.loads(places)) for (places,) in self._rows(query)]
 
     def every(self) -> Iterator[Item]:
         """Yield all items in the order of places."""
@@ -243,6 +293,99 @@ class Store:
             self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
             _pack_joined(self._db, graph, features)
             self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(notes))
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that changes when items come or go."""
+        return sha256("\n".join(self.ids()).encode()).hexdigest()
+
+    def take_in(self, addition: Store) -> int:
+        """Add the items of another file, with the graph over all items that it brings, in one step; return their number.
+
+        ``addition`` is what ``workbench.growing`` writes. Labels that the new items came with become lines of the log.
+        """
+        about, n = addition.about, self.n_items
+        if about.get("goes with") != self.fingerprint:
+            raise BusyError(f"{self.path}: items came or went meanwhile, so nothing was added; give the command again")
+        labels = [
+            (f"import-{uuid4()}", IMPORT, answer.at, n + answer.item, answer.label) for answer in addition.answers()
+        ]
+        with self._transaction():
+            for item in addition.every():
+                fields = json.dumps(item.fields, ensure_ascii=False)
+                self._execute("INSERT INTO items VALUES (?, ?, ?, ?)", n + item.place, item.id, fields, item.image)
+            self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
+            for name, *row in addition._rows("SELECT name, part, dtype, length, data FROM arrays ORDER BY name, part"):
+                if row[0] == 0:
+                    self._execute("DELETE FROM arrays WHERE name = ?", name)
+                self._execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?)", name, *row)
+            self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(about["graph"]))
+            self._execute("INSERT OR REPLACE INTO about VALUES ('source', ?)", json.dumps(about["source"]))
+            for row in labels:
+                query = "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, 'label', ?, ?)"
+                self._execute(query, *row)
+        self.lines = self._count_lines("answers")
+        return addition.n_items
+
+    def erase(self, places: Sequence[int], arrays: dict[str, AnyArray]) -> int:
+        """Delete items for good, with all lines of the log about them; return the number of lines.
+
+        ``arrays`` replace all stored ones. Items and lines that stay move up, so that there is no gap. This is the one way in
+        which lines leave the log: the triggers that forbid it are dropped and made again in the same transaction. What is
+        deleted is overwritten with zeros, and SQLite's log is emptied.
+        """
+        self._execute("PRAGMA secure_delete = ON")
+        lines, gone = self.lines, json.dumps(sorted(places))
+        with self._transaction():
+            self._execute("PRAGMA defer_foreign_keys = ON")  # numbers of items change on both sides
+            triggers = self._rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+            for name, _ in triggers:
+                self._execute(f"DROP TRIGGER {name}")
+            for table in self._tables_about_items():
+                self._execute(f"DELETE FROM {table} WHERE item IN (SELECT value FROM json_each(?))", gone)
+            self._execute("DELETE FROM items WHERE place IN (SELECT value FROM json_each(?))", gone)
+            self._close_gaps()
+            for _, made in triggers:
+                self._execute(made)
+            self._execute("DELETE FROM arrays")
+            for name, array in arrays.items():
+                _pack(self._db, name, array)
+        self.lines = self._count_lines("answers")
+        self._empty_log()
+        return lines - self.lines
+
+    def _tables_about_items(self) -> list[str]:
+        """Return the tables that have a column ``item`` with the place of an item."""
+        query = """SELECT DISTINCT s.name FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
+                   WHERE s.type = 'table' AND f."table" = 'items'"""
+        return [name for (name,) in self._rows(query)]
+
+    def _close_gaps(self) -> None:
+        """Number items from 0 and lines of the log from 1 again, and what refers to them."""
+        self._renumber("items", "place", 0, [(name, "item") for name in self._tables_about_items()])
+        # a change of classes notes how many lines the log had
+        count = "SELECT count(*) FROM answers WHERE seq <= changes.answers"
+        self._execute(f"UPDATE changes SET answers = ({count})")
+        self._renumber("answers", "seq", 1, [("answers", "undoes")])
+
+    def _renumber(self, table: str, column: str, first: int, refers: list[tuple[str, str]]) -> None:
+        """Number the rows of a table from ``first`` on, and the columns that refer to them, each (table, column)."""
+        self._execute("CREATE TEMP TABLE moved (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+        number = f"row_number() OVER (ORDER BY {column}) - 1 + {first}"
+        self._execute(f"INSERT INTO moved SELECT {column}, {number} FROM {table}")
+        for name, where in refers:
+            new = f"(SELECT new FROM moved WHERE old = {name}.{where})"
+            self._execute(f"UPDATE {name} SET {where} = {new} WHERE {where} IS NOT NULL")
+        new = f"(SELECT new FROM moved WHERE old = {table}.{column})"
+        self._execute(f"UPDATE {table} SET {column} = -1 - {new}")  # below 0 first: no two ever have one number
+        self._execute(f"UPDATE {table} SET {column} = -1 - {column}")
+        self._execute("DROP TABLE moved")
+
+    def _empty_log(self) -> None:
+        """Bring SQLite's log into the file and empty it; a reader at work can delay that for a while."""
+        end = time.monotonic() + BUSY_SECONDS
+        while self._rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and time.monotonic() < end:
+            time.sleep(0.05)
 
     def curve(self) -> list[tuple[int, float, float, float]]:
         """Return one (labels, expected error, low, high) per number of labels."""
@@ -327,12 +470,12 @@ class Store:
         ((self._commit,),) = self._rows("SELECT this FROM commits")
         self._place = _Place.of(self.path)
 
-    def _count_lines(self) -> int:
-        """Return the number of lines of the log; raise an error if some are missing."""
-        ((n, first, last),) = self._rows("SELECT count(*), min(seq), max(seq) FROM answers")
+    def _count_lines(self, table: Literal["answers", "changes"]) -> int:
+        """Return the number of lines of a log; raise an error if some are missing."""
+        ((n, first, last),) = self._rows(f"SELECT count(*), min(seq), max(seq) FROM {table}")
         if n and (first, last) != (1, n):
             raise FileError(
-                f"{self.path}: {n} answers in lines {first} to {last} of the log; {restore_advice(self.path)}"
+                f"{self.path}: {n} {table} in lines {first} to {last} of the log; {restore_advice(self.path)}"
             )
         return int(n)
 
@@ -346,7 +489,7 @@ class Store:
         if seen := self.logged(answer.key):
             return _check_same(seen, answer)
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
-        query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
+        query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
         return answer._replace(seq=seq, at=at)
 
@@ -502,6 +645,15 @@ def _check_same(seen: Answer, answer: Answer) -> Answer:
     return seen
 
 
+def _check_same_change(seen: Change, change: Change) -> Change:
+    """Return the change that was logged under a key; raise an error if another one has come under it."""
+    if any(getattr(seen, name) != getattr(change, name) for name in ("who", "kind", "name", "value")):
+        raise ReusedKeyError(
+            f"the key {change.key!r} belongs to another change, so this one was not made; send it under a new key"
+        )
+    return seen
+
+
 def _item(place: int, id: str, fields: str, image: str | None) -> Item:
     return Item(place, id, dict(json.loads(fields)), image)
 
@@ -531,11 +683,13 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         rows = ((k, id, json.dumps(items.row(k), ensure_ascii=False), images[k]) for k, id in enumerate(items.ids))
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         _pack_joined(db, graph, items.features)
+        for name, array in items.arrays.items():
+            _pack(db, name, array)
         imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
         at = now()
         db.executemany(
-            "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, 'import', ?, 'label', ?, ?)",
-            ((f"import-{k}", at, k, label) for k, label in imported),
+            "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, 'label', ?, ?)",
+            ((f"import-{k}", IMPORT, at, k, label) for k, label in imported),
         )
         db.execute("COMMIT")
         db.execute("PRAGMA journal_mode = WAL")

@@ -20,12 +20,14 @@ from askgraph.errors import BusyError, FileError
 from askgraph.support.files import name_odd_file, open_no_follow, try_lock
 from askgraph.workbench.server_file import VARIABLE, Server, announce, find_server
 
-log = logging.getLogger("askgraph")
+log: logging.Logger = logging.getLogger("askgraph")
 RETRY_SECONDS = 0.02  # between two attempts to take a lock that somebody holds
 
 
 class WriterLock:
     """A lock held from ``take`` to ``release``; the file is never deleted, since another process may wait for it."""
+
+    path: Path
 
     def __init__(self, project: str | os.PathLike[str]) -> None:
         self._project = Path(project).resolve()  # one lock per project, also when it is opened through a link

@@ -1,0 +1,161 @@
+"""Find all items of a rare class: recall after a few answers, work saved, and whether the range of what is left holds.
+
+ASKGRAPH_DATA=folder python benchmarks/recall.py [--sets spam,mail,sports] [--seeds 2]     # prints Markdown tables
+
+Texts, in the folder trial of ASKGRAPH_DATA: SMS Spam (sms.tsv.gz: 5,574 messages, 13 % spam), Debian packages (packages.csv.gz and
+packages_sections.csv.gz: 5,111 descriptions, 7 % in the section mail) and AG News (ag_test.csv.gz) with all but 115 sports items
+left out (5,815, 2 % sports). Everybody starts from one item of the class and one other, drawn by the seed, and answers ten items
+between two rankings. Beside askgraph (``Learner.likeliest``, every eighth item drawn at random as a spot check): TF-IDF of words
+and logistic regression, the likeliest first, without spot checks, as screening tools do; and items in random order.
+
+WSS@95 is the share of items that nobody looks at when 95 % of the class is found, less 5 %: what is saved over random order. A set
+whose files are not here is left out, and the reason is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+from measure import SMOKE, machine
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+import askgraph as ag
+from askgraph.learner.recall import left_to_find
+from askgraph.support.progress import bar
+
+TOGETHER = 10  # answers between two rankings
+CHECKS = 8  # every how many items askgraph draws one at random
+PART = 0.3  # of the items that are looked at
+LOOKS = (0.05, 0.1, 0.2)  # shares of the items after which recall is given
+RANGES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # and after which the range of what is left is compared with the truth
+SPORTS = 115
+
+
+def lines_of(name):
+    folder = Path(os.environ.get("ASKGRAPH_DATA", "")) / "trial"
+    if not (folder / name).exists():
+        raise FileNotFoundError(f"{folder / name} is not there: name the folder with the datasets in ASKGRAPH_DATA")
+    return gzip.open(folder / name, "rt", encoding="utf-8", newline="\n")
+
+
+def texts_of(name):
+    """Return texts, and whether each is in the class."""
+    if SMOKE:
+        return [f"{('red apple', 'blue sky')[k % 10 > 0]} {k}" for k in range(60)], np.arange(60) % 10 == 0
+    if name == "spam":
+        rows = [line.rstrip("\n").split("\t", 1) for line in lines_of("sms.tsv.gz")]
+        rows = [row for row in rows if row[0] != "Label"]
+        return [row[1] for row in rows], np.array([row[0] == "spam" for row in rows])
+    if name == "mail":
+        sections = dict(csv.reader(lines_of("packages_sections.csv.gz")))
+        rows = list(csv.DictReader(lines_of("packages.csv.gz")))
+        return [row["description"] for row in rows], np.array([sections[row["id"]] == "mail" for row in rows])
+    rows = list(csv.reader(lines_of("ag_test.csv.gz")))
+    sports = np.array([row[0] == "2" for row in rows])
+    few = np.random.default_rng(0).choice(np.flatnonzero(sports), SPORTS, replace=False)
+    keep = np.sort(np.concatenate([np.flatnonzero(~sports), few]))
+    return [" ".join(rows[k][1:]) for k in keep], sports[keep]
+
+
+def first_two(y, seed):
+    rng = np.random.default_rng(seed)
+    return [int(rng.choice(np.flatnonzero(y))), int(rng.choice(np.flatnonzero(~y)))]
+
+
+def by_askgraph(graph, y, seed):
+    """Return the items in the order in which they are asked, and after each ranking what is said to be left."""
+    learner = ag.Learner(graph, rng=seed, spot_checks=CHECKS)
+    order, drawn, left = first_two(y, seed), [False, False], {}
+    learner.tell_all({k: bool(y[k]) for k in order})
+    while len(order) < PART * len(y):
+        asked = learner.likeliest(True, TOGETHER)
+        random = [learner.is_spot_check(k) for k in range(len(asked))]
+        wrong = {k: not y[k] for k, check in zip(asked, random, strict=True) if check}  # any guess marks a spot check
+        learner.tell_all({k: bool(y[k]) for k in asked}, wrong)
+        order, drawn = [*order, *asked], [*drawn, *random]
+        rest = np.setdiff1d(np.arange(len(y)), order)
+        expected = learner.probabilities()[rest, learner.classes.index(True)].sum()
+        left[len(order)] = left_to_find(y[order], drawn, len(y), float(expected))
+    return order, left
+
+
+def by_regression(rows, y, seed):
+    """Return the items in the order of logistic regression."""
+    order = first_two(y, seed)
+    while len(order) < PART * len(y):
+        fitted = LogisticRegression(C=10.0, class_weight="balanced", max_iter=1000).fit(rows[order], y[order])
+        rest = np.setdiff1d(np.arange(len(y)), order)
+        order += rest[np.argsort(-fitted.decision_function(rows[rest]), kind="stable")[:TOGETHER]].tolist()
+    return order
+
+
+def recall_row(name, method, y, orders):
+    """Return a row of the first table: mean recall after some items, and the work saved."""
+    found = [np.cumsum(y[order]) / y.sum() for order in orders]
+    shares = [np.mean([one[min(int(part * len(y)), len(one)) - 1] for one in found]) for part in LOOKS]
+    needed = [np.argmax(one >= 0.95) + 1 if one[-1] >= 0.95 else None for one in found]
+    saved = f"{np.mean([0.95 - k / len(y) for k in needed]):.2f}" if None not in needed else "not reached"
+    return f"| {name} | {method} | {' | '.join(f'{share:.2f}' for share in shares)} | {saved} |"
+
+
+def range_row(name, y, runs):
+    """Return a row of the second table: how often the range held, and its middle width by share of items looked at."""
+    held, cells = [], []
+    for part in RANGES:
+        said = [(left, y.sum() - left.found) for run in runs for left in [_at(run, part * len(y))] if left]
+        held += [left.low <= true <= left.high for left, true in said]
+        cells.append(" / ".join(f"{np.median(column):.0f}" for column in _columns(said)) if said else "–")
+    return f"| {name} | {' | '.join(cells)} | {sum(held)} of {len(held)} |"
+
+
+def _columns(said):
+    return [true for _, true in said], [left.value for left, _ in said], [left.high for left, _ in said]
+
+
+def _at(run, count):
+    """Return what was said after the ranking that is nearest to a number of items."""
+    return run[min(run, key=lambda k: abs(k - count))] if run else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", default="spam" if SMOKE else "spam,mail,sports")
+    parser.add_argument("--seeds", type=int, default=1 if SMOKE else 2)
+    parser.add_argument("--smoke", action="store_true")
+    args = parser.parse_args()
+    first, second = [], []
+    for name in args.sets.split(","):
+        try:
+            texts, y = texts_of(name)
+        except FileNotFoundError as error:
+            print(error)
+            continue
+        graph, rows = ag.nearest_texts(texts), TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        seeds, runs = range(args.seeds), []
+        with bar(len(seeds), name) as tick:
+            for seed in seeds:
+                runs.append(by_askgraph(graph, y, seed))
+                tick()
+        first.append(recall_row(name, "askgraph", y, [order for order, _ in runs]))
+        first.append(
+            recall_row(name, "TF-IDF, logistic regression", y, [by_regression(rows, y, seed) for seed in seeds])
+        )
+        orders = [np.random.default_rng(seed).permutation(len(y)) for seed in seeds]
+        first.append(recall_row(name, "random order", y, orders))
+        second.append(range_row(name, y, [left for _, left in runs]))
+        print("\n".join([*first[-3:], second[-1]]), flush=True)
+    print(f"\n{machine()}\n")
+    print(f"| set | order | {' | '.join(f'recall at {part:.0%}' for part in LOOKS)} | WSS@95 |")
+    print("\n".join(["|" + "---|" * (3 + len(LOOKS)), *first]))
+    print(f"\n| left: true / said / at most, after | {' | '.join(f'{part:.0%}' for part in RANGES)} | range held |")
+    print("\n".join(["|" + "---|" * (2 + len(RANGES)), *second]))
+
+
+if __name__ == "__main__":
+    main()

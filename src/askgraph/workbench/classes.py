@@ -1,0 +1,231 @@
+"""The classes of a project: their names, order, descriptions and keys, by the changes that people made to them.
+
+A class stays itself when it gets another name: it has a number, and a name that is said means the class that bears this name
+then, else the one that bore it last. So an answer that a page sends under an old name still counts for the right class, and a
+change that is taken back leaves every answer where it belongs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from askgraph.errors import LabelError
+from askgraph.support.wording import few
+
+ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "guidelines", "undo"]
+CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order")
+KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
+MAX_DESCRIPTION_CHARACTERS = 500
+MAX_CLASSES_IN_ORDER = 10_000
+
+
+class Change(NamedTuple):
+    """One line of the log of changes, made after ``answers`` lines of the log of answers.
+
+    ``name`` is the class that is changed. ``value`` is its new name, the class that it is merged into, its description or its
+    key; the names of all classes as JSON, for an order; the text of the guidelines. ``undoes`` is the ``seq`` of the line that
+    an undo takes back.
+    """
+
+    seq: int
+    key: str
+    who: str
+    at: str
+    answers: int
+    kind: ChangeKind
+    name: str | None = None
+    value: str | None = None
+    undoes: int | None = None
+
+
+class Classes:
+    """All classes so far; ``add`` takes the next line of the log of changes, ``number`` the next name that is said.
+
+    >>> classes = Classes(["ham", "spma"])
+    >>> said = classes.number("spma")
+    >>> classes.add(Change(1, "a", "ann", "", 1, "rename", "spma", "spam"))
+    True
+    >>> classes.name(said), classes.declared
+    ('spam', ['ham', 'spam'])
+    """
+
+    def __init__(self, declared: Iterable[str] = ()) -> None:
+        self.log: dict[int, Change] = {}
+        self.undone: set[int] = set()
+        self._first: list[str] = []  # the first name of each class
+        self._bore: dict[str, int] = {}  # name -> the class that bore it last
+        self._declared = [self._new(name) for name in dict.fromkeys(declared)]
+        self._speaks_of: dict[int, tuple[int, ...]] = {}  # line -> the classes that it speaks of
+        self._fold()
+
+    def number(self, name: str) -> int:
+        """Return the number of the class that a name means now; a name that was never heard is a new class."""
+        found = self._bears.get(name, self._bore.get(name))
+        if found is not None:
+            return found
+        self._names.append(name)
+        self._bears[name] = self._new(name)
+        return self._bears[name]
+
+    def name(self, number: int) -> str:
+        """Return the name of a class now: that of the class it was merged into, if it was."""
+        return self._names[self._root(number)]
+
+    def meant(self, name: str) -> str:
+        """Return the present name of the class that a name means, or the name itself if it was never heard."""
+        found = self._bears.get(name, self._bore.get(name))
+        return name if found is None else self.name(found)
+
+    def add(self, change: Change) -> bool:
+        """Add the next line of the log of changes; return whether labels that were given may have other names now."""
+        self.log[change.seq] = change
+        undone = self.log.get(change.undoes or 0)
+        if change.kind == "undo":
+            if undone is None or undone.seq in self.undone or undone.kind not in CLASS_CHANGES:
+                return False
+            self.undone.add(undone.seq)
+        else:
+            self._speaks_of[change.seq] = self._resolved(change)
+        self._fold()
+        return (undone or change).kind in ("rename", "merge")
+
+    def last(self, who: str) -> Change | None:
+        """Return the last change of classes by this person that was not taken back, or None."""
+        return next((change for change in reversed(self.standing) if change.who == who), None)
+
+    @property
+    def standing(self) -> list[Change]:
+        """The changes of classes that were not taken back, oldest first."""
+        return [c for c in self.log.values() if c.kind in CLASS_CHANGES and c.seq not in self.undone]
+
+    @property
+    def declared(self) -> list[str]:
+        """The names of the classes that were declared or added, whether in use or not."""
+        return list(dict.fromkeys(self.name(number) for number in (*self._declared, *self._added)))
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
+        place = {name: k for k, name in enumerate(dict.fromkeys(self.name(number) for number in self._order))}
+        return sorted(dict.fromkeys(names), key=lambda name: place.get(name, len(place)))
+
+    def description(self, name: str) -> str:
+        """Return the sentence that describes a class; empty if there is none."""
+        return self._described.get(self._bears.get(name, -1), "")
+
+    def keys(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the key of each class: the chosen one, else its name if that is a key, else the next free one, "" if none is.
+
+        >>> Classes().keys(["ham", "3", "spam"])
+        {'ham': '1', '3': '3', 'spam': '2'}
+        """
+        mine = {self._keys[self._bears[name]]: name for name in names if self._keys.get(self._bears.get(name, -1))}
+        own = {name.casefold(): name for name in reversed(names) if len(name) == 1 and name.casefold() in KEYS}
+        mine = {key: name for key, name in own.items() if name not in mine.values()} | mine
+        free, of = iter([key for key in KEYS if key not in mine]), {name: key for key, name in mine.items()}
+        return {name: of[name] if name in of else next(free, "") for name in names}
+
+    def check(self, kind: ChangeKind, name: str | None, value: str | None, names: Sequence[str]) -> None:
+        """Raise an error for a change that cannot be made now; ``names`` are the classes there are."""
+        if kind not in CLASS_CHANGES:
+            raise LabelError(f"a change of kind {kind!r}: choose {', '.join(CLASS_CHANGES)}")
+        if kind == "order":
+            return _check_order(value, names)
+        if kind == "add":
+            return _check_free(name or "", names)
+        if name not in names:
+            raise LabelError(f"no class {name!r}; there are {few(list(names)) or 'none'}")
+        if kind == "rename":
+            _check_free(value or "", names)
+        elif kind == "merge" and (value not in names or value == name):
+            raise LabelError(f"{name!r} cannot be merged into {value!r}: name another class of {few(list(names))}")
+        elif kind == "key" and value and (len(value) != 1 or value not in KEYS):
+            raise LabelError(f"the key {value!r}: choose one of {KEYS}, which the page does not use itself, or none")
+        return None
+
+    def _new(self, name: str) -> int:
+        self._first.append(name)
+        self._bore[name] = len(self._first) - 1
+        return self._bore[name]
+
+    def _resolved(self, change: Change) -> tuple[int, ...]:
+        """Return the numbers of the classes that a change speaks of, by the names they have when it is made."""
+        if change.kind == "add":
+            return (self._new(change.name or ""),)
+        if change.kind == "order":
+            return tuple(self.number(str(name)) for name in _names_in(change.value))
+        if change.kind == "merge":
+            return tuple(self._root(self.number(name or "")) for name in (change.name, change.value))
+        if change.kind == "guidelines":
+            return ()
+        number = self._root(self.number(change.name or ""))
+        if change.kind == "rename":
+            self._bore[change.value or ""] = number
+        return (number,)
+
+    def _fold(self) -> None:
+        """Compute names, order, descriptions and keys from the changes that stand."""
+        self._names, self._into = list(self._first), dict[int, int]()
+        self._described, self._keys, self._order = dict[int, str](), dict[int, str](), tuple[int, ...]()
+        self._added: list[int] = []
+        for change in self.standing:
+            numbers, value = self._speaks_of[change.seq], change.value or ""
+            if change.kind == "add":
+                self._added += numbers
+            elif change.kind == "rename":
+                self._names[numbers[0]] = value
+            elif change.kind == "merge" and self._root(numbers[1]) != numbers[0]:
+                self._into[numbers[0]] = numbers[1]
+            elif change.kind == "describe":
+                self._described[numbers[0]] = value
+            elif change.kind == "key":
+                self._keys = {number: key for number, key in self._keys.items() if key != value} | {numbers[0]: value}
+            elif change.kind == "order":
+                self._order = numbers
+        roots = (number for number in range(len(self._names)) if number not in self._into)
+        self._bears = {self._names[number]: number for number in sorted(roots, reverse=True)}
+
+    def _root(self, number: int) -> int:
+        while number in self._into:
+            number = self._into[number]
+        return number
+
+
+def in_words(change: Change) -> str:
+    """Return a change in words, for people.
+
+    >>> in_words(Change(1, "a", "ann", "", 0, "merge", "Sprots", "Sports"))
+    'Sprots merged into Sports'
+    """
+    said = {
+        "add": f"{change.name} added",
+        "rename": f"{change.name} renamed to {change.value}",
+        "merge": f"{change.name} merged into {change.value}",
+        "describe": f"{change.name} described: {change.value}",
+        "key": f"key of {change.name}: {change.value or 'none'}",
+        "order": f"order: {', '.join(_names_in(change.value))}",
+        "guidelines": "guidelines written",
+    }
+    return said.get(change.kind, change.kind)
+
+
+def _check_free(name: str, names: Sequence[str]) -> None:
+    if name in names:
+        raise LabelError(f"there is a class {name!r} already; to make one class of two, merge them")
+
+
+def _check_order(value: str | None, names: Sequence[str]) -> None:
+    given = _names_in(value)
+    if odd := [name for name in given if name not in names] or [name for name in names if name not in given]:
+        raise LabelError(f"an order of the classes names each of them once; look at {few(list(map(str, odd)))}")
+    if len(set(given)) < len(given):
+        raise LabelError("an order of the classes names each of them once; some come twice")
+
+
+def _names_in(value: str | None) -> list[str]:
+    try:
+        found = json.loads(value or "[]")
+    except (ValueError, RecursionError):
+        return []
+    return [str(name) for name in found][:MAX_CLASSES_IN_ORDER] if isinstance(found, list) else []

@@ -1,0 +1,76 @@
+"""One paragraph that says how the items of a project were labeled, for a paper or a data sheet."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+from askgraph import __version__
+from askgraph.errors import FileError
+from askgraph.support.files import replacing
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import IMPORT
+
+FEW_CLASSES = 12  # classes that are named with their counts; of more, the number is given
+
+
+def how_labeled(project: Project) -> str:
+    """Return one paragraph: who labeled what, how questions were chosen, how the rest was predicted and how well, versions."""
+    answers, about, found = project.answers, project.about, project.predictions()
+    given, people = Counter(answers.labels.values()), [who for who in answers.people if who != IMPORT]
+    imported = sum(set(answers.of(place)) == {IMPORT} for place in answers.labels)
+    said = [a for a in answers.log.values() if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
+    sentences = [
+        f"Of {project.n_items:,} items, {len(answers.labels):,} have a label that was given"
+        + (f" ({imported:,} of these came with the data)" if imported else "")
+        + (
+            f": {len(people)} {'person' if len(people) == 1 else 'people'} gave {len(said):,} answers "
+            f"between {min(a.at for a in said)[:10]} and {max(a.at for a in said)[:10]}."
+            if said
+            else "."
+        )
+    ]
+    if answers.aside:
+        reasons = Counter(answers.aside.values())
+        names = {"later": "put off", "cannot": "that people could not tell", "invalid": "that are not valid items"}
+        sentences.append(f"Set aside are {', '.join(f'{n:,} {names[kind]}' for kind, n in reasons.items())}.")
+    if 0 < len(given) <= FEW_CLASSES:
+        sentences.append(f"Labels by class: {', '.join(f'{name} {given[name]:,}' for name in answers.classes)}.")
+    elif given:
+        sentences.append(f"There are {len(answers.classes):,} classes.")
+    settings = about["settings"]
+    sentences.append(
+        f"Items to label were chosen by active learning (sampler {settings['utility']!r}, seed {about['seed']}) with a "
+        f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
+    )
+    if agreed := answers.agreement():
+        sentences.append(
+            f"Of {agreed[0]:,} items that several people labeled, {agreed[1]:.1%} of pairs of labels agree."
+        )
+    if len(found.classes) > 1 and (rest := project.n_items - len(answers.labels)):
+        error = project.learner.expected_error()
+        sentences.append(
+            f"The other {rest:,} labels are predicted by the same model (readout {settings['readout']!r}); "
+            f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%})."
+        )
+    if checks := project.learner.spot_checks if len(found.classes) > 1 else ():
+        right = sum(check.right for check in checks)
+        sentences.append(
+            f"Of {len(checks):,} items drawn at random as spot checks, {right:,} had been predicted right."
+        )
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    sentences.append(f"Software: askgraph {__version__}, Python {platform.python_version()}, {versions}.")
+    return " ".join(sentences) + "\n"
+
+
+def write_how_labeled(project: Project, labels: Path) -> Path:
+    """Write the paragraph beside a file of labels; return its path."""
+    path = labels.with_name(f"{labels.stem}-how-labeled.md")
+    try:
+        with replacing(path) as file:
+            file.write(how_labeled(project).encode())
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    return path

@@ -1,0 +1,321 @@
+"""Write labels for other tools: Label Studio, Argilla, Hugging Face datasets, spaCy, fastText, a folder per class, RIS."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_DNS, uuid5
+
+from askgraph.errors import FileError, MissingExtraError, SettingError
+from askgraph.io.annotations import OURSELVES, WHO
+from askgraph.io.ris import NAMES
+from askgraph.io.text import FilePath
+from askgraph.support.files import replacing, safe_name
+from askgraph.support.wording import counted
+from askgraph.workbench.answers import Answer
+from askgraph.workbench.cells import is_numeric, number
+from askgraph.workbench.export import DIGITS, Row, answer_rows, own_columns, to_json, to_jsonl, write_rows
+from askgraph.workbench.project import Predictions, Project
+from askgraph.workbench.store import Item
+
+QUESTION = "label"  # the name of the one question that other tools show
+PER_TAG = {name: tag for tag, name in reversed(NAMES.items())}  # column -> RIS tag
+
+
+class Labeled(NamedTuple):
+    """An item, its label and how likely that is; whether a person or a file gave the label."""
+
+    item: Item
+    label: str
+    probability: float
+    given: bool
+
+
+def labeled_items(project: Project, answered: bool = False) -> Iterator[Labeled]:
+    """Yield the items that have a label, given or predicted; those with a given one only if ``answered``."""
+    found = project.predictions()
+    for item in project.store.every():
+        given, aside = project.answers.labels.get(item.place), project.answers.aside.get(item.place)
+        if given is None and (answered or not found.classes or aside == "invalid"):
+            continue
+        label = found.classes[found.decided[item.place]] if given is None else given
+        sure = float(found.probabilities[item.place, found.classes.index(label)])
+        yield Labeled(item, label, round(sure, DIGITS), given is not None)
+
+
+def label_studio_tasks(project: Project) -> Iterator[Row]:
+    """Yield one Label Studio task per item, for a project with one Choices control.
+
+    Answers are annotations, also those of people who could not tell; predictions and what models suggest are predictions.
+    """
+    found, own = project.predictions(), own_columns(project, ["id"])
+    for item in project.store.every():
+        said = project.answers.of(item.place).values()
+        guesses = project.store.suggestions(item.place)
+        models = [_prediction(one.source, project.answers.naming.meant(one.label), one.score) for one in guesses]
+        yield {
+            "id": item.place + 1,
+            "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},
+            "annotations": [_annotation(answer) for answer in said if answer.kind != "later"],
+            "predictions": [*_predicted(found, item.place, _prediction), *models],
+        }
+
+
+def _annotation(answer: Answer) -> Row:
+    said: Row = {
+        "completed_by": {"first_name": answer.who},
+        "created_at": answer.at,
+        "lead_time": answer.seconds,
+        "result": [] if answer.label is None else [_choice(answer.label)],
+    }
+    return {**said, "was_cancelled": True} if answer.label is None else said
+
+
+def _prediction(source: str, label: str, score: float | None) -> Row:
+    return {"model_version": source, "score": score, "result": [_choice(label)]}
+
+
+def _choice(label: str) -> Row:
+    return {"from_name": QUESTION, "to_name": "item", "type": "choices", "value": {"choices": [label]}}
+
+
+def _predicted(found: Predictions, place: int, make: Callable[[str, str, float], Row]) -> list[Row]:
+    """Return what this program predicts for an item, in the shape that ``make`` gives it; nothing without classes."""
+    guess = found.decided[place]
+    return (
+        [] if guess < 0 else [make(OURSELVES, found.classes[guess], round(float(found.probabilities[place, guess]), 4))]
+    )
+
+
+def argilla_records(project: Project) -> Iterator[Row]:
+    """Yield one Argilla record per item, as ``dataset.records.from_json`` reads it, for one label question called "label".
+
+    Fields are texts. Argilla knows people by ids, so these are made of their names, and the names are among the metadata.
+    """
+    found, own = project.predictions(), own_columns(project)
+    for item in project.store.every():
+        said = [a for a in project.answers.of(item.place).values() if a.label is not None]
+        responses = [{"value": a.label, "user_id": str(uuid5(NAMESPACE_DNS, a.who))} for a in said]
+        guesses = _predicted(found, item.place, lambda agent, label, p: {"value": label, "score": p, "agent": agent})
+        yield {
+            "id": item.id,
+            "fields": {name: str(cell) for name, cell in own(item).items() if cell is not None} or {"id": item.id},
+            "metadata": {WHO: [a.who for a in said]} if said else {},
+            "suggestions": {QUESTION: guesses[0]} if guesses else {},
+            "responses": {QUESTION: responses} if responses else {},
+            "vectors": {},
+            "status": "completed" if said else "pending",
+        }
+
+
+def text_of(project: Project, item: Item) -> str:
+    """Return the text of an item: that of the columns it is compared by, else of all columns of text."""
+    fields = project.about["fields"]
+    compared = [name for name in project.columns.get("text") or () if name in fields]
+    names = compared or [name for name, kind in fields.items() if kind == "text"]
+    return "\n".join(str(item.fields[name]) for name in names if item.fields.get(name) is not None)
+
+
+def spacy_rows(project: Project, answered: bool = False) -> Iterator[Row]:
+    """Yield one object per labeled item with its text and ``cats``, 1 for its class and 0 for the others."""
+    classes = project.answers.classes
+    for one in labeled_items(project, answered):
+        yield {"text": text_of(project, one.item), "cats": {name: float(name == one.label) for name in classes}}
+
+
+def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
+    """Yield one line per labeled item: ``__label__`` with its class, then its text on one line.
+
+    White space in a class becomes "_"; a text that says ``__label__`` itself loses the underscores.
+    """
+    for one in labeled_items(project, answered):
+        words = " ".join(text_of(project, one.item).split()).replace("__label__", "label ")
+        yield f"__label__{'_'.join(one.label.split())} {words}\n"
+
+
+def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
+    """Yield the lines of one RIS record per item; classes are keywords, and notes for ASReview where they are its own."""
+    names, known = {"relevant": "ASReview_relevant", "irrelevant": "ASReview_irrelevant"}, project.about["fields"]
+    if project.sought is not None:
+        names = {
+            name: names["relevant" if name == project.sought else "irrelevant"] for name in project.answers.classes
+        }
+    labels = {one.item.place: one for one in labeled_items(project, answered)}
+    for item in project.store.every():
+        yield f"TY  - {_one_line(item.fields.get('type', 'JOUR'))}\r\nID  - {_one_line(item.id)}\r\n"
+        for name in known:
+            tag = PER_TAG.get(name) or (name if re.fullmatch("[A-Z][A-Z0-9]", name) else None)
+            parts = str(item.fields.get(name, "")).split("; ") if tag in ("AU", "KW", "N1") else [item.fields.get(name)]
+            yield from (f"{tag}  - {_one_line(part)}\r\n" for part in parts if tag not in (None, "TY", "ID") and part)
+        if one := labels.get(item.place):
+            kind = "answered" if one.given else f"predicted, {one.probability:.2f}"
+            yield f"KW  - {_one_line(one.label)}\r\nN1  - askgraph: {_one_line(one.label)} ({kind})\r\n"
+            if one.given and one.label in names:
+                yield f"N1  - {names[one.label]}\r\n"
+        yield "ER  - \r\n\r\n"
+
+
+def asreview_rows(project: Project) -> Iterator[Row]:
+    """Yield one row per item with ``included``, as ASReview reads it: 1, 0, or nothing where nobody has answered."""
+    known = [name for name in (project.sought, "relevant", "included", "1") if name in project.answers.classes]
+    if not known:
+        raise SettingError("which class is to be included? name it with askgraph find CLASS")
+    own = own_columns(project, ["id", "included"])
+    for item in project.store.every():
+        given = project.answers.labels.get(item.place)
+        yield {"id": item.id, **own(item), "included": None if given is None else int(given == known[0])}
+
+
+def _one_line(cell: Any) -> str:
+    return " ".join(str(cell).split())
+
+
+def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
+    """Return a parquet file that ``datasets`` loads with a ClassLabel, and with pictures where the project has some."""
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import write_table
+    except ImportError:
+        raise MissingExtraError('parquet needs pyarrow: pip install "askgraph[tables]"') from None
+    classes, own = project.answers.classes, own_columns(project, ["id", "image", "label", "probability", "source"])
+    rows = list(labeled_items(project, answered))
+    cells = [own(one.item) for one in rows]
+    mine = {name: _typed([row[name] for row in cells]) for name in own(Item(0, "", {}, None))}
+    columns = {
+        "id": pa.array([one.item.id for one in rows], pa.string()),
+        **{name: pa.array(values, getattr(pa, kind)()) for name, (values, kind) in mine.items()},
+        "label": pa.array([classes.index(one.label) for one in rows], pa.int64()),
+        "probability": pa.array([one.probability for one in rows], pa.float64()),
+        "source": pa.array(["answered" if one.given else "predicted" for one in rows], pa.string()),
+    }
+    features: Row = {name: {"dtype": "string", "_type": "Value"} for name in columns}
+    features |= {name: {"dtype": kind, "_type": "Value"} for name, (_, kind) in mine.items()}
+    features["label"] = {"names": classes, "_type": "ClassLabel"}
+    features["probability"]["dtype"] = "float64"
+    if project.about["images"] is not None:
+        columns["image"] = pa.array(
+            [_picture(project, one.item) for one in rows], pa.struct({"bytes": pa.binary(), "path": pa.string()})
+        )
+        features["image"] = {"_type": "Image"}
+    table = pa.table(columns).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    file = io.BytesIO()
+    write_table(table, file)
+    return file.getvalue()
+
+
+def _typed(cells: list[Any]) -> tuple[list[Any], str]:
+    """Return a column as numbers if every cell is one or is empty, else as text; and the name of its type."""
+    there = [cell for cell in cells if cell is not None]
+    if not there or not is_numeric(there):
+        return [None if cell is None else str(cell) for cell in cells], "string"
+    values = [None if cell is None else number(cell) for cell in cells]
+    whole = all(value is None or (value.is_integer() and abs(value) < 2**53) for value in values)
+    return ([None if value is None else int(value) for value in values], "int64") if whole else (values, "float64")
+
+
+def _picture(project: Project, item: Item) -> Row:
+    found = picture_file(project, item)
+    return {"bytes": None if found is None else found.read_bytes(), "path": item.image}
+
+
+def picture_file(project: Project, item: Item) -> Path | None:
+    """Return the file of an item's picture, or None if it does not lie in the project's folder of pictures."""
+    folder = project.about["images"]
+    if folder is None or item.image is None:
+        return None
+    try:
+        root, found = Path(folder).resolve(), (Path(folder) / item.image).resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def write_folders(project: Project, folder: FilePath, answered: bool = False) -> str:
+    """Copy the pictures of labeled items into one folder per class; return a sentence that says what was done."""
+    root, missing, copied = Path(folder), 0, 0
+    if project.about["images"] is None:
+        raise SettingError(f"{project.store.path}: has no pictures; folders per class are for projects that have some")
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise FileError(f"{root}: is there already and not an empty folder; choose another name with -o")
+    names = folder_names(project.answers.classes)
+    try:
+        for one in labeled_items(project, answered):
+            if (file := picture_file(project, one.item)) is None:
+                missing += 1
+                continue
+            (root / names[one.label]).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, root / names[one.label] / _picture_name(one.item, file))
+            copied += 1
+    except OSError as error:
+        raise FileError(f"{root}: cannot be written ({error.strerror}); choose another place") from None
+    lost = f"; {counted(missing, 'picture')} not found" if missing else ""
+    return f"{counted(copied, 'picture')} in {root}{lost}"
+
+
+def folder_names(classes: Iterable[str]) -> dict[str, str]:
+    """Return a name for the folder of each class that every system takes; no two are alike.
+
+    >>> folder_names(["cat", "a/b", "a:b", "..", "CAT"])
+    {'cat': 'cat', 'a/b': 'a_b', 'a:b': 'a_b 2', '..': '_', 'CAT': 'CAT 2'}
+    """
+    found: dict[str, str] = {}
+    for name in classes:
+        plain = safe_name(name)
+        free, k = plain, 1
+        while free.casefold() in map(str.casefold, found.values()):
+            k += 1
+            free = f"{plain} {k}"
+        found[name] = free
+    return found
+
+
+def _picture_name(item: Item, file: Path) -> str:
+    """Return a name for the copy of a picture: its place, which no other has, and the name that it had."""
+    return f"{item.place + 1:06} {safe_name(file.name[-60:])}"
+
+
+class Format(NamedTuple):
+    """A file for another tool: the name it gets, and the function that writes it and returns what it did."""
+
+    name: str
+    write: Callable[[Project, Path, bool], None]
+
+
+def _json(rows: Callable[[Project], Iterator[Row]]) -> Callable[[Project, Path, bool], None]:
+    return lambda project, path, answered: _write_text(path, to_json(rows(project)))
+
+
+def _lines(lines: Callable[[Project, bool], Iterator[str]]) -> Callable[[Project, Path, bool], None]:
+    return lambda project, path, answered: _write_text(path, lines(project, answered))
+
+
+def _write_text(path: Path, parts: Iterable[str]) -> None:
+    _write(path, (part.encode() for part in parts))
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
+    try:
+        with replacing(path) as file:
+            file.writelines(parts)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+
+
+FORMATS = {  # by the name of the tool
+    "answers": Format("answers.csv", lambda project, path, _: write_rows(path, answer_rows(project))),
+    "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
+    "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),
+    "argilla": Format("argilla.json", _json(argilla_records)),
+    "huggingface": Format(
+        "hugging-face.parquet",
+        lambda project, path, answered: _write(path, [hugging_face_parquet(project, answered)]),
+    ),
+    "spacy": Format("spacy.jsonl", _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
+    "fasttext": Format("fasttext.txt", _lines(fasttext_lines)),
+    "ris": Format("references.ris", _lines(ris_lines)),
+}

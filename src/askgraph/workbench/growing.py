@@ -1,0 +1,306 @@
+"""Add rows to a project, and remove items from it for good.
+
+An addition is prepared as a file of its own beside the project: the new items, and the graph over all items. That takes as
+long as comparing items takes, and needs no lock; the writer of the project, a server perhaps, then takes it in at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.graph import Graph
+from askgraph.io.readers import has_columns, read_graph
+from askgraph.io.tables import Table
+from askgraph.io.text import FilePath
+from askgraph.support.progress import working
+from askgraph.support.wording import few
+from askgraph.types import AnyArray, Array
+from askgraph.workbench.backup_files import list_backups
+from askgraph.workbench.cells import one_line, to_stored
+from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
+from askgraph.workbench.items import GIVEN_VECTORS, Items, Source, check_ids, choose_columns, read_columns
+from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
+from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
+
+ADDITION = ".adding"  # how the name of an addition ends
+
+
+class Addition(NamedTuple):
+    """A file with new items, beside the project; their number, how many rows were there already, sentences about the graph."""
+
+    path: Path
+    items: int
+    known: int
+    notes: list[str]
+
+
+class Removed(NamedTuple):
+    """What was removed: items, lines of the log; and the files beside the project that still hold them."""
+
+    items: int
+    lines: int
+    elsewhere: list[str]
+
+
+def prepare_addition(
+    project: Project, table: FilePath | None, graphs: Sequence[FilePath] = (), vectors: str | None = None
+) -> Addition:
+    """Read new rows, join them to the items of a project as these are joined, and write that to a file beside the project.
+
+    The graph is the one that a new project of all rows would have. Rows whose id is in the project already are left out.
+    ``graphs`` are further edges over ids, ``vectors`` the vectors of the new rows, where the project has such.
+    """
+    columns = project.columns or _columns_of_old(project)
+    if project.about.get("vectors"):
+        columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
+    items, known, added = _new_items(project, columns, table, graphs)
+    if not items.ids:
+        raise FileError(f"{table or graphs[0]}: all {known:,} rows are in {project.store.path} already; nothing to add")
+    joined, arrays = _join_all(project, columns, items, added, table, graphs, vectors)
+    notes = [*joined.notes, *joined.graph.notes]
+    about = {
+        "graph": notes,
+        "source": {**columns, "graphs": [*columns["graphs"], *(str(Path(graph).absolute()) for graph in graphs)]},
+        "goes with": project.store.fingerprint,
+    }
+    path = project.store.path.resolve()
+    path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
+    Store.create(path, replace(items, features=joined.features, arrays=arrays), joined.graph, about)
+    return Addition(path, len(items.ids), known, notes)
+
+
+def _columns_of_old(project: Project) -> dict[str, Any]:
+    """Return the columns by which a project of an earlier version was made, as far as its items show; see ``Items.columns``."""
+    fields = project.about["fields"]
+    if not fields:
+        raise SettingError(
+            f"{project.store.path}: made by an earlier version, which did not note what joins its items; make it anew with init"
+        )
+    stored = _stored_cells(project, list(fields))
+    source = choose_columns(Source(project.store.path), _table(list(fields), stored, {}))
+    image = "image" if project.about["images"] is not None else None
+    chosen = {"features": source.features, "text": source.texts, "image": image}
+    numbered = project.store.ids() == [str(k + 1) for k in range(project.n_items)]
+    return {
+        "id": None if numbered else "id",
+        "label": None,
+        "vectors": None,
+        "scale": None,
+        "neighbors": 10,
+        "graphs": [],
+        **chosen,
+    }
+
+
+def _stored_cells(project: Project, names: Sequence[str]) -> dict[str, list[Any]]:
+    cells: dict[str, list[Any]] = {name: [] for name in names}
+    for item in project.store.every():
+        for name in names:
+            cells[name].append(item.fields.get(name))
+    return cells
+
+
+def _table(header: list[str], stored: dict[str, list[Any]], added: dict[str, list[Any]]) -> Table:
+    """Return the columns of stored items and of added ones after them, as a table."""
+
+    def cells(name: str) -> list[Any]:
+        return [*stored[name], *added.get(name, ())]
+
+    return Table(header, lambda name: np.array(cells(name), float), cells, cells, lambda k: f"row {k + 1}")
+
+
+def _new_items(
+    project: Project, columns: dict[str, Any], table: FilePath | None, graphs: Sequence[FilePath]
+) -> tuple[Items, int, Table | None]:
+    """Return the new items, how many rows were known already, and the table of all rows."""
+    known = {id: place for place, id in enumerate(project.store.ids())}
+    if table is None:
+        if not graphs:
+            raise SettingError("add what? give a table with new rows (askgraph add more.csv), or edges with --graph")
+        names = [one_line(graph.name(k)) or "" for graph in map(read_graph, graphs) for k in range(graph.n_nodes)]
+        fresh = [name for name in dict.fromkeys(names) if name not in known]
+        return Items(fresh), len(set(names)) - len(fresh), None
+    with working(f"reading {Path(table).name}"):
+        found = read_columns(table)
+    if Path(table).is_dir() and Path(table).resolve() != Path(project.about["images"] or "").resolve():
+        raise SettingError(
+            f"{table}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
+        )
+    ids = _ids_of(project, columns, table, found, known)
+    keep = [k for k, id in enumerate(ids) if id not in known]
+    image, label = columns["image"], columns["label"]
+    cells = {name: _cells(found, name, keep) for name in {*project.about["fields"], image, label} if name}
+    fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
+    images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
+    labels = None if label is None else [one_line(cell) for cell in cells[label]]
+    for name in set(labels or ()) - {None}:
+        check_name(str(name), "class")
+    return Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found
+
+
+def _cells(table: Table, name: str, keep: Sequence[int]) -> list[Any]:
+    if name not in table.header:
+        return [None] * len(keep)
+    cells = table.cells(name)
+    return [cells[k] for k in keep]
+
+
+def _ids_of(
+    project: Project, columns: dict[str, Any], path: FilePath, table: Table, known: dict[str, int]
+) -> list[str]:
+    """Return the ids of the rows: those of their column, else numbers that go on after those that are there."""
+    if columns["id"] is not None:
+        has_columns(path, table.header, columns["id"])
+        return check_ids(path, table.cells(columns["id"]), table.where)
+    last = max((int(id) for id in known if id.isdecimal()), default=project.n_items)
+    return [str(last + 1 + k) for k in range(len(table.cells(table.header[0])))]
+
+
+def _join_all(
+    project: Project,
+    columns: dict[str, Any],
+    items: Items,
+    table: Table | None,
+    path: FilePath | None,
+    graphs: Sequence[FilePath],
+    vectors: str | None,
+) -> tuple[Joined, dict[str, AnyArray]]:
+    """Return what joins all items, and the vectors to keep: by a model, by the columns, or by edges alone."""
+    ids = [*project.store.ids(), *items.ids]
+    if project.about.get("vectors"):
+        found = embed_new(project, items)
+        return join_embedded(project.about["vectors"], found, columns["neighbors"]), split_parts(found)
+    compared = (columns["features"], columns["text"], columns["vectors"])
+    if all(given is None for given in compared):
+        return _join_edges(project, items, ids, graphs), {}
+    names = [*(columns["features"] or ()), *(columns["text"] or ())]
+    if hidden := [name for name in names if name not in project.about["fields"]]:
+        raise SettingError(
+            f"{project.store.path}: its items are compared by {few(hidden)}, which --show left out; make it anew with init"
+        )
+    if table is None or path is None:
+        raise SettingError("the items of this project are compared by their columns: give a table with the new rows")
+    has_columns(path, table.header, *names)
+    stored = _stored_cells(project, names)
+    added = {name: items.fields[name] for name in names}
+    if columns["vectors"] is not None:
+        names = [columns["vectors"]]
+        stored[names[0]], added[names[0]] = _vector_cells(project, columns, items, table, path, vectors)
+    files = [*columns["graphs"], *graphs]
+    if missing := [file for file in files if not Path(file).is_file()]:
+        raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
+    joined = join_items(
+        path,
+        _table(names, stored, added),
+        ids,
+        files,
+        *compared,
+        columns["scale"],
+        columns["neighbors"],
+        Path(project.about["images"] or ""),
+    )
+    return joined, {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
+
+
+def _join_edges(project: Project, items: Items, ids: list[str], graphs: Sequence[FilePath]) -> Joined:
+    """Return the stored edges and further ones over old and new items."""
+    if not graphs:
+        raise SettingError(
+            "the items of this project are joined by edges alone: give those of the new ones with --graph"
+        )
+    edges = project.graph.weights.tocoo()
+    total = csr_array((edges.data, (edges.row, edges.col)), shape=(len(ids), len(ids)))
+    for graph in graphs:
+        total = total + place_graph(graph, ids).weights
+    names = ", ".join(Path(graph).name for graph in graphs)
+    return Joined(Graph(csr_array(total)), [*project.about["graph"], f"then edges of {names}"])
+
+
+def _vector_cells(
+    project: Project, columns: dict[str, Any], items: Items, table: Table, path: FilePath, vectors: str | None
+) -> tuple[list[Any], list[Any]]:
+    """Return the vectors of stored items and of new ones, or the names of their pictures where these are compared."""
+    if columns["vectors"] == columns["image"] and columns["image"] is not None:
+        return [item.image for item in project.store.every()], list(items.images or ())
+    try:
+        old = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+    except KeyError:
+        raise SettingError(
+            f"{project.store.path}: does not hold the vectors it was made with; make it anew with init"
+        ) from None
+    if vectors is None and Path(columns["vectors"]).suffix in (".npy", ".npz"):
+        raise SettingError(
+            "the items of this project are compared by vectors: give those of the new rows with --vectors FILE"
+        )
+    new = read_vectors(path, table, vectors or columns["vectors"])
+    if new.shape[1] != old.shape[1]:
+        raise SettingError(f"vectors of {new.shape[1]} numbers, where those of the project have {old.shape[1]}")
+    return list(old), list(_kept_rows(project, columns, table, items, new))
+
+
+def _kept_rows(project: Project, columns: dict[str, Any], table: Table, items: Items, rows: Array) -> Array:
+    """Return those of the rows of a table whose items are new."""
+    if columns["id"] is None:
+        return rows
+    fresh = set(items.ids)
+    return rows[[k for k, cell in enumerate(table.cells(columns["id"])) if one_line(cell) in fresh]]
+
+
+def take_in(store: Store, name: str) -> int:
+    """Take in an addition that lies beside the project, and delete its file; return the number of new items."""
+    path = store.path.resolve()
+    start, _, rest = name.rpartition(f"{path.name}.")
+    if start or not rest.removesuffix(ADDITION).isalnum() or not rest.endswith(ADDITION):
+        raise LabelError(f"no addition called {name!r}; askgraph add makes one")
+    file = path.with_name(name)
+    try:
+        with Store.open(file) as addition:
+            return store.take_in(addition)
+    finally:
+        discard(file)
+
+
+def discard(addition: Path) -> None:
+    """Delete the file of an addition, and what SQLite keeps beside it."""
+    for end in ("", "-wal", "-shm"):
+        Path(f"{addition}{end}").unlink(missing_ok=True)
+
+
+def remove_items(project: Project, ids: Sequence[str]) -> Removed:
+    """Delete items for good, with every answer to them; their neighbors lose the edges to them."""
+    gone = sorted({project.place(id) for id in ids})
+    if len(gone) == project.n_items:
+        raise SettingError("these are all items: a project needs one; delete the file instead")
+    store, keep = project.store, np.delete(np.arange(project.n_items), gone)
+    weights = csr_array(project.graph.weights[keep][:, keep])
+    arrays: dict[str, AnyArray] = {name: getattr(Graph(weights).weights, name) for name in GRAPH_ARRAYS}
+    if (features := store.features()) is not None:
+        arrays[FEATURES] = features.columns[keep].ravel()
+    arrays |= _vectors_without(project, keep)
+    lines = store.erase(gone, arrays)
+    held = [backup.path.name for backup in list_backups(store.path)]
+    old = sorted(path.name for path in store.path.resolve().parent.glob(f"{store.path.name}*.old"))
+    return Removed(len(gone), lines, [*held, *old])
+
+
+def _vectors_without(project: Project, keep: AnyArray) -> dict[str, AnyArray]:
+    """Return the stored vectors of the items that stay, by the names of their arrays."""
+    if project.about.get("vectors"):
+        try:
+            return split_parts(stored_vectors(project)[keep])
+        except KeyError:  # the run that embeds them was stopped: the next one begins anew
+            return {}
+    try:
+        given = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+        return {GIVEN_VECTORS: given[keep].ravel()}
+    except KeyError:
+        return {}

@@ -1,0 +1,144 @@
+"""How often people err: estimated from overlaps and spot checks, counted as label noise, shown by a command; and what to review."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import askgraph as ag
+from askgraph.cli.app import app
+from askgraph.workbench import report
+from askgraph.workbench.care import MODEL, Raters
+from askgraph.workbench.project import Project
+from tests.helpers.projects import make, say
+
+CLASSES = ["a", "b", "c"]
+
+
+def judged(errors, n, seed=0, checked=0.0):
+    """What people who err so often say of n items, two of them of each, and what was predicted for some."""
+    rng, said = np.random.default_rng(seed), []
+    for truth in rng.integers(0, 3, n).tolist():
+        some = rng.choice(len(errors), 2, replace=False).tolist()
+        one = {f"p{w}": CLASSES[(truth + (rng.random() < errors[w]) * rng.integers(1, 3)) % 3] for w in some}
+        if rng.random() < checked:
+            one[MODEL] = CLASSES[(truth + (rng.random() < 0.2) * rng.integers(1, 3)) % 3]
+        said.append(one)
+    return said
+
+
+def test_people_of_different_care_are_told_apart():
+    errors = (0.02, 0.1, 0.4)
+    known = Raters(judged(errors, 600, checked=0.2), CLASSES)
+    assert [known.care(f"p{w}").errs for w in range(3)] == pytest.approx(errors, abs=0.05)
+    assert known.care("p0").compared == pytest.approx(400, abs=40)
+    assert known.wrongness({"p0": "a"}, "a") == 0
+    assert known.wrongness({"p2": "a"}, "a") >= 0.3
+    assert known.wrongness({"p2": "a", "p0": "b"}, "a") >= 0.8
+    assert known.wrongness({"p2": "a", "p0": "a"}, "a") == 0
+
+
+def test_errors_in_one_class_are_seen_there():
+    said = judged((0.02, 0.02, 0.02), 400)
+    for one in said:
+        if one.get("p1") == "b":
+            one["p1"] = "c"  # what others call b, this person calls c
+    care = Raters(said, CLASSES).care("p1")
+    assert care.classes["b"] > 0.8
+    assert max(care.classes["a"], care.classes["c"]) < 0.15
+
+
+def test_nobody_is_blamed_before_there_is_evidence():
+    for said in ([], [{"ann": "a"}], [{"ann": "a", "bob": "b"}]):
+        known = Raters(said, CLASSES)
+        assert max(known.care("ann").errs, known.care("new").errs) < 0.2
+        assert known.wrongness({"new": "a"}, "a") == 0
+
+
+def make_crowd(path, careless=0.5):
+    """Two people who agree, and one who errs, on two groups of items; each item is labeled by two of them."""
+    graph, truth = ag.communities((40, 40), rng=0)
+    make(path, 80, classes=["a", "b"], graph=graph)
+    rng = np.random.default_rng(0)
+    with Project.open(path, write=True) as project:
+        for k in range(60):
+            right = "ab"[int(truth[k + 10])]
+            wrong = "ba"["ab".index(right)]
+            project.say("ann", f"i{k + 10}", "label", right)
+            second = "bob" if k % 2 else "eve"
+            project.say(second, f"i{k + 10}", "label", wrong if k % 2 == 0 and rng.random() < careless else right)
+    return truth
+
+
+def test_a_careless_person_counts_for_less_and_a_restart_changes_nothing(tmp_path):
+    path = tmp_path / "p.ask"
+    make_crowd(path)
+    with Project.open(path, write=True) as project:
+        people = {row["who"]: row["errs"] for row in report.care(project)}
+        assert people["eve"] > 0.3 > 0.1 > max(people["ann"], people["bob"])
+        _ = project.learner
+        project.say("eve", "i1", "label", "a")
+        project.say("ann", "i2", "label", "a")
+        noise = {x.node: x.noise for x in project.learner.field.labels}
+        assert noise[1] > 0 == noise[2]
+        agreed = [k for k, given in project.answers.given().items() if len(given) > 1 and len(set(given.values())) == 1]
+        assert {noise[k] for k in agreed} == {0.0}
+        before = project.predictions().probabilities
+    with Project.open(path) as project:
+        np.testing.assert_allclose(project.predictions().probabilities, before, atol=1e-9)
+
+
+def test_one_person_alone_has_no_label_noise(tmp_path):
+    path = make(tmp_path / "p.ask", classes=["a", "b"])
+    say(path, ("i0", "a"), ("i1", "b"), ("i9", "b"))
+    with Project.open(path) as project:
+        assert {x.noise for x in project.learner.field.labels} == {0.0}
+
+
+def test_one_queue_of_what_is_worth_a_second_look(tmp_path):
+    path = make(tmp_path / "p.ask", 30, classes=["a", "b"], graph=ag.communities((15, 15), rng=0)[0])
+    say(path, *((f"i{k}", "a") for k in range(6)), *((f"i{k}", "b") for k in range(15, 21)))
+    say(path, ("i3", "b"), ("i7", "b"), who="bob")
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i8", "cannot")
+
+        def queue():
+            suspects = [{"item": "i7", "instead": "a"}]
+            return {one["item"]: one["why"] for one in report.review(project, suspects, [8, 25, 3])}
+
+        assert queue() == {"i3": "disagree", "i7": "suspect", "i8": "cannot", "i25": "unsure"}
+        project.say("cy", "i3", "label", "a", how="review")
+        project.say("bob", "i7", "label", "b", how="review")  # seen again, and kept
+        project.say("cy", "i8", "cannot", how="review")
+        project.say("cy", "i25", "label", "b")
+        assert queue() == {}
+        project.undo("cy")
+        project.undo("cy")
+        assert queue() == {"i8": "cannot", "i25": "unsure"}
+
+
+def test_the_commands_people_and_review(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        done = CliRunner().invoke(app, list(words), catch_exceptions=False, env={"COLUMNS": "200"})
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    make("p.ask", classes=["a", "b"])
+    assert "nobody has answered yet" in run("people")
+    say("p.ask", ("i0", "a"))
+    assert "no item was labeled by two people" in run("people")
+    (tmp_path / "p.ask").unlink()
+    make_crowd(tmp_path / "p.ask")
+    told = run("people")
+    assert "Krippendorff's alpha 0." in told
+    assert "ann and eve" in told
+    found = json.loads(run("people", "--json"))
+    kappas = {tuple(one["people"]): one["kappa"]["value"] for one in found["agreement"]["pairs"]}
+    assert kappas["ann", "bob"] == 1 > kappas["ann", "eve"]
+    assert "people disagree" in run("review", "-n", "3")
+    assert json.loads(run("review", "--json"))["items"][0]["why"] == "disagree"

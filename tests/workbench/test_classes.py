@@ -1,0 +1,285 @@
+"""Classes are renamed, merged, described, ordered and given keys by lines of a log, and every such line can be taken back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import askgraph as ag
+from askgraph.cli.app import app
+from askgraph.errors import FileError, LabelError, ReusedKeyError
+from askgraph.workbench import report
+from askgraph.workbench.export import answer_rows
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import Store
+from tests.helpers.projects import answer, hurt, make, make_old, say
+
+
+@pytest.fixture
+def path(tmp_path):
+    return make(tmp_path / "p.ask", 14, classes=["Sports", "Business"])
+
+
+def change(path, *given, who="ann"):
+    with Project.open(path, write=True) as project:
+        project.change(who, *given)
+
+
+def labels(path):
+    with Project.open(path) as project:
+        assert project.learner.labels == project.answers.labels
+        return project.answers.labels
+
+
+def test_a_misspelt_class_with_ten_labels_is_merged_in_one_action(path):
+    say(path, *((f"i{k}", "Sprots") for k in range(10)), ("i10", "Sports"), ("i11", "Business"))
+    change(path, "merge", "Sprots", "Sports")
+    assert labels(path) == {**dict.fromkeys(range(11), "Sports"), 11: "Business"}
+    with Project.open(path, write=True) as project:
+        assert project.answers.classes == ["Sports", "Business"]
+        project.say("bob", "i12", "label", "Sprots")  # by a page that has not heard of it yet
+        assert project.answers.labels[12] == "Sports"
+        assert project.undo_change("ann").kind == "merge"
+        assert project.answers.classes == ["Sports", "Business", "Sprots"]
+    assert labels(path) == {**dict.fromkeys((*range(10), 12), "Sprots"), 10: "Sports", 11: "Business"}
+
+
+def test_names_can_be_swapped_and_a_change_taken_back_leaves_every_answer_where_it_belongs(path):
+    say(path, ("i0", "Sports"), ("i1", "Business"))
+    for old, new in (("Sports", "x"), ("Business", "Sports"), ("x", "Business")):
+        change(path, "rename", old, new)
+    say(path, ("i2", "Sports"))
+    assert labels(path) == {0: "Business", 1: "Sports", 2: "Sports"}
+    with Project.open(path, write=True) as project:
+        for seq in (3, 2, 1):
+            project.undo_change("bob", seq)
+        assert project.undo_change("bob") is None
+        with pytest.raises(LabelError, match="no change 2"):
+            project.undo_change("bob", 2)
+    assert labels(path) == {0: "Sports", 1: "Business", 2: "Business"}
+
+
+def test_votes_of_merged_classes_count_together(path):
+    for who, label in (("ann", "Sports"), ("bob", "Business"), ("cy", "Sprots")):
+        say(path, ("i0", label), who=who)
+    assert labels(path)[0] == "Sprots"  # three opinions: the last one
+    change(path, "merge", "Sprots", "Business")
+    assert labels(path)[0] == "Business"
+    with Project.open(path) as project:
+        assert [row["label"] for row in answer_rows(project)] == ["Sports", "Business", "Business"]
+
+
+def test_keys_descriptions_and_order(path):
+    for one in (
+        ("add", "Science"),
+        ("key", "Science", "z"),
+        ("describe", "Sports", "  Matches \n and athletes. "),
+        ("order", None, json.dumps(["Science", "Sports", "Business"])),
+    ):
+        change(path, *one)
+    with Project.open(path, write=True) as project:
+        assert [tuple(row.values()) for row in report.classes(project)] == [
+            ("Science", "z", 0, ""),
+            ("Sports", "1", 0, "Matches and athletes."),
+            ("Business", "2", 0, ""),
+        ]
+        project.change("ann", "key", "Sports", "z")  # Science gets another one
+        assert [row["key"] for row in report.classes(project)] == ["1", "z", "2"]
+        project.say("ann", "i3", "label", "Business")
+        project.say("ann", "i9", "label", "Science")
+        assert project.predictions().classes == ["Science", "Sports", "Business"]
+        for bad in (
+            ("rename", "Sports", "Business"),
+            ("rename", "Nothing", "x"),
+            ("merge", "Sports", "Sports"),
+            ("merge", "Sports", "Nothing"),
+            ("key", "Sports", "s"),
+            ("key", "Sports", "12"),
+            ("describe", "Sports", "x" * 501),
+            ("order", None, '["Sports"]'),
+            ("order", None, "no list"),
+            ("add", "Sports"),
+            ("rename", "Sports", "x" * 201),
+            ("undo", "Sports"),
+        ):
+            with pytest.raises(LabelError):
+                project.change("ann", *bad)
+        assert project.answers.changes == 5
+
+
+def test_a_change_sent_again_is_made_once(path):
+    with Project.open(path, write=True) as project:
+        first = project.change("ann", "rename", "Sports", "Athletics", key="one")
+        assert project.change("ann", "rename", "Sports", "Athletics", key="one") == first
+        with pytest.raises(ReusedKeyError):
+            project.change("ann", "rename", "Business", "Trade", key="one")
+        assert [project.undo_change("ann", key="two").seq for _ in range(2)] == [1, 1]
+        assert project.answers.changes == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["DELETE FROM changes", "UPDATE changes SET value = 'x'", "REPLACE INTO changes SELECT * FROM changes"]
+)
+def test_promise_8_no_line_of_the_log_of_changes_is_deleted_or_changed(path, query):
+    change(path, "rename", "Sports", "Athletics")
+    with pytest.raises(sqlite3.IntegrityError, match="never"):
+        hurt(path, query)
+
+
+def test_a_gap_in_the_log_of_changes_is_damage(path):
+    hurt(path, "INSERT INTO changes (seq, key, who, at, answers, kind) VALUES (2, 'k', 'eve', '', 0, 'add')")
+    with pytest.raises(FileError, match="1 changes in lines 2 to 2"), Project.open(path):
+        pass
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.integers(0, 5), NAMES),
+        st.tuples(st.sampled_from(["rename", "merge", "add"]), NAMES, NAMES),
+        st.tuples(st.just("undo"), st.integers(1, 12), st.none()),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(STEPS)
+def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_names_that_were_said(
+    tmp_path_factory, steps
+):
+    path = make(tmp_path_factory.mktemp("fold") / "p.ask", 6, classes=["a", "b"], readout="map")
+    with Project.open(path, write=True) as project:
+        reader = Project(project.store)  # follows line by line, as the process that chooses questions does
+        for kind, first, second in steps:
+            try:
+                if kind == "say":
+                    project.say("ann", f"i{first}", "label", second)
+                elif kind == "undo":
+                    project.undo_change("ann", first)
+                else:
+                    project.change("ann", kind, first, None if kind == "add" else second)
+            except LabelError:
+                continue
+            assert reader.refresh() == (kind == "say")
+            assert set(project.answers.labels.values()) <= set(project.answers.classes)
+        again = Project(project.store)
+        for other in (reader, again):
+            assert other.answers.labels == project.answers.labels
+            assert other.answers.log == project.answers.log
+            assert other.answers.classes == project.answers.classes
+        assert project.learner.labels == project.answers.labels
+        if project.answers.labels:
+            np.testing.assert_allclose(again.predictions().probabilities, project.predictions().probabilities)
+        renamed = [c for c in project.answers.naming.standing if c.kind == "rename"]
+        for one in reversed(project.answers.naming.standing):
+            project.undo_change("ann", one.seq)
+        if not renamed and not any(kind == "rename" for kind, *_ in steps):
+            said = {a.item: a.label for a in project.store.answers()}
+            assert project.answers.labels == said
+
+
+def test_a_project_of_the_version_before_opens_and_its_classes_can_be_changed(tmp_path, monkeypatch):
+    old = shutil.copy(Path(__file__).parents[1] / "data" / "project.ask", tmp_path / "old.ask")
+    with Project.open(old) as project:  # only read: it has no log of changes yet
+        assert (project.answers.changes, project.guidelines) == (0, (0, ""))
+        first, *_ = project.answers.classes
+    change(old, "rename", first, "another name")
+    with Project.open(old) as project:
+        assert project.answers.classes[0] == "another name"
+        assert all(a.how is None for a in project.answers.log.values())
+    older = make_old(tmp_path / "older.ask", monkeypatch, classes=["a"])
+    change(older, "rename", "a", "b")
+    with Project.open(older) as project:
+        assert project.answers.classes == ["b"]
+
+
+def test_guidelines_have_versions_and_answers_know_theirs(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Sports")
+        project.write_guidelines("ann", "# Rules\r\n\r\nBe kind.")
+        project.say("ann", "i1", "label", "Sports")
+        project.write_guidelines("ann", "# Rules\n\nBe kinder.")
+        project.say("ann", "i2", "label", "Sports")
+        assert project.guidelines == (2, "# Rules\n\nBe kinder.")
+        assert [row["guidelines"] for row in answer_rows(project)] == [0, 1, 2]
+        for bad in ("x" * 100_001, "a\0b", 7):
+            with pytest.raises(LabelError, match="guidelines"):
+                project.write_guidelines("ann", bad)
+
+
+def test_exact_copies_take_an_answer_at_once_and_give_it_back_with_it(tmp_path):
+    path = tmp_path / "p.ask"
+    texts = ["same", "other", "same", "same", "", ""]
+    (tmp_path / "t.csv").write_text("id,text\n" + "".join(f"i{k},{text}\n" for k, text in enumerate(texts)))
+    ag.Graph(ag.chain(6).weights, names=[f"i{k}" for k in range(6)]).save(tmp_path / "g.npz")
+    Project.create(path, ag.workbench.items.Source(tmp_path / "t.csv", graph=tmp_path / "g.npz"), ["a", "b"])
+    with Project.open(path, write=True) as project:
+        said = project.say("ann", "i0", "label", "a", key="first key")
+        assert project.say("ann", "i0", "label", "a", key="first key") == said
+        assert project.answers.labels == {0: "a", 2: "a", 3: "a"}
+        assert [a.how for a in project.answers.log.values()] == [None, "copy", "copy"]
+        project.say("ann", "i3", "label", "b")  # what the person says of a copy itself holds
+        project.say("ann", "i0", "label", "b")
+        project.say("ann", "i2", "label", "a")
+        project.say("ann", "i0", "cannot")
+        assert project.answers.labels == {2: "a", 3: "b"}
+        assert project.undo("ann").item == 0
+        assert project.answers.labels == {0: "b", 2: "a", 3: "b"}
+        project.say("ann", "i1", "label", "a")
+        project.say("ann", "i4", "label", "a")  # nothing to see is not the same thing
+        assert 5 not in project.answers.labels
+
+
+def test_a_group_is_taken_back_together(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Business")
+        project.say_all("ann", [(f"i{k}", "label", "Sports") for k in range(1, 8)], how="group")
+        project.say_all("ann", [("i8", "label", "Sports"), ("i9", "label", "Sports")])
+        assert project.undo("ann").item == 9
+        assert project.undo("ann").item == 8
+        assert [project.undo("ann", "one key").item for _ in range(2)] == [1, 1]
+        assert project.answers.labels == {0: "Business"}
+        assert project.undo("ann").item == 0
+
+
+def test_the_commands_for_classes_and_guidelines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make("p.ask", classes=["Sprots", "Sports"])
+    (tmp_path / "rules.md").write_text("# Rules\n")
+
+    def run(*words):
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(words), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    assert "no guidelines yet" in run("guidelines")
+    assert "version 1" in run("guidelines", "rules.md")
+    assert run("guidelines") == "# Rules\n"
+    assert "no class was changed" in run("classes", "history")
+    run("classes", "describe", "Sports", "Matches, athletes and clubs.")
+    run("classes", "merge", "Sprots", "Sports")
+    assert "Sprots merged into Sports" in run("classes", "history")
+    (row,) = json.loads(run("classes", "--json"))
+    assert row == {"name": "Sports", "key": "1", "count": 0, "description": "Matches, athletes and clubs."}
+    assert "taken back: Sprots merged into Sports" in run("classes", "undo")
+    assert "Sprots" in run("classes")
+    run("classes", "key", "Sports", "o")
+    run("classes", "order", "Sports,Sprots")
+    run("classes", "add", "Science")
+    run("classes", "rename", "Science", "Research")
+    assert [row["name"] for row in json.loads(run("classes", "--json"))] == ["Sports", "Sprots", "Research"]
+
+
+def test_the_store_writes_what_it_reads(path):
+    with Store.open(path, write=True) as store:
+        (written,) = store.append([answer("k0")._replace(how="group")])
+        assert store.answers() == [written]

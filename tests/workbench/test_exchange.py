@@ -1,0 +1,188 @@
+"""Files for other tools, and what comes back from them."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from PIL import Image
+
+from askgraph.errors import AskgraphError, FileError, SettingError
+from askgraph.io.annotations import read_annotated
+from askgraph.workbench.datasheet import how_labeled
+from askgraph.workbench.exchange import (
+    FORMATS,
+    fasttext_lines,
+    hugging_face_parquet,
+    labeled_items,
+    spacy_rows,
+    write_folders,
+)
+from askgraph.workbench.export import prediction_rows
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+from askgraph.workbench.suggesting import Suggested
+
+TEXTS = [
+    "the team won the match",
+    "shares fell at the bank",
+    "a goal by the coach",
+    "the market and the price",
+    "=cmd() __label__spam \n two lines",
+    "goal match team",
+]
+
+
+def news(tmp_path):
+    """A project of six texts with answers of two people and the guess of a model."""
+    table = tmp_path / "news.jsonl"
+    rows = [{"id": f"n{k}", "title": text, "year": 2000 + k} for k, text in enumerate(TEXTS)]
+    table.write_text("\n".join(map(json.dumps, rows)))
+    Project.create(tmp_path / "news.ask", Source(table, text="title", neighbors=2), ["sports", "big business"])
+    with Project.open(tmp_path / "news.ask", write=True) as project:
+        project.say("ann", "n0", "label", "sports", 2.5)
+        project.say("bob", "n0", "label", "big business")
+        project.say("ann", "n1", "label", "big business")
+        project.say("bob", "n4", "cannot")
+        project.store.suggest([Suggested(2, "gpt", "sports", 0.75)])
+    return tmp_path / "news.ask"
+
+
+def said(project):
+    log = [a for a in project.answers.log.values() if project.answers.counts(a)]
+    return sorted((a.who, project.item(a.item).id, a.kind, a.label) for a in log)
+
+
+@pytest.mark.parametrize("tool", ["labelstudio", "argilla"])
+def test_json_of_other_tools_goes_there_and_back(tmp_path, tool):
+    path = news(tmp_path)
+    with Project.open(path) as project:
+        FORMATS[tool].write(project, tmp_path / "tasks.json", False)
+        before, fields = said(project), [item.fields for item in project.store.every()]
+        guessed = project.store.suggestions()
+    Project.create(tmp_path / "again.ask", Source(tmp_path / "tasks.json", text="title", neighbors=2))
+    with Project.open(tmp_path / "again.ask") as again:
+        kept = before if tool == "labelstudio" else [one for one in before if one[2] == "label"]
+        assert said(again) == kept
+        there = [item.fields for item in again.store.every()]
+        assert [{k: str(v) for k, v in row.items()} for row in there] == [
+            {k: str(v) for k, v in row.items()} for row in fields
+        ]
+        if tool == "labelstudio":  # Argilla has one suggestion per question, and that is ours
+            assert again.store.suggestions() == guessed
+            first = next(a for a in again.answers.log.values() if a.who == "ann")
+            assert first.seconds == 2.5
+
+
+def test_what_label_studio_exports_is_read(tmp_path):
+    tasks = [
+        {
+            "id": 7,
+            "data": {"text": "some words to compare, and more of them"},
+            "annotations": [
+                {"completed_by": 3, "result": [{"type": "choices", "value": {"choices": ["a"]}}], "lead_time": 4.0},
+                {"completed_by": {"email": "ann@example.org"}, "was_cancelled": True, "result": []},
+            ],
+            "predictions": [
+                {"model_version": "bert", "score": 0.9, "result": [{"type": "choices", "value": {"choices": ["a"]}}]}
+            ],
+        },
+        {"id": 8, "data": {"text": "other words to compare, and more of those"}, "annotations": []},
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(tasks))
+    found = read_annotated(tmp_path / "t.json")
+    assert [(one.row, one.who, one.label) for one in found.answers] == [
+        (0, "annotator 3", "a"),
+        (0, "ann@example.org", None),
+    ]
+    assert [tuple(one) for one in found.guesses] == [(0, "bert", "a", 0.9)]
+    assert [row["id"] for row in found.rows] == [7, 8]
+    tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["a", "b"]
+    (tmp_path / "t.json").write_text(json.dumps(tasks))
+    with pytest.raises(FileError, match="task 1: several classes"):
+        read_annotated(tmp_path / "t.json")
+
+
+TWO_QUESTIONS = '[{"fields": {"a": "b"}, "responses": {"q": [{"value": "x"}], "r": [{"value": "y"}]}}]'
+NO_RESULT = '[{"data": {}, "annotations": [{"result": 3}]}]'
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", "[1]", '[{"data": "x"}]', NO_RESULT, "[" * 100_000, TWO_QUESTIONS, '[{"fields": {}}]'],
+)
+def test_other_json_is_refused_by_name(tmp_path, content):
+    """Promise 12."""
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(AskgraphError, match=r"t\.json"):
+        Project.create(tmp_path / "t.ask", Source(tmp_path / "t.json"))
+    assert not (tmp_path / "t.ask").exists()
+
+
+def test_hugging_face_loads_it(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    with Project.open(news(tmp_path)) as project:
+        table = pq.read_table(io.BytesIO(hugging_face_parquet(project)))
+        rows = list(labeled_items(project))
+    features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
+    assert list(features) == table.column_names == ["id", "title", "year", "label", "probability", "source"]
+    assert features["label"] == {"names": ["sports", "big business"], "_type": "ClassLabel"}
+    names = [features["label"]["names"][code] for code in table.column("label").to_pylist()]
+    assert names == [row.label for row in rows]
+
+
+def test_text_for_spacy_and_fasttext(tmp_path):
+    with Project.open(news(tmp_path)) as project:
+        spacy, lines = list(spacy_rows(project)), list(fasttext_lines(project))
+        given = list(fasttext_lines(project, answered=True))
+    assert spacy[1] == {"text": TEXTS[1], "cats": {"sports": 0.0, "big business": 1.0}}
+    assert all(line.count("\n") == 1 and line.count("__label__") == 1 for line in lines)
+    assert lines[1] == f"__label__big_business {TEXTS[1]}\n"
+    assert len(lines) == 6
+    assert len(given) == 2
+
+
+def test_pictures_go_into_a_folder_per_class(tmp_path):
+    photos, outside = tmp_path / "photos", tmp_path / "outside.png"
+    (photos / "deep").mkdir(parents=True)
+    Image.new("RGB", (8, 8), "red").save(outside)
+    for k, name in enumerate(("a.png", "b.png", "deep/a.png", "c.png")):
+        Image.new("RGB", (8, 8), (60 * k, 0, 0)).save(photos / name)
+    Project.create(tmp_path / "p.ask", Source(photos, neighbors=1), ["cat", "../dog"])
+    (photos / "b.png").unlink()
+    (photos / "c.png").unlink()
+    (photos / "c.png").symlink_to(outside)
+    with Project.open(tmp_path / "p.ask", write=True) as project:
+        project.say_all("ann", [(item.id, "label", "../dog") for item in project.store.every()])
+        assert write_folders(project, tmp_path / "out") == f"2 pictures in {tmp_path / 'out'}; 2 pictures not found"
+        with pytest.raises(FileError, match="not an empty folder"):
+            write_folders(project, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["_dog"]
+    assert len(list((tmp_path / "out" / "_dog").iterdir())) == 2
+    with Project.open(news(tmp_path)) as texts, pytest.raises(SettingError, match="no pictures"):
+        write_folders(texts, tmp_path / "none")
+
+
+def test_the_paragraph_says_what_was_done(tmp_path):
+    with Project.open(news(tmp_path)) as project:
+        words = how_labeled(project)
+    assert words.count("\n") == 1
+    for part in ("Of 6 items, 2 have a label", "2 people gave 4 answers", "1 that people could not tell"):
+        assert part in words
+    assert "The other 4 labels are predicted" in words
+    assert "askgraph 0." in words
+
+
+def test_every_format_can_be_written_of_an_empty_project(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x\n1\n2\n3\n")
+    Project.create(tmp_path / "t.ask", Source(table, neighbors=1))
+    with Project.open(tmp_path / "t.ask") as project:
+        for name, format in FORMATS.items():
+            if name != "asreview":
+                format.write(project, tmp_path / format.name, False)
+        with pytest.raises(SettingError, match="askgraph find CLASS"):
+            FORMATS["asreview"].write(project, tmp_path / "asreview.csv", False)
+        assert "Of 3 items, 0 have" in how_labeled(project)
+        assert len(list(prediction_rows(project))) == 3
