@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import csv
-import os
 import random
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import Error, expect
 
 from askgraph.web.demo import png
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from tests.helpers.browsing import Person
 from tests.helpers.serving import answer, make_project, serving, truth
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
-FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync""".split()  # noqa: SIM905 -- as on the command line
-PATIENCE = 60_000  # milliseconds; only a machine that is busy with other things needs them
 EVIL = """"'><img src=x onerror="window.__hit=1;alert(1)"><script>window.__hit=1</script>{{7*7}}"""
-READY = """async () => { const { ready } = await import("/page/lib/session.js");
-  while (!ready()) await new Promise(requestAnimationFrame); }"""
-expect.set_options(timeout=PATIENCE)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        given_up = pytest.fail if os.environ.get("ASKGRAPH_BROWSER") == "required" else pytest.skip
-        given_up("no chromium here; install it (apt-get install chromium) to test the page in a real browser")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,102 +27,6 @@ def labeled(tmp_path_factory):
     with serving(make_project(tmp_path_factory.mktemp("labeled"))) as server:
         seed(server)
         yield server
-
-
-class Person:
-    """Somebody at a browser of their own, who remembers what they said."""
-
-    def __init__(self, browser, server, who="ann", **options):
-        self.who, self.said, self.wrong = who, [], []
-        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-        self.context.set_default_timeout(PATIENCE)
-        self.page = self.context.new_page()
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("console", self._hear)
-        self.fetched = []
-        self.page.on("request", lambda request: self.fetched.append(request.url))
-        self.page.goto(f"{server.url}&who={who}")
-
-    def _hear(self, message):
-        if "Content Security Policy" in message.text:
-            self.wrong.append(message.text)
-
-    def see(self, selector):
-        found = self.page.locator(selector)
-        expect(found.first).to_be_visible()
-        return found
-
-    @property
-    def item(self):
-        """The id of the item on the card."""
-        return "n" + re.search(r"point (\d+)", self.see(".card .fresh").inner_text())[1]
-
-    @property
-    def finished(self):
-        return self.page.locator(".card", has_text="All done").count() > 0
-
-    def key_of(self, label):
-        return self.page.locator(".classes .class", has_text=label).locator("kbd").inner_text()
-
-    def press(self, key):
-        """A key on the question that is shown: not before the page takes it, and the next card is waited for."""
-        card = self.ready()
-        self.page.keyboard.press(key)
-        self.turned(card)
-
-    def ready(self):
-        """Wait until the card takes keys: not in the moment in which it comes."""
-        card = self.see(".card .fresh").element_handle()
-        self.page.evaluate(READY)
-        return card
-
-    def turned(self, card):
-        new = "old => old !== document.querySelector('.fresh') && !document.querySelector('.card.sending')"
-        self.page.wait_for_function(new, arg=card)
-
-    def label(self, label=None):
-        item = self.item
-        label = label or truth(item)
-        self.press(self.key_of(label))
-        self.said.append(("label", item, label))
-        return item
-
-    def aside(self, kind, key):
-        self.said.append((kind, self.item, None))
-        self.press(key)
-
-    def undo(self):
-        self.press("Backspace")
-        self.said.append(("undo", self.item, None))
-
-    def go(self, view):
-        key = {"question": "Escape", "table": "t", "map": "m", "progress": "p", "history": "h"}[view]
-        self.page.evaluate("document.activeElement.blur()")
-        self.page.keyboard.press(key)
-        self.see(f"[data-view={view}]")
-
-    def open_and_give(self, opener, label):
-        """Another answer to any item, through its window."""
-        opener.focus()
-        self.page.keyboard.press("Enter")
-        self.see("dialog[open]")
-        item = self.page.locator("dialog h2").inner_text().removeprefix("Item ")
-        self.page.locator("dialog .class", has_text=label).focus()
-        self.page.keyboard.press("Enter")
-        self.said.append(("label", item, label))
-        expect(self.page.locator("#notices")).to_contain_text(f"Saved as {label}")
-        return item
-
-    def export(self, words):
-        self.page.locator(".menu summary").first.click()
-        with self.page.expect_download() as found:
-            self.page.locator(".menu a", has_text=words).first.click()
-        return found.value.path().read_text(encoding="utf-8-sig")
-
-    def close(self):
-        self.context.close()
-        assert self.wrong == []
 
 
 def logged(path, who):
@@ -202,7 +87,7 @@ def test_two_people_label_everything_by_keyboard(browser, tmp_path):
     assert {item: row["label"] for item, row in rows.items() if item not in aside} == {
         item: label for item, label in expected.items() if item not in aside
     }
-    predicted = {item for item, row in rows.items() if row["predicted"] == "True"}
+    predicted = {item for item, row in rows.items() if row["source"] == "predicted"}
     assert predicted == {item for item, kind in aside.items() if kind == "cannot"}  # no valid item, no prediction
     assert {row["id"] for row in answers} == set(rows)
 
@@ -312,7 +197,7 @@ def why_this_one(ann):
     ann.page.keyboard.press("w")
     panel = ann.see(".why")
     expect(panel).to_contain_text("What it looks like now")
-    expect(panel).to_contain_text("Your labels that speak for it")
+    expect(panel).to_contain_text("Similar items you have labeled")
     assert ann.see(".node").count() > 5
     ann.page.locator(".node.center").hover()
     expect(panel.locator(".caption")).to_contain_text(f"point {ann.item[1:]} of the sample ·")
@@ -322,21 +207,27 @@ def why_this_one(ann):
 
 def progress(ann):
     ann.go("progress")
-    expect(ann.see("h1")).to_have_text(re.compile(r"About \d+ % of all labels are right|Too early to say"))
+    expect(ann.see("h1")).to_have_text(re.compile(r"(You can stop: about \d+ % right|Go on: about \d+.* at your pace)"))
+    ann.page.get_by_label("My target").select_option("0.2")
+    expect(ann.see("h1")).to_have_text(re.compile(r"You can stop: about \d+ % right, at least \d+ %, from 15 labels"))
     expect(ann.see(".page")).to_contain_text("15 of 60 items labeled")
     assert ann.see(".bars.wide li").count() == 3
-    expect(ann.page.locator(".machinery")).to_contain_text("influence")
 
 
 def suspects(ann):
     ann.go("table")
+    folded = ann.see(".suspicion")
+    expect(folded).to_contain_text("1 label is worth a second look")
+    expect(ann.page.locator(".suspects li")).to_be_hidden()
+    folded.locator("summary").click()
     row = ann.see(".suspects li")
-    expect(row).to_have_count(1)
     expect(row).to_contain_text("point 14 of the sample")
     row.locator("button", has_text="Change").click()
+    ann.see("dialog[open]")
+    ann.page.keyboard.press(ann.page.locator("dialog .class", has_text=truth("n14")).locator("kbd").inner_text())
     ann.said.append(("label", "n14", truth("n14")))
-    expect(ann.page.locator("#notices")).to_contain_text(f"Changed to {truth('n14')}")
-    expect(ann.page.locator(".suspicion")).to_be_hidden()
+    expect(ann.page.locator("#notices")).to_contain_text(f"Saved as {truth('n14')}")
+    expect(folded).to_be_hidden()
 
 
 def search_and_confirm(ann):
@@ -344,8 +235,7 @@ def search_and_confirm(ann):
     ann.page.keyboard.type("point 5")
     rows = ann.page.locator(".items tbody tr")
     expect(rows).to_have_count(11)  # 5 and 50 to 59
-    ann.page.locator("thead button", has_text="Sure").click()
-    expect(ann.page.locator("th[aria-sort=ascending]")).to_contain_text("Sure")
+    expect(ann.page.locator("th[aria-sort=ascending]")).to_contain_text("How sure")
     ann.page.locator(".filters select").nth(1).select_option("predicted")
     expect(rows).to_have_count(10)
     held = ann.page.locator(".items tbody input")
@@ -579,3 +469,23 @@ def test_a_password_opens_the_page(browser, tmp_path):
         enter_name(page)
         assert server.url == f"{server.base}/"
         page.close()
+
+
+SHAPE = """async () => {
+  const shape = (one) => typeof one === "object"
+    ? Object.fromEntries(Object.entries(one).map(([key, value]) => [key, shape(value)])) : typeof one;
+  const all = await Promise.all(["en", "de"].map((name) => import(`/page/words/${name}.js`)));
+  return all.map((words) => shape(words.default)); }"""
+
+
+def test_the_page_speaks_the_language_of_the_browser(browser, labeled):
+    """The translation has the same words; the browser's language decides, or the choice in the help."""
+    ann = Person(browser, labeled, locale="de-AT")
+    english, german = ann.page.evaluate(SHAPE)
+    assert english == german
+    expect(ann.page.locator("html")).to_have_attribute("lang", "de")
+    expect(ann.see(".sum")).to_contain_text("15 von 60 Einträgen zugeordnet")
+    ann.page.keyboard.press("?")
+    ann.page.get_by_label("Sprache").select_option("en")
+    expect(ann.see(".sum")).to_contain_text("15 of 60 items labeled")
+    ann.close()

@@ -12,12 +12,25 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
 from askgraph.web.demo import make_demo
 from askgraph.workbench.project import Project
-from tests.helpers.serving import CENTERS, answer, ask, key, make_project, ranker, serving, soaked, truth, until
+from tests.helpers.serving import (
+    CENTERS,
+    answer,
+    ask,
+    key,
+    make_project,
+    ranker,
+    serving,
+    soaked,
+    truth,
+    until,
+    write_table,
+)
 
 pytestmark = pytest.mark.server
 
@@ -57,7 +70,7 @@ def test_from_the_first_question_to_every_label(fresh):
     until(client, "/api/progress", lambda said: said.get("labels") == 12)
     rows = [json.loads(line) for line in client.get("/api/export", params={"format": "jsonl"}).text.splitlines()]
     assert len(rows) == 60
-    assert sum(not row["predicted"] for row in rows) == 12
+    assert sum(row["source"] == "answered" for row in rows) == 12
     assert np.mean([row["label"] == truth(row["id"]) for row in rows]) > 0.95
 
 
@@ -70,6 +83,46 @@ def test_what_is_asked_over_http_is_what_the_learner_asks(fresh):
         ids = [item.id for item in project.store.items(project.ask(4))]
     assert asked["question"]["item"]["id"] in ids
     assert again["question"]["item"]["id"] in ids
+
+
+def test_items_come_and_go_while_people_label(fresh, tmp_path):
+    server, client = fresh
+    asked = label_some(client, 6)
+    write_table(tmp_path / "more.csv", 75)
+    command = [sys.executable, "-m", "askgraph"]
+    said = subprocess.run(
+        [*command, "add", "more.csv", "-p", str(server.path)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "15 items more; 60 were there already" in said.stdout
+    assert client.get("/api/state?who=ann").json()["items"] == 75
+    on_screen = asked["question"]["item"]["id"]
+    assert answer(client, on_screen, truth(on_screen))["question"]  # known suggestions serve until there are new ones
+    until(client, "/api/progress", lambda found: found.get("items") == 75)
+    answer(client, "n74", truth("n74"))
+    gone = [on_screen, "n74", "n70"]
+    said = subprocess.run(
+        [*command, "remove", *gone, "--yes", "-p", str(server.path)], capture_output=True, text=True, check=True
+    )
+    assert "3 items and 2 lines of the log deleted for good" in said.stdout
+    assert client.get("/api/item", params={"id": "n74"}).status_code == 404
+    label_some(client, 3)
+    until(client, "/api/progress", lambda found: (found.get("items"), found.get("labels")) == (72, 9))
+    rows = [json.loads(line) for line in client.get("/api/export", params={"format": "jsonl"}).text.splitlines()]
+    assert len(rows) == 72
+    assert not {row["id"] for row in rows} & set(gone)
+    assert np.mean([row["label"] == truth(row["id"]) for row in rows]) > 0.9
+
+
+def test_only_who_has_the_token_itself_changes_items(fresh):
+    server, client = fresh
+    with httpx.Client(base_url=server.base, follow_redirects=True) as visitor:
+        assert visitor.get(f"/?token={server.token}").status_code == 200
+        assert visitor.get("/api/state?who=ann").status_code == 200  # a session
+        for path, body in (("/api/remove", {"items": ["n1"]}), ("/api/add", {"addition": "points.ask.00.adding"})):
+            assert visitor.post(path, json=body).status_code == 403
+    assert client.post("/api/add", json={"addition": "../points.ask"}).status_code == 400
+    assert client.post("/api/remove", json={"items": ["nobody"]}).status_code == 404
+    assert ask(client)["question"]
 
 
 def test_an_answer_sent_again_is_saved_once(server, client):
@@ -172,6 +225,55 @@ def test_commands_write_through_the_server(server, client):
     failed = subprocess.run(command, capture_output=True, text=True)
     assert failed.returncode == 1
     assert "no item 'n99'" in failed.stderr
+
+
+def test_classes_and_guidelines_are_changed_through_the_server(fresh):
+    server, client = fresh
+
+    def command(*words):
+        line = [sys.executable, "-m", "askgraph", *words, "-p", str(server.path), "--who", "cy"]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+
+    for k in range(9):
+        answer(client, f"n{k}", "nroth" if k == 0 else truth(f"n{k}"))
+    until(client, "/api/items?limit=60", lambda said: said["lag"] == 0 and said["items"][59]["label"])
+    command("classes", "merge", "nroth", "north")
+    state = client.get("/api/state?who=ann").json()
+    assert [(one["name"], one["count"]) for one in state["classes"]] == [("north", 3), ("east", 3), ("west", 3)]
+    rows = client.get("/api/items?limit=60").json()["items"]  # the predictions may be older than the change
+    assert {row["label"] for row in rows} == {"north", "east", "west"}
+    until(client, "/api/progress", lambda said: len(said["classes"]) == 3)
+    assert "nroth merged into north" in command("classes", "undo")
+    said = client.get("/api/classes").json()
+    assert [one["name"] for one in said["classes"]] == ["north", "east", "west", "nroth"]
+    assert [(one["what"], one["undone"]) for one in said["changes"]] == [("nroth merged into north", True)]
+    rules = server.path.with_name("rules.md")
+    rules.write_text("Look *twice*.")
+    assert "version 1" in command("guidelines", str(rules))
+    assert client.get("/api/guidelines").json()["text"] == "Look *twice*."
+    assert client.get("/api/state?who=ann").json()["guidelines"] == 1
+
+
+def test_a_group_is_confirmed_in_one_step_and_odd_ones_are_asked_next(fresh):
+    _, client = fresh
+    for k in range(9):
+        answer(client, f"n{k}", truth(f"n{k}"))
+    group = client.post("/api/group", json={"who": "ann"}).json()["group"]
+    ids = [one["item"] for one in group["items"]]
+    assert {truth(id) for id in ids} == {group["label"]}
+    assert group["chance"] >= 0.9
+    body = {"key": key(), "who": "ann", "label": group["label"], "items": ids[1:], "odd": ids[:1], "seconds": 4.0}
+    for _ in range(2):
+        confirmed = client.post("/api/group/confirm", json=body).raise_for_status().json()
+        assert confirmed["saved"] == len(ids) - 1
+        assert confirmed["state"]["labels"] == 9 + len(ids) - 1
+    assert ask(client)["question"]["item"]["id"] == ids[0]
+    again = client.post("/api/group", json={"who": "ann"}).json()["group"]
+    assert ids[0] not in [one["item"] for one in again["items"]]
+    lines = client.get("/api/history", params={"who": "ann", "limit": len(ids) - 1}).json()["answers"]
+    assert {line["how"] for line in lines} == {"group"}
+    undone = client.post("/api/undo", json={"key": key(), "who": "ann"}).json()
+    assert undone["state"]["labels"] == 9
 
 
 def test_a_killed_server_has_lost_nothing_and_starts_again(fresh):
@@ -309,7 +411,9 @@ def test_exports_of_every_kind(client):
     assert all(got.status_code == 200 and "attachment" in got.headers["content-disposition"] for got in kinds.values())
     assert len(json.loads(kinds["labelstudio"].text)) == 60
     assert kinds["parquet"].content[:4] == b"PAR1"
-    assert kinds["csv"].content.startswith(b"\xef\xbb\xbfid,label,probability")  # marked, for spreadsheets
+    assert kinds["csv"].content.startswith(
+        b"\xef\xbb\xbfid,x,y,note,label,probability,source"
+    )  # marked, for spreadsheets
 
 
 def test_the_demo_has_a_picture_for_every_digit(tmp_path):

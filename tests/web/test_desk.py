@@ -15,7 +15,7 @@ from askgraph.web import desk as desk_module
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
-from askgraph.web.serve import _listen
+from askgraph.web.serve import listen
 from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.items import Source
@@ -42,7 +42,7 @@ def test_an_abandoned_item_comes_back():
 def test_small_answers_go_out_at_once():
     """Only on a socket that names its protocol does asyncio do so; held back, the second request of a connection took 40 ms."""
     # Promise 19
-    with _listen("127.0.0.1", 0) as listening:
+    with listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP
 
 

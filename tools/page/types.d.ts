@@ -19,6 +19,9 @@ interface View {
 /** A view's constructor: it fills an element. */
 type MakeView = (root: HTMLElement) => View;
 
+type ViewName = "question" | "groups" | "table" | "map" | "progress" | "review" | "guidelines" | "history";
+type Language = "en" | "de";
+
 type AsideKind = "later" | "cannot" | "invalid";
 type AnswerKind = "label" | AsideKind;
 type Kind = AnswerKind | "undo";
@@ -47,7 +50,7 @@ interface State {
 }
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
-interface Item { id: string; title: string; fields: ItemField[]; image: string | null }
+interface Item { id: string; title: string; name: string | null; fields: ItemField[]; image: string | null }
 interface Question { item: Item; opinions: number; spot_check: boolean; suggested: { label: string; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
@@ -113,7 +116,6 @@ interface Why {
 
 interface CurvePoint { labels: number; value: number; low: number; high: number }
 interface ExpectedError { value: number; low: number; high: number; audited: number }
-interface Needed { target: number; low: number; high: number }
 interface ClassCount { name: string; count: number; predicted: number }
 interface Dispute extends ItemLine { answers: { who: string; label: string | null }[] }
 
@@ -124,13 +126,11 @@ interface Progress {
   lag: number;
   classes: ClassCount[];
   error: ExpectedError | null;
-  needed: Needed | null;
   stop: string | null;
-  advice: string[];
+  hints: ("fit" | "rare" | "untold")[];
+  goal: { target: number; reached: boolean; until: { low: number; high: number } | null };
   checks: { count: number; right: number } | null;
-  engine: string;
-  sampler: string;
-  readout: string;
+  find: { class: string; found: number; value: number; low: number; high: number } | null;
   curve: CurvePoint[];
   people: (Person & { seconds: number | null })[];
   agreement: Agreement | null;
@@ -152,6 +152,8 @@ interface Store {
   unsent: number;
   /** The error that keeps the page from the server. */
   trouble: (Error & { status?: number }) | null;
+  /** The part of the map that the table shows: its corners, x,y,x,y,… */
+  inside: string;
   /** The last answers of this person. */
   trail: Given[];
 }
@@ -160,6 +162,9 @@ interface Store {
 interface Unsent { uid: string; path: string; body: Record<string, unknown> & { key: string }; at: number }
 
 interface Point { x: number; y: number }
+
+/** A part of the map, named by the words of its items. */
+interface Region extends Point { items: number; name: string }
 
 /** The part of the map that is seen: its center and its magnification. */
 interface Eye { x: number; y: number; scale: number }

@@ -30,6 +30,7 @@ from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, Reu
 from askgraph.web.desk import Desk
 from askgraph.web.listing import Query as TableQuery
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.exchange import FORMATS, picture_file
 
 # How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
 ANSWER_WAIT_SECONDS = 0.06
@@ -39,10 +40,14 @@ QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
+POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
 T = TypeVar("T")
 
 Who = Annotated[str, Field(min_length=1, max_length=200)]
 Key = Annotated[str, Field(min_length=8, max_length=100)]
+Download = Literal[
+    "csv", "jsonl", "parquet", "answers", "labelstudio", "argilla", "huggingface", "spacy", "fasttext", "ris", "how"
+]
 Id = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
@@ -54,7 +59,10 @@ class Asking(BaseModel):
 
 
 class Answering(BaseModel):
-    """One answer, saved once per key. ``holding`` is the item on the screen if the answer is to another one."""
+    """One answer, saved once per key.
+
+    ``holding`` is the item on the screen if the answer is to another one, ``review`` says that it is given on a second look.
+    """
 
     key: Key
     who: Who
@@ -63,6 +71,7 @@ class Answering(BaseModel):
     label: Annotated[str, Field(max_length=1000)] | None = None
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
     holding: Id | None = None
+    review: bool = False
 
 
 class One(BaseModel):
@@ -97,6 +106,79 @@ class Confirming(BaseModel):
     label: Annotated[str, Field(max_length=1000)] | None = None
 
 
+class Adding(BaseModel):
+    """A file with new items beside the project, by its name."""
+
+    addition: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Removing(BaseModel):
+    """Items to delete for good."""
+
+    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+
+
+class Changing(BaseModel):
+    """A change of a class."""
+
+    key: Key
+    who: Who
+    kind: Literal["add", "rename", "merge", "describe", "key", "order"]
+    name: Annotated[str, Field(max_length=1000)] | None = None
+    value: Annotated[str, Field(max_length=100_000)] | None = None
+
+
+class UndoingChange(BaseModel):
+    """A request to take back a change of classes: the one with this number, or the last one of the person."""
+
+    key: Key
+    who: Who
+    seq: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None = None
+
+
+class Guiding(BaseModel):
+    """A new version of the guidelines."""
+
+    key: Key
+    who: Who
+    text: Annotated[str, Field(max_length=100_000)]
+
+
+class Grouping(BaseModel):
+    """A request for a group of items that look alike."""
+
+    who: Who
+
+
+class ConfirmingGroup(BaseModel):
+    """Items of a group that get its label in one step, and those that were taken out of it."""
+
+    key: Key
+    who: Who
+    label: Annotated[str, Field(max_length=1000)]
+    items: Annotated[list[Id], Field(max_length=1000)]
+    odd: Annotated[list[Id], Field(max_length=1000)] = []
+    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+
+
+class ConfirmingPlaces(BaseModel):
+    """Items of the map to label in one step, by their places."""
+
+    key: Key
+    who: Who
+    edition: Annotated[str, Field(max_length=100)]
+    places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(min_length=1, max_length=10_000)]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Aiming(BaseModel):
+    """The share of wrong predictions to aim at."""
+
+    key: Key
+    who: Who
+    target: Annotated[float, Field(ge=0.001, le=0.5)]
+
+
 class Listing(BaseModel):
     """The search, filters, order and page of the table."""
 
@@ -107,6 +189,7 @@ class Listing(BaseModel):
     order: Literal["asc", "desc"] = "asc"
     offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    inside: Annotated[str, Field(max_length=4000, pattern=POLYGON)] = ""
 
 
 class Threads:
@@ -165,9 +248,11 @@ def application(desk: Desk) -> FastAPI:
         run.close()
 
     app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
-    _add_error_handlers(app)
-    _add_page(app)
+    add_error_handlers(app)
+    add_page(app)
     _add_labeling_routes(app, desk, run)
+    _add_owner_routes(app, desk, run)
+    _add_team_routes(app, desk, run)
     _add_report_routes(app, desk, run)
     _add_file_routes(app, desk, run)
     return app
@@ -186,7 +271,8 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:
-        saved = await run(desk.answer, said.who, said.item, said.kind, said.label, said.seconds, said.key)
+        given = (said.item, said.kind, said.label, said.seconds, said.key, said.review)
+        saved = await run(desk.answer, said.who, *given)
         if said.holding is None and desk.alone and not desk.was_prefetched(saved):
             await app.state.news.until(lambda: _is_current(desk, saved), ANSWER_WAIT_SECONDS)
         return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
@@ -199,9 +285,62 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def confirm(said: Confirming) -> dict[str, Any]:
         return await run(desk.confirm, said.who, said.items, said.label, said.key)
 
+    @app.post("/api/group")
+    async def group(asking: Grouping) -> dict[str, Any]:
+        without = await run(desk.out_of_groups)
+        try:
+            found = await _request(desk, "group", without, WHY_SECONDS)
+        except BusyError:
+            return {"waiting": "the next group is being computed"}
+        return await run(desk.group, asking.who, found)
+
+    @app.post("/api/group/confirm")
+    async def confirm_group(said: ConfirmingGroup) -> dict[str, Any]:
+        return await run(desk.confirm_group, said.who, said.label, said.items, said.odd, said.seconds, said.key)
+
+    @app.post("/api/confirm/places")
+    async def confirm_places(said: ConfirmingPlaces) -> dict[str, Any]:
+        return await run(desk.confirm_places, said.who, said.places, said.label, said.key, said.edition)
+
     @app.post("/api/undo")
     async def undo(said: Undoing) -> dict[str, Any]:
         return await run(desk.undo, said.who, said.key)
+
+    @app.post("/api/target")
+    async def target(said: Aiming) -> dict[str, Any]:
+        return await run(desk.aim, said.who, said.target)
+
+
+def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.post("/api/add")
+    async def add(said: Adding) -> dict[str, Any]:
+        return await run(desk.add, said.addition)
+
+    @app.post("/api/remove")
+    async def remove(said: Removing) -> dict[str, Any]:
+        return await run(desk.remove, said.items)
+
+
+def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.get("/api/classes")
+    async def classes() -> dict[str, Any]:
+        return await run(desk.classes)
+
+    @app.post("/api/classes")
+    async def change(said: Changing) -> dict[str, Any]:
+        return await run(desk.change, said.who, said.kind, said.name, said.value, said.key)
+
+    @app.post("/api/classes/undo")
+    async def undo_change(said: UndoingChange) -> dict[str, Any]:
+        return await run(desk.undo_change, said.who, said.seq, said.key)
+
+    @app.get("/api/guidelines")
+    async def guidelines() -> dict[str, Any]:
+        return await run(desk.guidelines)
+
+    @app.post("/api/guidelines")
+    async def write_guidelines(said: Guiding) -> dict[str, Any]:
+        return await run(desk.write_guidelines, said.who, said.text, said.key)
 
 
 def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
@@ -240,6 +379,10 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def suspects() -> dict[str, Any]:
         return await run(desk.suspects)
 
+    @app.get("/api/review")
+    async def review() -> dict[str, Any]:
+        return await run(desk.review)
+
     @app.get("/api/items")
     async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
         return await run(desk.items, TableQuery(**query.model_dump()))
@@ -250,6 +393,10 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def map() -> dict[str, Any]:
         return await run(desk.map)
 
+    @app.get("/api/map/search")
+    async def search(text: Annotated[str, Query(min_length=1, max_length=200)]) -> dict[str, Any]:
+        return await run(desk.search, text)
+
     @app.get("/api/map/layout", response_class=Response)
     async def map_layout() -> Response:
         return Response(await run(desk.map_layout), media_type="application/octet-stream")
@@ -259,7 +406,7 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return Response(await run(desk.map_state), media_type="application/octet-stream")
 
     @app.get("/api/export", response_class=FileResponse)
-    async def export(format: Literal["csv", "jsonl", "parquet", "labelstudio", "answers"] = "csv") -> FileResponse:
+    async def export(format: Download = "csv") -> FileResponse:
         return await _export(desk, format)
 
     @app.get("/images/{place}", response_class=FileResponse)
@@ -295,26 +442,28 @@ def _export_prefix(project: Path) -> str:
 
 async def _export(desk: Desk, format: str) -> FileResponse:
     """Return a download, written by the process that has the predictions."""
-    name = {"labelstudio": "label-studio.json", "answers": "answers.csv"}.get(format, f"labels.{format}")
+    name = "how-labeled.md" if format == "how" else FORMATS[format].name if format in FORMATS else f"labels.{format}"
     folder = await asyncio.to_thread(tempfile.mkdtemp, prefix=_export_prefix(desk.project.store.path))
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
-        await _request(desk, "export", str(Path(folder, name)), EXPORT_SECONDS)
+        await _request(desk, "export", (format, str(Path(folder, name))), EXPORT_SECONDS)
     except BaseException:
         remove()
         raise
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
 
 
-def _add_page(app: FastAPI) -> None:
-    """Serve the files of the page, read once: no other file can be reached."""
+def add_page(app: FastAPI, first: str = "index.html") -> None:
+    """Serve the files of the page, read once: no other file can be reached. ``first`` is shown at /."""
     page = dict(_page_files(files("askgraph.web").joinpath("page")))
     kinds = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
     early = "".join(
-        f'<link rel="modulepreload" href="/page/{name}">\n' for name in sorted(page) if name.endswith(".js")
+        f'<link rel="modulepreload" href="/page/{name}">\n'
+        for name in sorted(page)
+        if name.endswith(".js") and name != "start.js"
     )
     # all modules are loaded at once, not each after the one that imports it
-    whole = page["index.html"].replace(b"<script", early.encode() + b"<script", 1)
+    whole = page[first].replace(b"<script", early.encode() + b"<script", 1 if first == "index.html" else 0)
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
@@ -336,7 +485,7 @@ def _page_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, by
             yield from _page_files(file, f"{prefix}{file.name}/")
 
 
-def _add_error_handlers(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Send every error as JSON with one sentence."""
 
     @app.exception_handler(AskgraphError)
@@ -368,15 +517,10 @@ def _find_place(desk: Desk, id: str | None, at: int | None) -> int:
 
 def _find_image(desk: Desk, place: int) -> Path | None:
     """Return the file of an item's image, or None if it does not lie in the project's folder of images."""
-    folder = desk.project.about["images"]
-    if folder is None or place >= desk.project.n_items or (name := desk.project.item(place).image) is None:
+    if place >= desk.project.n_items:
         return None
-    try:
-        root, found = Path(folder).resolve(), (Path(folder) / name).resolve()
-        inside = found.is_relative_to(root) and found.suffix.casefold() in IMAGES and found.is_file()
-    except (OSError, ValueError):
-        return None
-    return found if inside else None
+    found = picture_file(desk.project, desk.project.item(place))
+    return found if found is not None and found.suffix.casefold() in IMAGES else None
 
 
 def _is_current(desk: Desk, saved: Answer) -> bool:

@@ -33,6 +33,8 @@ class Listener(socket.socket):
 class Connections:
     """The open connections of a server, oldest first. ``protocol`` makes one, for uvicorn's ``http`` setting."""
 
+    most: int
+
     def __init__(self, most: int | None = None) -> None:
         self.most = most_connections() if most is None else most
         self._strangers: dict[Connection, str] = {}  # connection -> address

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -11,34 +10,70 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.errors import BusyError, FileError
+from askgraph.errors import BusyError, FileError, LabelError
+from askgraph.types import Array
 from askgraph.web.leases import Leases
-from askgraph.web.listing import Query, columns, list_items
+from askgraph.web.listing import NO_CLASS, STATUSES, Query, columns, list_items
 from askgraph.web.map import MapMaker
+from askgraph.web.regions import inside
 from askgraph.web.worker import Worker
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.cells import readable
+from askgraph.workbench.classes import KEYS, ChangeKind, in_words
+from askgraph.workbench.growing import remove_items, take_in
 from askgraph.workbench.project import Project, check_name
 from askgraph.workbench.store import Item
 
-KEYS = "1234567890abdefgijkloqrvyz"  # keys for classes: those that the page does not use itself
 NOT_YET = "the predictions are being computed"
 MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in MAX_LOOKS is open, the ranking has enough
+UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
 
 class Desk:
     """One project and the people who label it. Only one thread may call its methods: it is the one that writes."""
 
+    project: Project
+    worker: Worker
+    alone: bool
+
     def __init__(self, project: Project, worker: Worker, leases: Leases | None = None) -> None:
-        self.project, self.worker, self._leases = project, worker, leases or Leases()
+        self.worker, self._leases = worker, leases or Leases()
+        self._begin(project)
+        self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
+
+    def _begin(self, project: Project) -> None:
+        """Begin with a project, or with one whose items have changed."""
+        self.project = project
+        self.edition = project.store.fingerprint[:16]  # of the items: places mean other ones when some come or go
+        _ = project.copies  # found now, so that the first answer does not wait for it
         self._map = MapMaker(project)
-        self._counted: tuple[int, Plain] = (-1, {})
+        self._counted: tuple[tuple[int, int], Plain] = ((-1, -1), {})
         self._curved = -1
+        self._odd: dict[int, str] = {}  # items that a person took out of a group, who is asked about them next
         self._checks: dict[int, str] = {}  # spot checks that were asked, and what was predicted for each
         self._shuffled = np.random.default_rng(project.about["seed"]).permutation(project.n_items)
         self._looked = 0  # how far open items were searched in that order, which is then gone through again
-        self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
+
+    def add(self, addition: str) -> Plain:
+        """Take in new items from a file beside the project; questions go on with those known before until then."""
+        with self.worker.away(forget=False):
+            added = take_in(self.project.store, addition)
+            self._change_items()
+        return {"added": added}
+
+    def remove(self, ids: list[str]) -> Plain:
+        """Delete items for good, with all answers to them."""
+        self.project.check([(id, "invalid", None) for id in ids])  # before anything stops
+        with self.worker.away(forget=True):
+            removed = remove_items(self.project, ids)
+            self._leases.release_all()
+            self._change_items()
+        return removed._asdict()
+
+    def _change_items(self) -> None:
+        self._begin(Project(self.project.store))
 
     def ask(
         self, who: str, holding: str | None = None, after: Answer | None = None, hurry: bool | None = None
@@ -65,11 +100,20 @@ class Desk:
             self._notify_worker()  # one more person waits for questions
         return {**asked, "waiting": self._waiting(who)}
 
-    def answer(self, who: str, item: str, kind: Kind, label: str | None, seconds: float | None, key: str) -> Answer:
-        """Save an answer."""
+    def answer(
+        self,
+        who: str,
+        item: str,
+        kind: Kind,
+        label: str | None,
+        seconds: float | None,
+        key: str,
+        review: bool = False,
+    ) -> Answer:
+        """Save an answer; ``review`` says that it was given on a second look."""
         place = self.project.place(item)
         predicted = self._checks.get(place) if kind == "label" else None
-        saved = self.project.say(who, item, kind, label, seconds, key, predicted)
+        saved = self.project.say(who, item, kind, label, seconds, key, predicted, "review" if review else None)
         self._checks.pop(place, None)
         self._notify_worker()
         return saved
@@ -79,6 +123,14 @@ class Desk:
         saved = self.project.say_all(who, said, key=key)
         self._notify_worker()
         return {"saved": len(saved), "state": self.state(who)}
+
+    def confirm_places(self, who: str, places: list[int], label: str | None, key: str, edition: str) -> Plain:
+        """Label several items by their places, as on a map of this edition of the items."""
+        if edition != self.edition:
+            raise LabelError("items came or went since this map was drawn; open it again")
+        if (odd := max(places)) >= self.project.n_items:
+            raise LabelError(f"no item at {odd}; give places below {self.project.n_items}")
+        return self.confirm(who, [item.id for item in self.project.store.items(places)], label, key)
 
     def confirm(self, who: str, ids: list[str], label: str | None, key: str) -> Plain:
         """Label several items in one step: with the given label, or each as it is predicted."""
@@ -94,6 +146,38 @@ class Desk:
             raise BusyError("there are no predictions yet; label some items first")
         return self.answer_all(who, [(id, "label", known.classes[c]) for id, c in zip(ids, codes, strict=True)], key)
 
+    def out_of_groups(self) -> list[int]:
+        """Return the items that are in no group: those that people took out of one and that are still open."""
+        self._odd = {place: who for place, who in self._odd.items() if self.project.open_at(place)}
+        return [*self._odd, *self._leases.held()]
+
+    def group(self, who: str, found: tuple[str, list[int], float] | None) -> Plain:
+        """Return a group of items that look alike, as the suggestion process found it, to be confirmed in one step."""
+        self._leases.renew(check_name(who, "person"))
+        places = [place for place in found[1] if self.project.open_at(place)] if found else []
+        group = None
+        if found and len(places) > 1:
+            lines = [report.item_line(self.project, item) for item in self.project.store.items(places)]
+            label = self.project.answers.naming.meant(found[0])
+            group = {"label": label, "chance": found[2], "items": lines}
+        return {"group": group, "state": self.state(who)}
+
+    def confirm_group(
+        self, who: str, label: str, ids: list[str], odd: list[str], seconds: float | None, key: str
+    ) -> Plain:
+        """Label a group of items in one step; what was taken out of it is asked next, one by one."""
+        if self.project.store.logged(key) is None:
+            said: list[tuple[str, Kind, str | None]] = [
+                (id, "label", label) for id in ids if self._can_answer(who, self.project.place(id))
+            ]
+            self._odd |= {self.project.place(id): who for id in odd}
+            if said:
+                self.project.say_all(who, said, seconds and seconds / len(said), key, how="group")
+                self._notify_worker()
+        else:
+            said = [(id, "label", label) for id in ids]
+        return {"saved": len(said), "state": self.state(who)}
+
     def undo(self, who: str, key: str) -> Plain:
         """Take back a person's last answer and ask its item again."""
         undone = self.project.undo(who, key)
@@ -102,6 +186,33 @@ class Desk:
         self._notify_worker()
         said = report.describe(self.project, [undone])[0]
         return {"undone": said, **self.ask(who, holding=said["item"])}
+
+    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str) -> Plain:
+        """Change a class."""
+        self.project.change(who, kind, name, value, key)
+        self._notify_worker()
+        return {"state": self.state(who)}
+
+    def undo_change(self, who: str, seq: int | None, key: str) -> Plain:
+        """Take back a change of classes."""
+        undone = self.project.undo_change(who, seq, key)
+        self._notify_worker()
+        return {"undone": undone and in_words(undone), "state": self.state(who)}
+
+    def classes(self) -> Plain:
+        """Return the classes, and who changed them when."""
+        return {"classes": report.classes(self.project), "changes": report.class_changes(self.project), "keys": KEYS}
+
+    def guidelines(self) -> Plain:
+        """Return the guidelines as they are now, and who wrote them when."""
+        versions, (version, text) = self.project.answers.guidelines, self.project.guidelines
+        last = versions[-1] if versions else None
+        return {"version": version, "text": text, "who": last and last.who, "at": last and last.at}
+
+    def write_guidelines(self, who: str, text: str, key: str) -> Plain:
+        """Save a new version of the guidelines."""
+        self.project.write_guidelines(who, text, key)
+        return {"version": self.project.guidelines[0], "state": self.state(who)}
 
     def state(self, who: str) -> Plain:
         """Return the figures that the page always shows."""
@@ -149,10 +260,11 @@ class Desk:
 
     def show(self, item: Item) -> Plain:
         """Return an item as the page shows it."""
-        kinds = self.project.about["fields"]
-        fields = [{"name": name, "value": str(item.fields.get(name, "–")), "kind": kinds[name]} for name in kinds]
-        image = report.image_address(self.project, item)
-        return {"id": item.id, "title": self.project.title(item), "fields": fields, "image": image}
+        naming, texts = self.project.naming_field, {name: readable(str(value)) for name, value in item.fields.items()}
+        kinds = {name: kind for name, kind in self.project.shown.items() if name != naming}
+        fields = [{"name": name, "value": texts.get(name, "–"), "kind": kind} for name, kind in kinds.items()]
+        image, title = report.image_address(self.project, item), self.project.title(item)
+        return {"id": item.id, "title": title, "name": texts.get(naming or ""), "fields": fields, "image": image}
 
     def progress(self) -> Plain:
         """Return the report on progress as last computed, with the curve of the expected error and the people."""
@@ -164,36 +276,68 @@ class Desk:
         for one in said["people"]:
             one["active"] = one["name"] in active
         curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._update_curve()]
-        return {**picture.progress, "lag": self._lag(picture), "curve": curve, **said}
+        goal = report.goal(self.project, picture.progress)
+        return {**picture.progress, "lag": self._lag(picture), "curve": curve, "goal": goal, **said}
+
+    def aim(self, who: str, target: float) -> Plain:
+        """Change the share of wrong predictions that people aim at."""
+        self.project.target = target
+        return {"state": self.state(who)}
 
     def suspects(self) -> Plain:
         """Return the labels that look wrong, as last computed."""
         picture = self.worker.picture
         return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": self._lag(picture)}
 
+    def review(self) -> Plain:
+        """Return the items worth a second look, with the predictions as last computed."""
+        picture = self.worker.picture
+        if picture is None:
+            return {"waiting": NOT_YET}
+        known = columns(self.project, picture)
+        sure = np.where(known.status == STATUSES.index("predicted"), known.sure, np.inf)
+        unsure = [int(place) for place in np.argsort(sure, kind="stable")[:UNSURE] if np.isfinite(sure[place])]
+        queue = report.review(self.project, picture.suspects, unsure)
+        for one in queue:
+            code = known.label[place] if (place := self.project.place(one["item"])) in unsure else NO_CLASS
+            one["instead"] = known.classes[code] if code < len(known.classes) else one["instead"]
+        return {"queue": queue, "lag": self._lag(picture)}
+
     def items(self, query: Query) -> Plain:
         """Return one page of the table."""
+        if query.inside:
+            corners = np.array(query.inside.strip(",").split(","), dtype=np.float64).reshape(-1, 2)
+            query = query._replace(among=inside(corners, self._positions()))
         total, rows = list_items(self.project, self.worker.picture, query)
         return {"total": total, "lag": self._lag(self.worker.picture), "items": rows}
 
     def map(self) -> Plain:
         """Return the addresses of the map's data, or what the map waits for."""
         picture = self.worker.picture
-        made = self._map.positions()
+        made = self._map.made()
         if made is None or picture is None:
             return {"waiting": "the map is being drawn" if picture else NOT_YET}
         seq = self.project.answers.seq
         version = f"{picture.seq}-{seq}"
         known = columns(self.project, picture)
-        places = {"layout": "/api/map/layout", "state": f"/api/map/state?v={version}"}
-        return {"n": self.project.n_items, "seq": seq, "lag": self._lag(picture), "classes": known.classes, **places}
+        places = {"layout": f"/api/map/layout?v={self.edition}", "state": f"/api/map/state?v={version}"}
+        regions = [one._asdict() for one in made.regions]
+        counted = {"n": self.project.n_items, "edition": self.edition, "seq": seq, "lag": self._lag(picture)}
+        return {**counted, "classes": known.classes, "regions": regions, **places}
+
+    def search(self, text: str) -> Plain:
+        """Return the places of the items that contain a text."""
+        return {"places": self.project.store.search(text)}
 
     def map_layout(self) -> bytes:
         """Return the positions of all items as 32-bit floats."""
-        made = self._map.positions()
+        return bytes(self._positions().astype("<f4").tobytes())
+
+    def _positions(self) -> Array:
+        made = self._map.made()
         if made is None:
             raise BusyError("the map is being drawn; try again in a moment")
-        return bytes(made.astype("<f4").tobytes())
+        return made.positions
 
     def map_state(self) -> bytes:
         """Return four bytes per item: class (two bytes), probability, flags."""
@@ -238,11 +382,12 @@ class Desk:
         return None
 
     def _offers(self, who: str, after: Answer | None) -> Iterator[int]:
-        """Yield places to ask this person about: second opinions, then items put off and due, then suggestions, best first."""
+        """Yield places to ask this person about: second opinions, items put off and due, odd ones of a group, suggestions."""
         answers, overlap = self.project.answers, self.project.about["overlap"]
         if overlap > 1:
             yield from (place for place in answers.short_of(overlap) if who not in answers.of(place))
         yield from answers.due(who)
+        yield from [place for place, by in self._odd.items() if by == who and self.project.open_at(place)]
         yield from (
             place for place in self._suggested(after) if place not in answers.labels and place not in answers.aside
         )
@@ -293,15 +438,14 @@ class Desk:
 
     def _counts(self) -> Plain:
         answers = self.project.answers
-        if self._counted[0] != answers.seq:
-            given, agreed = Counter(answers.labels.values()), answers.agreement()
-            keys = keys_of(answers.classes)
-            classes = [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes]
+        if self._counted[0] != (answers.seq, answers.changes):
+            agreed, classes = answers.agreement(), report.classes(self.project)
             counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
             counted |= {"seq": answers.seq, "items": self.project.n_items, "parquet": find_spec("pyarrow") is not None}
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
-            self._counted = (answers.seq, counted)
+            counted |= {"guidelines": len(answers.guidelines), "changes": answers.changes}
+            self._counted = ((answers.seq, answers.changes), counted)
         return self._counted[1]
 
     def _undoable(self, last: Answer) -> Plain:
@@ -315,15 +459,3 @@ class Desk:
             self.project.store.add_to_curve(picture.progress["labels"], error["value"], error["low"], error["high"])
             self._curved = picture.seq
         return self.project.store.curve()
-
-
-def keys_of(classes: list[str]) -> dict[str, str]:
-    """Assign a key to each class: its name if that is a single key, else the next free key; "" when none is left.
-
-    >>> keys_of(["ham", "3", "spam"])
-    {'ham': '1', '3': '3', 'spam': '2'}
-    """
-    own = {name.casefold(): name for name in reversed(classes) if len(name) == 1 and name.casefold() in KEYS}
-    free = iter([key for key in KEYS if key not in own])
-    mine = {name: key for key, name in own.items()}
-    return {name: mine[name] if name in mine else next(free, "") for name in classes}

@@ -45,10 +45,20 @@ class Leases:
             del self._held[item]
         self._item[who] = None
 
+    def release_all(self) -> None:
+        """Release all items: they have other places now."""
+        self._held.clear()
+        self._item = dict.fromkeys(self._item)
+
     def of_others(self, who: str) -> set[int]:
         """Return the items that other people hold."""
         now = self._clock()
         return {item for item, holder in self._held.items() if holder != who and self._until[holder] > now}
+
+    def held(self) -> list[int]:
+        """Return the items that people hold."""
+        now = self._clock()
+        return [item for item, holder in self._held.items() if self._until[holder] > now]
 
     def active(self) -> set[str]:
         """Return the people whose lease has not expired; forget the others."""

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from askgraph.types import IntArray
+from askgraph.types import BoolArray, IntArray
 from askgraph.web.suggestions import Picture
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import image_address
@@ -26,6 +26,8 @@ class Query(NamedTuple):
     order: str = "asc"
     offset: int = 0
     limit: int = 100
+    inside: str = ""  # corners of a polygon on the map: x,y,x,y,…
+    among: BoolArray | None = None  # which items lie in it
 
 
 class Columns(NamedTuple):
@@ -40,9 +42,13 @@ class Columns(NamedTuple):
 def columns(project: Project, picture: Picture | None) -> Columns:
     """Combine the last computed predictions with the answers as they are now."""
     n, answers = project.n_items, project.answers
-    classes = list(dict.fromkeys([*(picture.classes if picture else ()), *answers.classes]))
-    label = picture.decided.astype(np.int64) if picture else np.full(n, NO_CLASS)
-    sure = picture.sure.copy() if picture else np.zeros(n, dtype=np.float32)
+    drawn = [answers.naming.meant(name) for name in picture.classes] if picture else []  # under names they have now
+    classes = list(dict.fromkeys([*drawn, *answers.classes]))
+    label, sure = np.full(n, NO_CLASS), np.zeros(n, dtype=np.float32)
+    if picture:  # items that were added since then have no prediction yet
+        label[: picture.decided.size], sure[: picture.sure.size] = picture.decided, picture.sure
+    if picture and drawn != classes[: len(drawn)]:
+        label = np.array([*map(classes.index, drawn), NO_CLASS])[np.minimum(label, len(drawn))]
     status = np.where(label == NO_CLASS, STATUSES.index("open"), STATUSES.index("predicted"))
     place = {name: k for k, name in enumerate(classes)}
     for item, name in answers.labels.items():
@@ -69,6 +75,8 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
         keep &= known.label == (known.classes.index(query.label) if query.label in known.classes else -1)
     if query.status:
         keep &= known.status == (STATUSES.index(query.status) if query.status in STATUSES else -1)
+    if query.among is not None:
+        keep &= query.among
     if query.search:
         found = np.zeros(keep.size, dtype=bool)
         found[project.store.search(query.search)] = True
@@ -79,7 +87,7 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
 def _sort(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArray:
     if sort == "title":
         rank = np.empty(known.label.size, dtype=np.int64)
-        rank[project.store.by_field(next(iter(project.about["fields"]), ""))] = np.arange(rank.size)
+        rank[project.store.by_field(project.naming_field or next(iter(project.shown), ""))] = np.arange(rank.size)
         return kept[np.argsort(rank[kept], kind="stable")]
     names = np.array([*known.classes, ""])
     keys: dict[str, Any] = {"label": names[np.minimum(known.label, len(known.classes))], "probability": known.sure}

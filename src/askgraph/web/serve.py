@@ -39,10 +39,12 @@ def serve(
     lease: float = 120.0,
     ready: Callable[[str], None] = print,
     plan: BackupPlan | None = None,
+    token: str | None = None,
 ) -> None:
     """Serve a project until the server is stopped; call ``ready`` with the address to open.
 
-    Backups are made by ``plan``; without one, by the plan that the environment sets.
+    Backups are made by ``plan``; without one, by the plan that the environment sets. ``token`` is that of a page that is open
+    already, which goes on with this server.
     """
     import uvicorn
 
@@ -51,11 +53,11 @@ def serve(
             f"--host {host}: others could reach the server; give a password with --password, or stay with 127.0.0.1"
         )
     Store.open(path).close()
-    listening = _listen(host, port)
+    listening = listen(host, port)
     lock = WriterLock(path)
     try:
         lock.take(wait=LOCK_SECONDS)
-        token = lock.token() or secrets.token_urlsafe(32)  # open pages of an earlier server work with this one
+        token = token or lock.token() or secrets.token_urlsafe(32)  # open pages of an earlier server work with this one
         url = f"http://{_bracket(_reachable_name(host))}:{listening.getsockname()[1]}"
         remove_old_exports(Path(path))
         with Store.open(path, write=True) as store:
@@ -100,7 +102,7 @@ def _stopping_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def listen(host: str, port: int | None) -> socket.socket:
     """Return a listening socket at a port; if none is named, at the usual port or any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in [port] if port is not None else [PORT, 0]:

@@ -22,9 +22,13 @@ import numpy as np
 from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
 from askgraph.types import AnyArray, Array
-from askgraph.workbench.export import answer_rows, label_studio_tasks, prediction_rows, write_rows
+from askgraph.workbench.cells import readable
+from askgraph.workbench.datasheet import how_labeled
+from askgraph.workbench.exchange import FORMATS
+from askgraph.workbench.export import answer_rows, prediction_rows, write_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects
+from askgraph.workbench.store import Item
 
 POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefetches
 # Several questions at a time are chosen jointly, each as if those before were answered, up to these numbers of people and of
@@ -32,6 +36,8 @@ POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefe
 MAX_JOINT_PEOPLE = 2
 MAX_JOINT_SECONDS = 0.5
 SPARE = 4  # questions computed beyond the number of people, for items that are set aside
+GROUP = 20  # items shown together, to be confirmed in one step
+NAMING_SAMPLE, NAMING_CHARACTERS = 20_000, 2_000  # items, and characters of each, that name the regions of the map
 NO_CLASS = 65535  # the code of an item without a prediction
 
 
@@ -75,12 +81,16 @@ class Ranker:
 
     def __init__(self, project: Project, connection: Connection) -> None:
         self._project, self._connection = project, connection
-        self._people, self._drawn = 1, -1
+        self._people, self._drawn = 1, (-1, -1)
         self._queue: list[
             int
         ] = []  # places to ask: first the best, then others that were queued behind an earlier best
         self._checks: dict[int, str] = {}
-        self._requests: dict[str, Callable[[Any], Any]] = {"why": self._explain, "export": self._export}
+        self._requests: dict[str, Callable[[Any], Any]] = {
+            "why": self._explain,
+            "export": self._export,
+            "group": self._group,
+        }
 
     def work(self) -> None:
         """Do one task after another, the most urgent first; wait for messages when there is nothing to do."""
@@ -133,7 +143,13 @@ class Ranker:
 
     def _prefetch(self) -> bool:
         """Compute and send the question that follows each answer; return False if that was done or is not possible."""
-        if self._prefetched or not self._queue or not self._learner.classes or self._learner.ask() != self._queue[0]:
+        if (
+            self._prefetched
+            or self._project.sought is not None
+            or not self._queue
+            or not self._learner.classes
+            or self._learner.ask() != self._queue[0]
+        ):
             return False
         self._learner.prefetch()
         while not self._prefetched:
@@ -177,23 +193,36 @@ class Ranker:
     def _draw(self) -> bool:
         """Compute and send the picture; return False if the last one is current."""
         seq = self._project.answers.seq
-        if self._drawn == seq or self._listen(0):
-            return self._drawn != seq
+        version = (seq, self._project.answers.changes)
+        if self._drawn == version or self._listen(0):
+            return self._drawn != version
         found = self._project.predictions()
         sure = found.probabilities.max(axis=1, initial=0.0).astype(np.float32)
         decided = np.where(found.decided < 0, NO_CLASS, found.decided).astype(np.uint16)
         picture = Picture(seq, progress(self._project, found), suspects(self._project), found.classes, decided, sure)
         self._connection.send((0, "picture", picture))
-        self._drawn = seq
+        self._drawn = version
         return True
 
     def _explain(self, place: int) -> dict[str, Any]:
         return explain(self._project, place)
 
-    def _export(self, path: str) -> str:
-        kinds = {"label-studio.json": label_studio_tasks, "answers.csv": answer_rows}
-        encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # spreadsheets need the byte order mark
-        write_rows(path, kinds.get(Path(path).name, prediction_rows)(self._project), encoding)
+    def _group(self, without: list[int]) -> tuple[str, list[int], float] | None:
+        """Return a label, places of items that look alike and are predicted so, and how surely; None if there are none."""
+        found = self._learner.group(GROUP, without) if len(self._learner.classes) > 1 else None
+        return found and (str(found.label), [int(str(node)) for node in found.nodes], found.chance)
+
+    def _export(self, wanted: tuple[str, str]) -> str:
+        """Write a file in one of the formats of the page; return its path."""
+        format, path = wanted
+        if format == "how":
+            Path(path).write_text(how_labeled(self._project), "utf-8")
+        elif format in FORMATS and format != "answers":
+            FORMATS[format].write(self._project, Path(path), False)
+        else:
+            rows = answer_rows if format == "answers" else prediction_rows
+            encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # spreadsheets need the byte order mark
+            write_rows(path, rows(self._project), encoding)
         return path
 
     @property
@@ -202,10 +231,26 @@ class Ranker:
 
 
 def lay_out(path: str, connection: Connection) -> None:
-    """Compute the positions of all items on the map and send them; runs in a process of its own."""
+    """Compute the positions of all items on the map and the names of its regions, and send both; runs in a process of its own."""
     from askgraph.layout import layout
+    from askgraph.web.regions import name_regions
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(5)
     with Project.open(path) as project:
-        connection.send(layout(project.graph))
+        try:
+            positions: Array = project.store.array("layout", 2 * project.n_items).reshape(-1, 2)
+        except KeyError:
+            positions = layout(project.graph).astype(np.float64)
+        sample = np.sort(np.random.default_rng(0).permutation(project.n_items)[:NAMING_SAMPLE])
+        texts = [_text_of(project, item) for item in project.store.items(sample.tolist())]
+        connection.send((positions, name_regions(positions[sample], texts)))
+
+
+def _text_of(project: Project, item: Item) -> str:
+    """Return the name of an item, or the beginning of its texts where nothing names it."""
+    named = (
+        [project.naming_field] if project.naming_field else [n for n, kind in project.shown.items() if kind == "text"]
+    )
+    texts = (str(item.fields.get(name, "")) for name in named)
+    return readable(" ".join(texts)[:NAMING_CHARACTERS])

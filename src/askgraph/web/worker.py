@@ -17,9 +17,10 @@ from typing import Any
 
 from askgraph.errors import BusyError
 from askgraph.types import Array
+from askgraph.web.regions import Region
 from askgraph.web.suggestions import Picture, Suggestion, lay_out, run
 
-log = logging.getLogger("askgraph")
+log: logging.Logger = logging.getLogger("askgraph")
 RESTART_SECONDS = (0.2, 5.0)  # the wait before a restart: the first value, then doubled up to the second
 STABLE_SECONDS = 60.0  # a process that ran for longer is restarted after the first wait again
 END_SECONDS = 2.0  # a process that has not ended by then after being told to is killed
@@ -111,13 +112,15 @@ class Worker:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
-        self.status = "starting"
+        self.status: str = "starting"
         self.suggestion: Suggestion | None = None
         self.picture: Picture | None = None
         self.news: Callable[[], None] = lambda: None  # called whenever there is a new suggestion or picture
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
         self._stopped = threading.Event()
+        self._may_start, self._taking, self._void = threading.Event(), threading.Lock(), False
+        self._may_start.set()
         self._outbox = Outbox()
         self._start()
         self._thread = threading.Thread(target=self._keep, name="askgraph-worker", daemon=True)
@@ -139,9 +142,28 @@ class Worker:
             self._fail(number)
         return future
 
+    @contextmanager
+    def away(self, forget: bool) -> Iterator[None]:
+        """End the process while the items of the project change, and start it again after that.
+
+        With ``forget``, what it has sent so far is void at once, since items have other places afterwards.
+        """
+        self._may_start.clear()
+        with self._taking:
+            self._void = forget
+            if forget:
+                self.suggestion = self.picture = None
+        self._process.kill()  # it only reads
+        self._process.join(END_SECONDS)
+        try:
+            yield
+        finally:
+            self._may_start.set()
+
     def stop(self) -> None:
         """End the process; kill it if it does not end by itself, for example because it is suspended."""
         self._stopped.set()
+        self._may_start.set()
         self._process.terminate()
         self._thread.join(END_SECONDS)
         if self._thread.is_alive():
@@ -150,6 +172,7 @@ class Worker:
 
     def _start(self) -> None:
         here, there = SPAWN.Pipe()
+        self._void = False
         self._process = SPAWN.Process(target=run, args=(self._path, there), name="askgraph-ranker", daemon=True)
         with _ignoring_ctrl_c():
             self._process.start()
@@ -167,12 +190,15 @@ class Worker:
             self._end()
             if self._stopped.is_set():
                 return
-            wait = first if time.monotonic() - began > STABLE_SECONDS else min(2 * wait, longest)
             self.status = "restarting"
-            log.warning(
-                "the process that chooses questions ended (exit code %s); starting it again", self._process.exitcode
-            )
-            if self._stopped.wait(wait):
+            if self._may_start.is_set():
+                wait = first if time.monotonic() - began > STABLE_SECONDS else min(2 * wait, longest)
+                log.warning(
+                    "the process that chooses questions ended (exit code %s); starting it again", self._process.exitcode
+                )
+                self._stopped.wait(wait)
+            self._may_start.wait()
+            if self._stopped.is_set():
                 return
             self._start()
 
@@ -208,11 +234,15 @@ class Worker:
         if name == "trouble":
             log.error("the process that chooses questions: %s", value)
             return
+        with self._taking:
+            if self._void:
+                return
+            if name == "suggestion":
+                self.suggestion = value
+            else:
+                self.picture = value
         if name == "suggestion":
-            self.suggestion = value
             self._outbox.answered("news")
-        else:
-            self.picture = value
         self.status = "ready"
         self.news()
 
@@ -237,14 +267,14 @@ def _ignoring_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def compute_layout(path: str | os.PathLike[str]) -> Array:
-    """Compute the positions of all items on the map in a process of its own, and wait for them."""
+def compute_map(path: str | os.PathLike[str]) -> tuple[Array, list[Region]]:
+    """Compute the positions of all items on the map and the names of its regions in a process of its own, and wait for them."""
     here, there = SPAWN.Pipe(duplex=False)
     process = SPAWN.Process(target=lay_out, args=(os.fspath(path), there), name="askgraph-layout", daemon=True)
     process.start()
     there.close()
     try:
-        found: Array = here.recv()
+        found: tuple[Array, list[Region]] = here.recv()
         return found
     except EOFError:
         raise BusyError("the map could not be computed; open it again to retry") from None

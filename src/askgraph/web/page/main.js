@@ -1,29 +1,39 @@
 /** The frame of the page: views, keys, and regular requests to the server. */
 import { begin, ask, poll, undo } from "./lib/session.js";
-import { dialogOpen } from "./parts/dialog.js";
+import { dialogKey, dialogOpen } from "./parts/dialog.js";
 import { byId, clear, h } from "./lib/dom.js";
+import { groupsView } from "./views/groups.js";
+import { guidelinesView } from "./views/guidelines.js";
 import { openHelp } from "./parts/help.js";
 import { historyView } from "./views/history.js";
 import { keyOf, stopHeldButtons } from "./lib/keys.js";
 import { mapView } from "./views/map.js";
 import { nudge } from "./lib/outbox.js";
 import { named, showPeople, whoAmI } from "./parts/people.js";
+import { reviewView } from "./views/review.js";
+import { welcomeWithGuidelines } from "./parts/welcome_guidelines.js";
 import { progressView } from "./views/progress.js";
 import { openWhy, questionView } from "./views/question.js";
 import { store, update, watch } from "./lib/store.js";
 import { tableView } from "./views/table.js";
+import { language } from "./lib/language.js";
+import { words } from "./lib/words.js";
 
 const POLL = 2_000; // milliseconds between requests for the figures
 const RENEW = 60_000; // milliseconds between requests that keep the item on the screen from being given to others
-/** @type {Record<string, { name: string, key: string, make: MakeView }>} */
+/** @type {Record<ViewName, { key: string, make: MakeView }>} */
 const VIEWS = {
-  question: { name: "Question", key: "Esc", make: questionView },
-  table: { name: "Table", key: "t", make: tableView },
-  map: { name: "Map", key: "m", make: mapView },
-  progress: { name: "Progress", key: "p", make: progressView },
-  history: { name: "History", key: "h", make: historyView },
+  question: { key: "Esc", make: questionView },
+  groups: { key: "g", make: groupsView },
+  table: { key: "t", make: tableView },
+  map: { key: "m", make: mapView },
+  progress: { key: "p", make: progressView },
+  review: { key: "r", make: reviewView },
+  guidelines: { key: "i", make: guidelinesView },
+  history: { key: "h", make: historyView },
 };
 
+const viewNames = /** @type {ViewName[]} */ (Object.keys(VIEWS));
 const main = byId("main");
 const nav = byId("views");
 const project = byId("project");
@@ -37,6 +47,7 @@ const go = (/** @type {string} */ name) => { location.hash = name; };
  */
 const GLOBAL = {
   t: () => go("table"), m: () => go("map"), p: () => go("progress"), h: () => go("history"), Escape: () => go("question"),
+  g: () => go("groups"), r: () => go("review"), i: () => go("guidelines"),
   "?": openHelp, u: takeBack, Backspace: takeBack, w: () => { openWhy(); go("question"); },
 };
 
@@ -45,15 +56,27 @@ function takeBack() {
   undo();
 }
 
+/** Gives the keyboard to the content. The address stays, for what follows # in it is the view.
+ * @param {Event} event
+ */
+function skip(event) {
+  event.preventDefault();
+  main.focus();
+}
+
 function route() {
-  const wanted = location.hash.slice(1);
+  const wanted = /** @type {ViewName} */ (location.hash.slice(1));
   const name = Object.hasOwn(VIEWS, wanted) ? wanted : "question";
   view.leave?.();
   clear(main);
   document.body.dataset.view = name;
   view = VIEWS[name].make(main);
-  for (const link of nav.querySelectorAll("a")) link.setAttribute("aria-current", link.hash === `#${name}` ? "page" : "false");
-  document.title = name === "question" ? "askgraph" : `${VIEWS[name].name} · askgraph`;
+  for (const link of nav.querySelectorAll("a")) {
+    const here = link.hash === `#${name}`;
+    link.setAttribute("aria-current", here ? "page" : "false");
+    if (here) link.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a phone the views may not fit
+  }
+  document.title = name === "question" ? "askgraph" : words.frame.title(words.views[name]);
   const focused = document.activeElement;
   if (focused instanceof HTMLElement && focused.closest("nav")) focused.blur();
 }
@@ -61,10 +84,11 @@ function route() {
 /** @param {KeyboardEvent} event */
 function press(event) {
   stopHeldButtons(event);
-  const key = dialogOpen() ? null : keyOf(event);
+  const key = keyOf(event);
   if (key === null) return;
-  if (view.key?.(key)) event.preventDefault();
-  else if (Object.hasOwn(GLOBAL, key)) {
+  const inside = dialogOpen();
+  if (inside ? dialogKey(key) : view.key?.(key)) event.preventDefault();
+  else if (!inside && Object.hasOwn(GLOBAL, key)) {
     event.preventDefault();
     GLOBAL[key]();
   }
@@ -81,9 +105,14 @@ function back() {
   ask();
 }
 
-clear(nav, Object.entries(VIEWS).map(([name, { name: words, key }]) => h("a", { href: `#${name}`, title: `${words} (${key})` }, words)));
+document.documentElement.lang = language;
+nav.setAttribute("aria-label", words.frame.views);
+byId("skip").textContent = words.frame.skip;
+byId("skip").addEventListener("click", skip);
+clear(nav, viewNames.map((name) => h("a", { href: `#${name}`, title: words.frame.key(words.views[name], VIEWS[name].key) }, words.views[name])));
 update({ who: whoAmI() });
 showPeople(openHelp);
+welcomeWithGuidelines();
 watch(() => { project.textContent = store.state?.project ?? "askgraph"; });
 addEventListener("hashchange", route);
 addEventListener("keydown", press);

@@ -1,4 +1,6 @@
 /** Requests to the server, and their errors. */
+import { words } from "./words.js";
+
 const TIMEOUT = 20_000; // milliseconds; a request without an answer by then has failed
 const RETRY = new Set([401, 408, 429]); // statuses below 500 after which the same request may succeed later
 
@@ -50,7 +52,7 @@ async function request(path, options = {}) {
   try {
     response = await fetch(path, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(TIMEOUT), ...options });
   } catch {
-    throw new Failed("the server cannot be reached");
+    throw new Failed(words.notices.unreachable);
   }
   if (!response.ok) throw await failure(response);
   return response;
@@ -61,7 +63,7 @@ async function read(response) {
   try {
     return await response.json();
   } catch {
-    throw new Failed("the server's answer was cut off");
+    throw new Failed(words.notices.cutOff);
   }
 }
 
@@ -69,7 +71,7 @@ async function read(response) {
 async function failure(response) {
   const { status } = response;
   const sentence = await response.json().then((body) => String(body.error ?? ""), () => "");
-  if (status === 401) return new Failed("this page has lost its token; open the link that askgraph printed", status);
-  if (status >= 500 || RETRY.has(status)) return new Failed(sentence || `the server answered ${status}`, status);
-  return new Refused(sentence || `The server refused this (${status}).`);
+  if (status === 401) return new Failed(words.notices.lostToken, status);
+  if (status >= 500 || RETRY.has(status)) return new Failed(sentence || words.notices.status(status), status);
+  return new Refused(sentence || words.notices.refused(status));
 }

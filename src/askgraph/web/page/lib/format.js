@@ -1,18 +1,13 @@
-/** Numbers, shares, times and answers as text. */
-const number = new Intl.NumberFormat("en");
-
-/** @type {(n: number) => string} */
-export const count = (n) => number.format(n);
-
-/** @type {(n: number, one: string, many?: string) => string} */
-export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+/** Shares, times and answers as text. */
+import { language } from "./language.js";
+import { words } from "./words.js";
 
 /** Returns "93 %" for 0.934; a share that is not exactly 0 or 1 is never rounded to it.
  * @param {number} share
  */
 export function percent(share) {
-  if (share > 0 && share < 0.005) return "under 1 %";
-  if (share < 1 && share > 0.995) return "over 99 %";
+  if (share > 0 && share < 0.005) return words.amounts.underOne;
+  if (share < 1 && share > 0.995) return words.amounts.overNinetyNine;
   return `${Math.round(100 * share)} %`;
 }
 
@@ -24,16 +19,15 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
  */
 export const sentence = (text) => (/[.!?]$/.test(text) ? capital(text) : `${capital(text)}.`);
 
-/** @type {Record<AsideKind, string>} */
-export const ASIDE = { later: "ask later", cannot: "cannot tell", invalid: "not a valid item" };
-
-/** @type {Record<Status, string>} */
-export const STATUS = { labeled: "labeled", predicted: "predicted", open: "no prediction yet", ...ASIDE };
+/** Returns a sentence of the server in the words of the page; one that the page has no words for as it is.
+ * @param {string} text
+ */
+export const translated = (text) => sentence(/** @type {Record<string, string>} */ (words.server)[text] ?? text);
 
 /** Returns an answer in words.
  * @param {Given} given
  */
-export const said = ({ kind, label }) => (kind === "label" ? label ?? "" : kind === "undo" ? "taken back" : ASIDE[kind]);
+export const said = ({ kind, label }) => (kind === "label" ? label ?? "" : kind === "undo" ? words.answers.takenBack : words.answers[kind]);
 
 /** Returns how long ago a time was.
  * @param {string} iso
@@ -41,8 +35,8 @@ export const said = ({ kind, label }) => (kind === "label" ? label ?? "" : kind 
 export function ago(iso) {
   const then = new Date(iso);
   const minutes = Math.round((Date.now() - then.getTime()) / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 12 * 60) return `${Math.round(minutes / 60)} h ago`;
-  return then.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  if (minutes < 1) return words.amounts.justNow;
+  if (minutes < 60) return words.amounts.minutesAgo(minutes);
+  if (minutes < 12 * 60) return words.amounts.hoursAgo(Math.round(minutes / 60));
+  return then.toLocaleString(language === "en" ? "en-GB" : language, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -5,14 +5,15 @@ const LINE = 16; // pixels per line, for mouse wheels that count lines
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {{
- *   move: (dx: number, dy: number) => void,
+ *   move: (dx: number, dy: number, at: Point, fingers: number) => void,
+ *   end: () => void,
  *   zoom: (by: number, at: Point) => void,
  *   click: (at: Point) => void,
  *   over: (at: Point) => void,
  *   out: () => void,
  * }} handlers
  */
-export function gestures(canvas, { move, zoom, click, over, out }) {
+export function gestures(canvas, { move, end, zoom, click, over, out }) {
   /** @type {Map<number, Point>} */
   const fingers = new Map();
   let traveled = 0;
@@ -49,7 +50,7 @@ export function gestures(canvas, { move, zoom, click, over, out }) {
     fingers.set(event.pointerId, at(event));
     const now = middle();
     traveled += Math.hypot(now.x - before.x, now.y - before.y) + (apart ? STILL : 0);
-    move(now.x - before.x, now.y - before.y);
+    move(now.x - before.x, now.y - before.y, now, fingers.size);
     if (apart) zoom(reach() / apart, now);
   }
 
@@ -57,6 +58,7 @@ export function gestures(canvas, { move, zoom, click, over, out }) {
   function up(event) {
     const known = fingers.delete(event.pointerId);
     if (known && event.type === "pointerup" && !fingers.size && traveled < STILL) click(at(event));
+    if (known && !fingers.size) end();
   }
 
   /** @param {WheelEvent} event */

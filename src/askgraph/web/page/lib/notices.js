@@ -1,10 +1,10 @@
-/** The line below the header: what is wrong, what was done, or how far the suggestions lag. */
+/** The line below the header: what is wrong, what was done, or what is being prepared. */
 import { byId, changes, clear, h } from "./dom.js";
 import { store, watch } from "./store.js";
-import { plural, sentence } from "./format.js";
+import { sentence } from "./format.js";
+import { words } from "./words.js";
 
 const STAY = { done: 3_000, wrong: 9_000 }; // milliseconds for which a message stays
-const WORKER = { starting: "suggestions are starting", restarting: "suggestions are restarting; your answers are saved all the same" };
 
 /** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean }} Notice */
 
@@ -46,23 +46,21 @@ function hush() {
 function draw() {
   const lines = [trouble(), message, store.trouble ? null : quiet()].filter((one) => one !== null);
   if (!changed(lines)) return;
-  clear(line, lines.map(({ text, tone, login }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, "Log in")])));
+  clear(line, lines.map(({ text, tone, login }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, words.notices.logIn)])));
 }
 
 /** @returns {Notice | null} */
 function trouble() {
   if (!store.trouble) return null;
   const { message: reason, status } = store.trouble;
-  const kept = store.unsent > 1 ? `Your ${store.unsent} answers are kept and sent again.` : "Your answer is kept and sent again.";
-  const text = store.unsent ? `Not saved yet: ${reason.replace(/\.$/, "")}. ${kept}` : `${sentence(reason)} Trying again.`;
+  const text = store.unsent ? words.notices.notSaved(reason.replace(/\.$/, ""), store.unsent) : `${sentence(reason)} ${words.notices.tryingAgain}`;
   return { text, tone: "wrong", login: status === 401 };
 }
 
 /** @returns {Notice | null} */
 function quiet() {
-  const { lag, worker } = store.state ?? { lag: 0, worker: /** @type {const} */ ("ready") };
-  const parts = [worker === "ready" ? null : WORKER[worker], lag > 0 && `suggestions lag ${plural(lag, "label")}`].filter(Boolean);
-  return parts.length ? { text: parts.join(" · "), tone: "quiet" } : null;
+  const worker = store.state?.worker ?? "ready";
+  return worker === "ready" ? null : { text: words.notices[worker], tone: "quiet" };
 }
 
 watch(draw);

@@ -3,7 +3,8 @@ import { announce, say, sayError } from "./notices.js";
 import { get, post } from "./api.js";
 import { deliver, nudge, resume, waiting as unsent } from "./outbox.js";
 import { store, update } from "./store.js";
-import { said } from "./format.js";
+import { said, translated } from "./format.js";
+import { words } from "./words.js";
 
 const GUARD = 150; // milliseconds for which a new card takes no answer: keys pressed before are meant for the last card
 const PAUSE = 50; // milliseconds before asking again when the server has no question yet
@@ -120,13 +121,13 @@ function adopt(asked, after = null) {
   }
   const turns = same ? store.turns : store.turns + 1;
   update({ question, finished, waiting, state, turns, sending: null, trouble: unsent() ? store.trouble : null });
-  if (!same) announce([after && outcome(after), question ? `Next: ${question.item.title}` : finished ?? waiting].filter(Boolean).join(". "));
+  if (!same) announce([after && outcome(after), question ? words.question.next(question.item.title) : finished ? words.question.done : waiting && translated(waiting)].filter(Boolean).join(". "));
   clearTimeout(timer);
   if (!question && waiting) timer = setTimeout(ask, PAUSE);
 }
 
 /** @param {Given} given */
-const outcome = (given) => (given.kind === "undo" ? "Taken back" : `Saved as ${said(given)}`);
+const outcome = (given) => (given.kind === "undo" ? words.saved.takenBack : words.saved.as(said(given)));
 
 /**
  * @param {Given} given

@@ -15,6 +15,7 @@ export const store = {
   unsent: 0,
   trouble: null,
   trail: [],
+  inside: "",
 };
 
 /** Changes the store and calls all listeners.

@@ -1,23 +1,28 @@
 /** The buttons of the classes: name, key and count; a filter when there are many; a field for a new class. */
 import { changes, clear, h } from "../lib/dom.js";
+import { described } from "./descriptions.js";
 import { swatch } from "./palette.js";
 import { classes } from "../lib/store.js";
-import { count } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const MANY = 12; // classes: with more there is a filter
 const LONGEST = 200; // characters of a class name; the server refuses more
 const SHORT = 5; // characters: if no name is longer, the buttons are narrow
+const MIDDLING = 14; // characters: if no name is longer, four buttons fit beside each other
+const ABREAST = { short: 5, middling: 4, long: 3 }; // most buttons beside each other, by the longest name
+const NARROW = { short: 4, middling: 2, long: 2 }; // the same on a narrow screen
 
 /** Makes the buttons; `pick` is called with the chosen class, an old or a new one.
- * @param {{ pick: (name: string) => unknown, keys?: boolean }} options
+ * @param {{ pick: (name: string) => unknown }} options
  */
-export function answerButtons({ pick, keys = true }) {
-  const list = h("div", { class: "classes", role: "group", "aria-label": "Classes" });
-  const filter = h("input", { type: "search", placeholder: "Find a class", "aria-label": "Find a class", autocomplete: "off", oninput: narrow, onkeydown: leave });
-  const find = h("form", { class: "find", onsubmit: pickFirst }, filter, keys && h("kbd", {}, "/"));
-  const name = h("input", { placeholder: "Name of the new class", "aria-label": "Name of the new class", autocomplete: "off", maxlength: LONGEST, onkeydown: leave });
-  const fresh = h("form", { class: "new-class", onsubmit: pickNew }, name, h("button", { class: "primary" }, "Label with it", keys && h("kbd", {}, "⏎")));
-  const element = h("div", { class: "pick" }, find, list, fresh);
+export function answerButtons({ pick }) {
+  const list = h("div", { class: "classes", role: "group", "aria-label": words.classes.group });
+  const filter = h("input", { type: "search", placeholder: words.classes.find, "aria-label": words.classes.find, autocomplete: "off", oninput: narrow, onkeydown: leave });
+  const find = h("form", { class: "find", onsubmit: pickFirst }, filter, h("kbd", {}, "/"));
+  const name = h("input", { placeholder: words.classes.newName, "aria-label": words.classes.newName, autocomplete: "off", maxlength: LONGEST, onkeydown: leave });
+  const fresh = h("form", { class: "new-class", onsubmit: pickNew }, name, h("button", { class: "primary" }, words.classes.use, h("kbd", {}, "⏎")));
+  const first = h("p", { class: "gist" }, words.classes.first);
+  const element = h("div", { class: "pick" }, find, list, first, fresh);
   /** @type {Map<string, HTMLButtonElement>} */
   const made = new Map();
   const changed = changes();
@@ -26,40 +31,40 @@ export function answerButtons({ pick, keys = true }) {
   function draw() {
     const all = classes();
     if (changed(all.map((one) => [one.name, one.key]))) rebuild(all);
-    for (const one of all) {
-      const counter = made.get(one.name)?.querySelector(".count");
-      if (counter) counter.textContent = count(one.count);
-    }
   }
 
   /** @param {ClassInfo[]} all */
   function rebuild(all) {
     made.clear();
-    for (const one of all) made.set(one.name, button(one));
+    for (const one of all) made.set(one.name, described(button(one), one));
     clear(list, [...made.values()]);
+    first.hidden = all.length > 0;
     find.hidden = all.length <= MANY;
     list.classList.toggle("many", all.length > MANY);
-    list.classList.toggle("short", all.every((one) => one.name.length <= SHORT));
+    const width = widthOf(Math.max(0, ...all.map((one) => one.name.length)));
+    list.style.setProperty("--columns", String(evenly(all.length, ABREAST[width])));
+    const narrowly = evenly(all.length, NARROW[width]);
+    list.style.setProperty("--columns-narrow", String(narrowly));
+    list.classList.toggle("last-alone", all.length > 1 && all.length % narrowly === 1);
     narrow();
   }
 
   const button = (/** @type {ClassInfo} */ one) => h("button", { class: "class", onclick: () => pick(one.name) },
-    swatch(one.name), h("bdi", { class: "name" }, one.name), h("span", { class: "count", "aria-label": "labels so far" }),
-    keys && one.key && h("kbd", {}, one.key));
+    swatch(one.name), h("bdi", { class: "name" }, one.name), one.key && h("kbd", {}, one.key));
 
   function narrow() {
     const wanted = filter.value.trim().toLowerCase();
     for (const [title, one] of made) one.hidden = !title.toLowerCase().includes(wanted);
     for (const one of made.values()) one.classList.remove("first");
-    if (wanted) first()?.classList.add("first");
+    if (wanted) firstShown()?.classList.add("first");
   }
 
-  const first = () => [...made.values()].find((one) => !one.hidden);
+  const firstShown = () => [...made.values()].find((one) => !one.hidden);
 
   /** @param {SubmitEvent} event */
   function pickFirst(event) {
     event.preventDefault();
-    const chosen = [...made].find(([, one]) => one === first());
+    const chosen = [...made].find(([, one]) => one === firstShown());
     if (!filter.value.trim() || !chosen) return;
     filter.value = "";
     narrow();
@@ -101,3 +106,11 @@ export function answerButtons({ pick, keys = true }) {
 
   return { element, draw, openNew, openFilter: () => !find.hidden && filter.focus(), of: (/** @type {string} */ label) => made.get(label) };
 }
+
+/** @type {(longest: number) => "short" | "middling" | "long"} */
+const widthOf = (longest) => (longest <= SHORT ? "short" : longest <= MIDDLING ? "middling" : "long");
+
+/** Returns how many stand beside each other, so that rows are as full as they can be: six are 3 + 3, not 4 + 2.
+ * @type {(n: number, most: number) => number}
+ */
+const evenly = (n, most) => Math.max(1, Math.ceil(n / Math.ceil(n / most)));

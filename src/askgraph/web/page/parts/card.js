@@ -1,38 +1,75 @@
-/** The contents of an item: its image, its texts, its numbers. Data is shown as text; nothing in it is followed or run. */
+/** The contents of an item: its name, its image, its texts, its numbers. Data is shown as text; nothing in it is followed or run. */
 import { clear, h } from "../lib/dom.js";
 import { openDialog } from "./dialog.js";
+import { words } from "../lib/words.js";
 
-const SHORT = 160; // characters: a first text that is not longer is set as a headline
+const LONG = 700; // characters: a longer text without line breaks is broken into paragraphs
+const PARAGRAPH = 420; // characters after which such a paragraph ends with the sentence
+const TINY = 96; // pixels: a picture that is not wider keeps its pixels when it is enlarged
+
+/** Returns the name of an item: what the column says that names items, else its id.
+ * @param {Item} item
+ */
+export const nameOf = (item) => item.name ?? (/^\d+$/.test(item.id) ? words.item.title(item.id) : item.id);
 
 /** @param {Item} item */
 export function contents(item) {
   const texts = item.fields.filter((field) => field.kind === "text");
   const numbers = item.fields.filter((field) => field.kind !== "text");
-  return [picture(item), texts.map((field, i) => passage(field, i, item.fields.length)), figures(numbers)];
+  return [picture(item), texts.map((field) => passage(field, item.fields.length > 1)), figures(numbers)];
 }
+
+/** Shows the name of an item as a heading, and its id where that is not its name.
+ * @param {Item} item
+ */
+export const heading = (item) => h("header", { class: "naming" }, h("h2", { dir: "auto" }, nameOf(item)), item.name && h("p", { class: "soft", dir: "auto" }, item.id));
 
 /** @param {Item} item */
 function picture(item) {
   if (!item.image?.startsWith("/images/")) return null;
-  const image = h("img", { src: item.image, alt: `Image of item ${item.id}`, onerror: () => clear(frame, "The image cannot be shown.") });
+  /** @type {HTMLImageElement} */
+  const image = h("img", { src: item.image, alt: words.picture.of(item.id), onload: () => image.classList.toggle("tiny", image.naturalWidth <= TINY), onerror: () => clear(frame, words.picture.broken) });
   /** @type {HTMLButtonElement} */
-  const frame = h("button", { class: "picture", title: "Enlarge", onclick: () => enlarge(item) }, image);
+  const frame = h("button", { class: "picture", onclick: () => enlarge(item) }, image, h("span", { class: "enlarge" }, words.picture.enlarge, h("kbd", { "aria-hidden": "true" }, "+")));
   return frame;
 }
 
-/** @param {Item} item */
-const enlarge = (item) => openDialog(`Item ${item.id}`, { wide: true }, h("img", { class: "enlarged", src: item.image, alt: `Image of item ${item.id}` }));
+/** Opens the image of an item in a window, if it has one.
+ * @param {Item} item
+ */
+export function enlarge(item) {
+  if (!item.image?.startsWith("/images/")) return;
+  const { body } = openDialog(nameOf(item), { wide: true }, h("img", { class: "enlarged", src: item.image, alt: words.picture.of(item.id) }));
+  body.tabIndex = 0;
+}
 
 /**
  * @param {ItemField} field
- * @param {number} place
- * @param {number} fields
+ * @param {boolean} titled
  */
-function passage({ name, value }, place, fields) {
-  const lead = place === 0 && value.length <= SHORT;
-  return h("section", { class: lead ? "passage lead" : "passage" },
-    fields > 1 && !lead && h("h3", { dir: "auto" }, name),
-    h("p", { dir: "auto" }, value));
+function passage({ name, value }, titled) {
+  const all = paragraphs(value);
+  const short = all.length === 1 && value.length <= PARAGRAPH;
+  return h("section", { class: short ? "passage short" : "passage" }, titled && h("h3", { dir: "auto" }, name), all.map((text) => h("p", { dir: "auto" }, text)));
+}
+
+/** Returns the paragraphs of a text: between its blank lines, or of a few sentences each where it is long and has none.
+ * @param {string} text
+ */
+function paragraphs(text) {
+  const given = text.trim().split(/\n\s*\n+/);
+  return given.flatMap((one) => (one.length > LONG && !one.includes("\n") ? bySentences(one) : [one]));
+}
+
+/** @param {string} text */
+function bySentences(text) {
+  const found = [""];
+  for (const one of text.split(/(?<=[.!?。！？]["'”’)\]]?)\s+(?=[\p{Lu}\p{Lo}"'“„(\d])/u)) {
+    const last = found[found.length - 1];
+    if (last.length > PARAGRAPH) found.push(one);
+    else found[found.length - 1] = last ? `${last} ${one}` : one;
+  }
+  return found;
 }
 
 /** @param {ItemField[]} fields */

@@ -1,23 +1,41 @@
 /** Modal windows. */
 import { h } from "../lib/dom.js";
+import { words } from "../lib/words.js";
 
-/** Opens a modal window, which is removed when it is closed; then `onclose` is called.
+/** What keys do in the windows that are open, the topmost last.
+ * @type {((key: string) => boolean)[]}
+ */
+const pressed = [];
+
+/** Opens a modal window, which is removed when it is closed; then `onclose` is called. `onkey` says whether it has used a key.
  * @param {string} title
- * @param {{ wide?: boolean, onclose?: () => void }} options
+ * @param {{ wide?: boolean, onclose?: () => void, onkey?: (key: string) => boolean }} options
  * @param {...Child} children
  */
-export function openDialog(title, { wide = false, onclose = () => {} } = {}, ...children) {
+export function openDialog(title, { wide = false, onclose = () => {}, onkey = () => false } = {}, ...children) {
   const body = h("div", { class: "dialog-body" }, children);
   /** @type {HTMLDialogElement} */
-  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-label": title, onclose: () => { dialog.remove(); onclose(); }, onclick: leaveByBackdrop },
-    h("header", {}, h("h2", { dir: "auto" }, title), h("button", { class: "plain close", "aria-label": "Close", onclick: () => dialog.close() }, "Close", h("kbd", {}, "Esc"))),
+  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-label": title, onclose: leave, onclick: leaveByBackdrop },
+    h("header", {}, h("h2", { dir: "auto" }, title), h("button", { class: "plain close", onclick: () => dialog.close() }, words.dialog.close, h("kbd", { "aria-hidden": "true" }, "Esc"))),
     body);
   document.body.append(dialog);
+  pressed.push(onkey);
   dialog.showModal();
   return { dialog, body };
+
+  function leave() {
+    pressed.splice(pressed.indexOf(onkey), 1);
+    dialog.remove();
+    onclose();
+  }
 }
 
 export const dialogOpen = () => document.querySelector("dialog[open]") !== null;
+
+/** Gives a key to the topmost window; returns whether it was used.
+ * @param {string} key
+ */
+export const dialogKey = (key) => pressed.at(-1)?.(key) ?? false;
 
 /** Closes the window when somebody clicks beside it.
  * @param {MouseEvent} event

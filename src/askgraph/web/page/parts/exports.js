@@ -1,9 +1,8 @@
 /** The menu of exports. */
 import { h } from "../lib/dom.js";
 import { store } from "../lib/store.js";
-
-const FORMATS = { csv: "CSV, for a spreadsheet", jsonl: "JSON lines", parquet: "Parquet", labelstudio: "Label Studio", answers: "Only what people said, CSV" };
+import { words } from "../lib/words.js";
 
 export const exportLinks = () => h("details", { class: "menu", onclick: ({ target, currentTarget }) => { if (target.closest("a")) currentTarget.open = false; } },
-  h("summary", {}, "Export"),
-  h("ul", {}, Object.entries(FORMATS).filter(([format]) => format !== "parquet" || store.state?.parquet).map(([format, words]) => h("li", {}, h("a", { href: `/api/export?format=${format}`, download: true }, words)))));
+  h("summary", {}, words.exports.menu),
+  h("ul", {}, Object.entries(words.exports.formats).filter(([format]) => format !== "parquet" || store.state?.parquet).map(([format, name]) => h("li", {}, h("a", { href: `/api/export?format=${format}`, download: true }, name)))));

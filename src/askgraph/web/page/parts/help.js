@@ -1,23 +1,33 @@
-/** The list of keys. */
+/** The list of keys, and the language of the page. */
 import { openDialog } from "./dialog.js";
 import { h } from "../lib/dom.js";
 import { swatch } from "./palette.js";
 import { classes } from "../lib/store.js";
+import { language, speak } from "../lib/language.js";
+import { NAMES, words } from "../lib/words.js";
 
+const { help } = words;
 /** @type {[string, Child][]} */
-const ANSWERS = [["s", "Ask me later"], ["c", "Cannot tell"], ["x", "Not a valid item"], ["n", "A new class"], ["Enter", "As suggested"], ["⌫ or u", "Undo"]];
+const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["n", help.newClass], ["+", help.enlarge], ["Enter", help.suggested], [help.back, help.undo]];
 /** @type {[string, Child][]} */
-const VIEWS = [["w", "Why this one"], ["t", "Table of all items"], ["m", "Map"], ["p", "Where I am"], ["h", "History"], ["Esc", "Back to the question"], ["?", "This help"]];
+const VIEWS = [["w", help.why], ["g", help.groups], ["i", help.guidelines], ["r", help.review], ["t", help.table], ["m", help.map], ["p", help.progress], ["h", help.history], ["Esc", help.question], ["?", help.help]];
 /** @type {[string, Child][]} */
-const REST = [["/", "Search, or find a class"], ["↑ ↓ space", "Scroll a long item"], ["← ↑ → ↓", "Move the map"], ["+ − 0", "Zoom, see all of it"]];
+const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → ↓", help.move], ["+ − 0", help.zoom], ["s", help.select]];
 
 export function openHelp() {
   /** @type {[string, Child][]} */
   const own = classes().filter((one) => one.key).map((one) => [one.key, h("span", { class: "tag" }, swatch(one.name), h("bdi", {}, one.name))]);
-  openDialog("Keys", {}, h("p", { class: "soft" }, "One key labels the item, saves it and brings the next one."),
-    h("div", { class: "keys" }, table("Classes", own), table("Answers", ANSWERS), table("Views", VIEWS), table("Moving", REST)));
+  openDialog(help.title, {}, h("p", { class: "soft" }, help.gist),
+    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, ANSWERS), table(help.views, VIEWS), table(help.moving, REST)), languages());
 }
 
 /** @type {(title: string, rows: [string, Child][]) => Child} */
 const table = (title, rows) => rows.length > 0 && h("section", {}, h("h3", {}, title),
-  h("dl", {}, rows.map(([key, words]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)))));
+  h("dl", {}, rows.map(([key, name]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, name)))));
+
+function languages() {
+  /** @type {HTMLSelectElement} */
+  const choice = h("select", { id: "language", onchange: () => speak(choice.value) }, Object.entries(NAMES).map(([code, name]) => h("option", { value: code, lang: code }, name)));
+  choice.value = language;
+  return h("p", { class: "language" }, h("label", { for: "language" }, help.language), choice);
+}

@@ -2,12 +2,14 @@
 import { get } from "../lib/api.js";
 import { save } from "../lib/session.js";
 import { answerButtons } from "./buttons.js";
-import { contents } from "./card.js";
+import { contents, nameOf } from "./card.js";
 import { openDialog } from "./dialog.js";
 import { clear, data, h } from "../lib/dom.js";
 import { sayError } from "../lib/notices.js";
 import { tag } from "./palette.js";
-import { ago, ASIDE, capital, percent, said } from "../lib/format.js";
+import { classes } from "../lib/store.js";
+import { ago, capital, percent, said } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 /** Opens an item by its id or, for a point of the map, by its place; calls `onchange` after an answer was saved.
  * @param {{ id: string } | { at: number }} where
@@ -17,11 +19,20 @@ export async function openItem(where, onchange = () => {}) {
   /** @type {ItemReport | void} */
   const found = await get("/api/item", where).catch(sayError);
   if (!found) return;
-  const { dialog, body } = openDialog(`Item ${found.item.id}`);
+  const { id } = found.item;
+  const { dialog, body } = openDialog(nameOf(found.item), { onkey: byKey });
   const openedAt = performance.now();
+  dialog.dataset.item = id;
   clear(body, standing(found), h("div", { class: "inside" }, contents(found.item)), answers(found.answers), choice(give));
 
-  const { id } = found.item;
+  /** Answers by the key of a class.
+   * @param {string} key
+   */
+  function byKey(key) {
+    const chosen = classes().find((one) => one.key === key);
+    if (chosen) give("label", chosen.name);
+    return Boolean(chosen);
+  }
 
   /**
    * @param {AnswerKind} kind
@@ -31,32 +42,32 @@ export async function openItem(where, onchange = () => {}) {
     dialog.close();
     const seconds = Math.round(performance.now() - openedAt) / 1000;
     const answer = { item: id, kind, ...(label === null ? {} : { label }), seconds };
-    if (await save("/api/answer", answer, `Saved as ${said({ kind, label })}`)) onchange();
+    if (await save("/api/answer", answer, words.saved.as(said({ kind, label })))) onchange();
   }
 }
 
 /** @param {ItemReport} report */
 function standing({ label, status, prediction }) {
   const parts = [];
-  if (label !== null) parts.push(h("p", {}, "Labeled ", tag(label)));
-  else if (status === "later" || status === "cannot" || status === "invalid") parts.push(h("p", {}, `Set aside: ${ASIDE[status]}`));
-  if (prediction) parts.push(h("p", {}, "Predicted ", tag(prediction.label, true), `, ${percent(prediction.probability)} sure`));
-  return h("div", { class: "standing" }, parts.length ? parts : h("p", {}, "No label and no prediction yet"));
+  if (label !== null) parts.push(h("p", {}, words.item.labeled(tag(label))));
+  else if (status === "later" || status === "cannot" || status === "invalid") parts.push(h("p", {}, words.item.aside(words.answers[status])));
+  if (prediction) parts.push(h("p", {}, words.item.predicted(tag(prediction.label, true), percent(prediction.probability))));
+  return h("div", { class: "standing" }, parts.length ? parts : h("p", {}, words.item.nothing));
 }
 
-const asideKinds = /** @type {AsideKind[]} */ (Object.keys(ASIDE));
+const asideKinds = /** @type {const} */ (["later", "cannot", "invalid"]);
 
 /** @param {HistoryLine[]} all */
-const answers = (all) => all.length > 0 && h("section", {}, h("h3", {}, "Answers so far"),
+const answers = (all) => all.length > 0 && h("section", {}, h("h3", {}, words.item.answers),
   h("ul", { class: "rows" }, all.map((one) => h("li", { class: one.current ? "" : "past" },
     data(one.who, { class: "who" }), one.kind === "label" ? tag(one.label ?? "") : h("span", {}, said(one)),
-    h("span", { class: "soft" }, one.undone ? "taken back" : one.current ? "" : "changed since"), h("time", { class: "soft", datetime: one.at }, ago(one.at))))));
+    h("span", { class: "soft" }, one.undone ? words.answers.takenBack : one.current ? "" : words.item.changedSince), h("time", { class: "soft", datetime: one.at }, ago(one.at))))));
 
 /** @param {(kind: AnswerKind, label?: string) => unknown} give */
 function choice(give) {
-  const buttons = answerButtons({ pick: (label) => give("label", label), keys: false });
+  const buttons = answerButtons({ pick: (label) => give("label", label) });
   buttons.draw();
-  return h("section", { class: "choice" }, h("h3", {}, "Your answer"), buttons.element,
-    h("div", { class: "others" }, asideKinds.map((kind) => h("button", { class: "plain", onclick: () => give(kind) }, capital(ASIDE[kind]))),
-      h("button", { class: "plain", onclick: buttons.openNew }, "New class")));
+  return h("section", { class: "choice" }, h("h3", {}, words.item.yourAnswer), buttons.element,
+    h("div", { class: "others" }, asideKinds.map((kind) => h("button", { class: "plain", onclick: () => give(kind) }, capital(words.answers[kind]))),
+      h("button", { class: "plain", onclick: buttons.openNew }, words.item.newClass)));
 }

@@ -3,7 +3,8 @@ import { clear, h, svg } from "../lib/dom.js";
 import { thumb } from "./item_line.js";
 import { openItem } from "./item.js";
 import { outline, tint } from "./palette.js";
-import { percent, plural } from "../lib/format.js";
+import { percent } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const WIDTH = 360; // pixels of the picture before it is scaled, as all lengths here
 const HEIGHT = 250;
@@ -74,20 +75,20 @@ function mark(node, tell, untell) {
 
 /** @param {MapNode} node */
 function standing(node) {
-  if (node.label !== null) return `labeled ${node.label}`;
-  return node.predicted === null ? "no prediction yet" : `probably ${node.predicted}, ${percent(node.p ?? 0)}`;
+  if (node.label !== null) return words.why.labeled(node.label);
+  return node.predicted === null ? words.statuses.open : words.why.probably(node.predicted, percent(node.p ?? 0));
 }
 
 /** @param {MapNode[]} nodes */
 const given = (nodes) => nodes.filter((node) => node.label !== null);
 
 /** @param {MapNode[]} nodes */
-const legend = (nodes) => `Full: labeled (${given(nodes).length}). Hollow: predicted, paler where less sure. The ring is this item.`;
+const legend = (nodes) => words.why.legend(given(nodes).length);
 
 /** @param {MapNode[]} nodes */
 function summary(nodes) {
   const counts = new Map();
   for (const { label } of given(nodes)) counts.set(label, (counts.get(label) ?? 0) + 1);
   const list = [...counts].map(([name, n]) => `${n} ${name}`).join(", ");
-  return `${plural(nodes.length - 1, "neighbor")} of this item; labeled: ${list || "none"}.`;
+  return words.why.neighbors(nodes.length - 1, list);
 }

@@ -11,6 +11,8 @@ const MAX_MOVING = 150_000; // points: beyond, only some of them are drawn while
 const ODD = 0xff00ff; // the red and blue bytes of a pixel
 const OPAQUE = 0xff000000;
 const FILLING = 0.92; // share of the shorter side that the whole map takes
+const FAINT = 10; // the weight of a point that is not looked for, of 256
+const NAME = { size: 13, wide: 110, high: 22 }; // pixels of the letters of a name, and how near two names may be
 const MARGIN = 9; // pixels beyond the edge at which a point is still drawn
 
 const paths = SHAPES.map((outline) => new Path2D(outline));
@@ -36,6 +38,8 @@ export function painter(canvas) {
   /** @type {number[]} */
   let ringed = [];
   let seen = new Uint32Array();
+  /** @type {Uint8Array | null} */
+  let bright = null;
   let image = context.createImageData(1, 1);
   let pixels = new Uint32Array(image.data.buffer);
 
@@ -54,7 +58,8 @@ export function painter(canvas) {
       const flags = states[4 * i + 3];
       tones[i] = colors[kindOf(i)] ?? none;
       weights[i] = flags & ASIDE ? 38 : 41 + 189 * (states[4 * i + 2] / 255) ** 2;
-      if (flags & LABELED) ringed.push(i);
+      if (bright) weights[i] = bright[i] ? Math.max(150, weights[i]) : FAINT;
+      if (flags & LABELED && (!bright || bright[i])) ringed.push(i);
     }
   }
 
@@ -172,6 +177,41 @@ export function painter(canvas) {
     context.stroke();
   }
 
+  /** Writes the names of regions, the largest first; one that would cover another is left out.
+   * @param {Region[]} regions
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} ratio
+   */
+  function names(regions, { unit, left, top }, ratio) {
+    /** @type {Point[]} */
+    const written = [];
+    Object.assign(context, { font: `600 ${NAME.size * ratio}px system-ui, sans-serif`, textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4 * ratio });
+    for (const one of regions) {
+      const at = { x: one.x * unit + left, y: one.y * unit + top };
+      if (written.some((other) => Math.abs(other.x - at.x) < NAME.wide * ratio && Math.abs(other.y - at.y) < NAME.high * ratio)) continue;
+      written.push(at);
+      context.strokeStyle = theme.ground;
+      context.strokeText(one.name, at.x, at.y);
+      context.fillStyle = theme.ink;
+      context.fillText(one.name, at.x, at.y);
+    }
+  }
+
+  /** Draws the line around what is being selected.
+   * @param {Point[]} line
+   * @param {ReturnType<typeof aim>} view
+   * @param {number} ratio
+   */
+  function lasso(line, { unit, left, top }, ratio) {
+    context.beginPath();
+    for (const { x, y } of line) context.lineTo(x * unit + left, y * unit + top);
+    context.closePath();
+    Object.assign(context, { strokeStyle: theme.ink, lineWidth: 1.5 * ratio });
+    context.setLineDash([5 * ratio, 4 * ratio]);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
   return {
     /** Takes the positions of all points.
      * @param {Float32Array<ArrayBuffer>} values
@@ -191,12 +231,20 @@ export function painter(canvas) {
       theme = colors;
       mix();
     },
+    /** Takes which points are looked for, one byte each; the others are drawn faint. Null means all.
+     * @param {Uint8Array | null} mask
+     */
+    only(mask) {
+      bright = mask;
+      mix();
+    },
     /** Draws the map. While it moves there are fewer pixels and, beyond MAX_MOVING, fewer points.
      * @param {Eye} eye
      * @param {number} selected
      * @param {boolean} moving
+     * @param {{ regions: Region[], line: Point[] }} over
      */
-    draw(eye, selected, moving) {
+    draw(eye, selected, moving, over = { regions: [], line: [] }) {
       const count = places.length / 2;
       const ratio = moving && count > MAX_SHAPES ? 1 : Math.min(devicePixelRatio, 2);
       resize(ratio);
@@ -207,6 +255,8 @@ export function painter(canvas) {
       else shapes(view, n, size);
       for (const i of ringed) ring(i, view, size * 0.9, 1.3 * ratio);
       if (selected >= 0) ring(selected, view, size * 1.4, 2.6 * ratio);
+      names(over.regions, view, ratio);
+      if (over.line.length > 1) lasso(over.line, view, ratio);
     },
   };
 }

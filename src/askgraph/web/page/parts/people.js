@@ -4,7 +4,7 @@ import { openDialog } from "./dialog.js";
 import { byId, clear, data, h } from "../lib/dom.js";
 import { keep, look } from "../lib/storage.js";
 import { store, watch } from "../lib/store.js";
-import { plural } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const NAME = "askgraph.who";
 const LONGEST = 60; // characters of a name
@@ -31,14 +31,14 @@ export const named = (then) => look(NAME) ? then() : askName(then);
  * @param {() => void} openHelp
  */
 export function showPeople(openHelp) {
-  const me = h("button", { class: "plain me", title: "Change your name", onclick: () => askName() });
+  const me = h("button", { class: "plain me", title: words.people.change, onclick: () => askName() });
   const others = h("span", { class: "others-here" });
-  clear(place, others, me, h("button", { class: "plain help", "aria-label": "Keys and help", onclick: openHelp }, "?"));
+  clear(place, others, me, h("button", { class: "plain help", "aria-label": words.people.help, onclick: openHelp }, "?"));
   const draw = () => {
     const here = (store.state?.people ?? []).filter((one) => one.active && one.name !== store.who);
     clear(me, data(store.who));
-    const names = here.length < 3 ? here.map((one) => one.name).join(" and ") : plural(here.length, "other");
-    clear(others, here.length > 0 && [h("span", { class: "long" }, "with ", data(names)), h("span", { class: "brief" }, `+${here.length}`)]);
+    const names = here.length < 3 ? here.map((one) => one.name).join(words.people.and) : words.people.others(here.length);
+    clear(others, here.length > 0 && [h("span", { class: "long" }, words.people.with(data(names))), h("span", { class: "brief" }, `+${here.length}`)]);
     others.title = here.map((one) => one.name).join(", ");
   };
   watch(draw);
@@ -47,9 +47,9 @@ export function showPeople(openHelp) {
 
 function askName(then = () => {}) {
   const input = h("input", { id: "who", value: store.who, maxlength: LONGEST, autocomplete: "name", required: true });
-  const { dialog } = openDialog("Your name", { onclose: then },
+  const { dialog } = openDialog(words.people.yourName, { onclose: then },
     h("form", { class: "stacked", onsubmit: submit },
-      h("label", { for: "who" }, "Your answers are saved under this name."), input, h("button", { class: "primary" }, "Use this name")));
+      h("label", { for: "who" }, words.people.savedUnder), input, h("button", { class: "primary" }, words.people.use)));
   input.select();
 
   /** @param {SubmitEvent} event */

@@ -1,23 +1,21 @@
-/** Labels that look wrong: keep or change each with one click. What was kept is not shown again here. */
+/** Labels that are worth a second look, folded until somebody wants them. To keep one is to give the same answer again. */
 import { get } from "../lib/api.js";
 import { save } from "../lib/session.js";
 import { clear, h } from "../lib/dom.js";
 import { itemLine } from "./item_line.js";
 import { openItem } from "./item.js";
 import { tag } from "./palette.js";
-import { keep, look } from "../lib/storage.js";
-import { store } from "../lib/store.js";
-import { percent, plural } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const AGAIN = 1_000; // milliseconds before loading again what is still being computed
 
-/** Lists labels that look wrong; `changed` is called after one was changed.
+/** Lists labels that most similar items contradict; `changed` is called after one was changed.
  * @param {() => void} changed
  */
 export function suspectList(changed) {
   const title = h("summary", {});
   const list = h("ul", { class: "rows suspects" });
-  const element = h("details", { class: "suspicion", open: true }, title, list);
+  const element = h("details", { class: "suspicion" }, title, list);
   let timer = 0;
   element.hidden = true;
 
@@ -25,32 +23,31 @@ export function suspectList(changed) {
     clearTimeout(timer);
     const found = await get("/api/suspects").catch((error) => ({ waiting: error.message }));
     if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
-    if (!found.waiting) draw(found.suspects.filter((/** @type {Suspect} */ one) => !look(kept(one))));
+    if (!found.waiting) draw(found.suspects);
   }
 
   /** @param {Suspect[]} all */
   function draw(all) {
     element.hidden = all.length === 0;
-    title.textContent = all.length === 1 ? "1 of your labels looks wrong" : `${plural(all.length, "of your labels", "of your labels")} look wrong`;
+    title.textContent = words.suspects.title(all.length);
     clear(list, all.map((one) => h("li", {},
-      h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) }, itemLine(one)),
-      h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, `${percent(one.chance)} likely; rather`), tag(one.instead, true)),
+      h("button", { class: "row", onclick: () => openItem({ id: one.item }, reload) }, itemLine(one)),
+      h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, words.suspects.instead), tag(one.instead, true)),
       h("span", { class: "ways" },
-        h("button", { class: "plain", onclick: () => { keep(kept(one), "kept"); load(); } }, "Keep"),
-        h("button", { class: "plain strong", onclick: () => change(one) }, "Change")))));
+        h("button", { class: "plain", onclick: () => keepIt(one) }, words.suspects.keep),
+        h("button", { class: "plain", onclick: () => openItem({ id: one.item }, reload) }, words.suspects.change)))));
   }
 
   /** @param {Suspect} one */
-  async function change(one) {
-    await save("/api/confirm", { items: [one.item], label: one.instead }, `Changed to ${one.instead}`);
+  async function keepIt(one) {
+    await save("/api/answer", { item: one.item, kind: "label", label: one.label }, words.saved.kept(one.label));
+    reload();
+  }
+
+  function reload() {
     changed();
     load();
   }
 
   return { element, load, leave: () => clearTimeout(timer) };
 }
-
-/** Returns the name under which it is remembered that a label was kept.
- * @param {Suspect} suspect
- */
-const kept = ({ item, label, instead }) => `askgraph.kept.${JSON.stringify([store.state?.uid, item, label, instead])}`;

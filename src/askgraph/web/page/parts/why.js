@@ -5,13 +5,14 @@ import { itemLine } from "./item_line.js";
 import { openItem } from "./item.js";
 import { neighborhood } from "./neighborhood.js";
 import { tag, tint } from "./palette.js";
-import { percent, plural, sentence } from "../lib/format.js";
+import { percent, translated } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const AGAIN = 500; // milliseconds before loading again what is still being computed
 const FEW = 4; // classes listed; the others are summed up
 
 export function whyPanel() {
-  const element = h("aside", { class: "why", "aria-label": "Why this one", tabindex: "0" });
+  const element = h("aside", { class: "why", "aria-label": words.why.title, tabindex: "0" });
   /** @type {string | null} */
   let current = null;
   let timer = 0;
@@ -25,6 +26,7 @@ export function whyPanel() {
     current = id;
     clearTimeout(timer);
     element.hidden = id === null;
+    clear(element, h("h2", {}, words.why.title), h("p", { class: "soft breathing" }, words.frame.oneMoment));
     return id === null ? null : load(id);
   }
 
@@ -33,7 +35,7 @@ export function whyPanel() {
     const why = await get("/api/why", { id }).catch((error) => ({ waiting: error.message }));
     if (id !== current) return;
     if (why.waiting) timer = setTimeout(() => load(id), AGAIN);
-    clear(element, h("h2", {}, "Why this one"), why.waiting ? h("p", { class: "soft" }, sentence(why.waiting)) : reasons(why));
+    clear(element, h("h2", {}, words.why.title), why.waiting ? h("p", { class: "soft" }, translated(why.waiting)) : reasons(why));
   }
 
   return { element, show };
@@ -46,28 +48,28 @@ const reasons = (why) => [change(why.changes), hub(why.counts_for), chances(why.
 function change(items) {
   if (items === null) return null;
   const n = Math.round(items);
-  return h("p", { class: "gist" }, n < 1 ? "Its answer hardly changes the other predictions." : `Its answer is expected to change about ${plural(n, "other item")}.`);
+  return h("p", { class: "gist" }, n < 1 ? words.why.hardly : words.why.settles(n));
 }
 
 /** @param {number} share */
-const hub = (share) => share < 1 && h("p", { class: "soft" }, `It is tied to many items, so its label counts for ${percent(share)} of another one.`);
+const hub = (share) => share < 1 && h("p", { class: "soft" }, words.why.hub(percent(share)));
 
 /** @param {Why["probabilities"]} all */
 function chances(all) {
-  if (!all.length) return h("p", { class: "soft" }, "There is nothing to compare with yet.");
+  if (!all.length) return h("p", { class: "soft" }, words.why.nothing);
   const rest = all.slice(FEW).reduce((sum, one) => sum + one.p, 0);
-  return h("section", {}, h("h3", {}, "What it looks like now"),
+  return h("section", {}, h("h3", {}, words.why.now),
     h("ul", { class: "bars" }, all.slice(0, FEW).map((one) => bar(one.class, one.p)),
-      all.length > FEW && h("li", {}, h("span", { class: "soft" }, plural(all.length - FEW, "other class", "other classes")), h("span", {}), h("span", { class: "amount" }, percent(rest)))));
+      all.length > FEW && h("li", {}, h("span", { class: "soft" }, words.why.others(all.length - FEW)), h("span", {}), h("span", { class: "amount" }, percent(rest)))));
 }
 
 /** @type {(name: string, p: number) => Child} */
 const bar = (name, p) => h("li", {}, tag(name), h("span", { class: "track tinted", vars: { ...tint(name), share: p } }, h("span", { class: "part" })), h("span", { class: "amount" }, percent(p)));
 
 /** @param {Why["voters"]} all */
-const voters = (all) => all.length > 0 && h("section", {}, h("h3", {}, "Your labels that speak for it"),
+const voters = (all) => all.length > 0 && h("section", {}, h("h3", {}, words.why.similar),
   h("ul", { class: "voters" }, all.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }) },
-    tag(one.label), itemLine(one), h("span", { class: "amount" }, percent(one.weight)))))));
+    tag(one.label), itemLine(one))))));
 
 /** @param {Why} why */
-const picture = ({ nodes, edges }) => nodes.length > 1 && h("section", {}, h("h3", {}, "Its neighborhood"), neighborhood(nodes, edges));
+const picture = ({ nodes, edges }) => nodes.length > 1 && h("section", {}, h("h3", {}, words.why.around), neighborhood(nodes, edges));

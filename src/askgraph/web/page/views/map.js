@@ -1,18 +1,24 @@
-/** The map of all items: drag, wheel, pinch or keys move it; a click selects the nearest point. */
+/** The map of all items: drag, wheel, pinch or keys move it; a click selects the nearest point, a line around many selects them. */
 import { bytes, get } from "../lib/api.js";
 import { clear, data, h } from "../lib/dom.js";
 import { gestures } from "../lib/gestures.js";
+import { save } from "../lib/session.js";
 import { openItem } from "../parts/item.js";
 import { colorsOf, shapeOf, tag } from "../parts/palette.js";
 import { LABELED, painter, unitOf } from "../parts/paint.js";
-import { classes, store, watch } from "../lib/store.js";
-import { percent, sentence, STATUS } from "../lib/format.js";
+import { classes, store, update, watch } from "../lib/store.js";
+import { percent, translated } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const AGAIN = 700; // milliseconds before loading again what is still being computed
 const NEAR = 22; // pixels: a point farther away is not selected
 const NONE = 65_535; // the class of an item without label and prediction
 const FARTHEST = 0.7; // magnification
 const CLOSEST = 400;
+const DOUBTFUL = 0.8; // the probability below which an item is doubtful
+const MOST = 10_000; // items that can be labeled in one step
+const CORNERS = 120; // most corners of a selection that the table is told of
+const PAUSE = 250; // milliseconds without typing after which the search begins
 const STEP = 80; // pixels that an arrow key moves the map
 const REST = 160; // milliseconds without motion after which the map is drawn in full
 const GROUND = { light: { ink: "#1d1d20", ground: "#f6f5f2" }, dark: { ink: "#ececf0", ground: "#131418" } };
@@ -20,13 +26,17 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** @type {MakeView} */
 export function mapView(root) {
-  const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Map of all items. The table lists the same items as text." });
+  const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": words.map.canvas });
   const hint = h("div", { class: "hint", "aria-hidden": "true" });
-  const peek = h("section", { class: "peek", "aria-label": "Selected item", "aria-live": "polite" });
-  const legend = h("ul", { class: "legend", "aria-label": "Legend" });
-  const wait = h("p", { class: "empty breathing" }, "One moment.");
-  const tools = h("div", { class: "zoom" }, h("button", { "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"), h("button", { "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"), h("button", { "aria-label": "See all", onclick: fit }, "All"));
-  const view = h("section", { class: "map drawing", "aria-label": "Map" }, h("h1", { class: "aloud" }, "Map"), canvas, wait, legend, tools, hint, peek);
+  const peek = h("section", { class: "peek", "aria-label": words.map.selected, "aria-live": "polite" });
+  const legend = h("ul", { class: "legend", "aria-label": words.map.legend });
+  const wait = h("p", { class: "empty breathing" }, words.frame.oneMoment);
+  const tools = h("div", { class: "zoom" }, h("button", { "aria-label": words.map.zoomIn, onclick: () => zoom(1.5) }, "+"), h("button", { "aria-label": words.map.zoomOut, onclick: () => zoom(1 / 1.5) }, "−"), h("button", { "aria-label": words.map.seeAll, onclick: fit }, words.map.all));
+  const search = h("input", { type: "search", placeholder: words.map.search, "aria-label": words.map.search, oninput: () => { clearTimeout(typing); typing = setTimeout(find, PAUSE); } });
+  const doubtful = h("input", { type: "checkbox", onchange: sift });
+  const lasso = h("button", { class: "plain", "aria-pressed": "false", title: words.map.lassoHint, onclick: () => toggle(!drawing) }, words.map.lasso, h("kbd", { "aria-hidden": "true" }, "s"));
+  const sieve = h("div", { class: "sieve", role: "group", "aria-label": words.map.tools }, search, h("label", { class: "check" }, doubtful, words.map.doubtful), lasso);
+  const view = h("section", { class: "map drawing", "aria-label": words.map.title }, h("h1", { class: "aloud" }, words.map.title), canvas, wait, sieve, legend, tools, hint, peek);
   clear(root, view);
 
   const paint = painter(canvas);
@@ -40,12 +50,26 @@ export function mapView(root) {
   /** @type {string | null} */
   let layout = null;
   let selected = -1;
+  let edition = ""; // of the items
   /** @type {number | undefined} */
   let seq;
   let timer = 0;
   let frame = 0;
   let rest = 0;
   let gone = false;
+  /** @type {Region[]} */
+  let regions = [];
+  /** The line of a selection, in units of the map, and the places inside it.
+   * @type {Point[]}
+   */
+  let line = [];
+  /** @type {number[]} */
+  let chosen = [];
+  /** @type {Set<number> | null} */
+  let sought = null;
+  let drawing = false;
+  let typing = 0;
+  const started = performance.now();
   hint.hidden = true;
   peek.hidden = true;
 
@@ -55,7 +79,7 @@ export function mapView(root) {
     if (gone) return;
     if (found.waiting) {
       timer = setTimeout(load, AGAIN);
-      wait.textContent = sentence(found.waiting);
+      wait.textContent = `${translated(found.waiting)} ${words.map.waited(Math.round((performance.now() - started) / 1000))}`;
       return;
     }
     if (found.lag) timer = setTimeout(load, AGAIN);
@@ -63,7 +87,9 @@ export function mapView(root) {
     if (gone || !state) return;
     if (place) adoptLayout(found.layout, new Float32Array(place));
     marks = new DataView(state);
+    edition = found.edition;
     names = found.classes;
+    regions = found.regions;
     wait.hidden = true;
     view.classList.remove("drawing");
     recolor();
@@ -89,7 +115,7 @@ export function mapView(root) {
     const places = names.map((name, i) => (known.includes(name) ? known.indexOf(name) : i));
     const looks = places.map((place, i) => ({ color: colorsOf(place, names[i])[theme], shape: shapeOf(place) }));
     paint.marks(new Uint8Array(marks.buffer), looks, { none: colorsOf(-1)[theme], ...GROUND[theme] });
-    redraw();
+    sift();
   }
 
   function redraw() {
@@ -102,7 +128,7 @@ export function mapView(root) {
   }
 
   function draw(moving = false) {
-    if (points && marks && canvas.clientWidth && canvas.clientHeight) paint.draw(eye, selected, moving);
+    if (points && marks && canvas.clientWidth && canvas.clientHeight) paint.draw(eye, selected, moving, { regions, line });
   }
 
   const unit = () => unitOf(canvas.clientWidth, canvas.clientHeight, eye);
@@ -112,8 +138,105 @@ export function mapView(root) {
     redraw();
   }
 
-  /** @type {(dx: number, dy: number) => void} */
-  function move(dx, dy) {
+  /** @type {(at: Point) => Point} */
+  const placeOf = ({ x, y }) => ({ x: eye.x + (x - canvas.clientWidth / 2) / unit(), y: eye.y + (y - canvas.clientHeight / 2) / unit() });
+
+  /** Turns the pointer into a pen, or back.
+   * @param {boolean} on
+   */
+  function toggle(on) {
+    drawing = on;
+    lasso.setAttribute("aria-pressed", String(on));
+    view.classList.toggle("selecting", on);
+    if (on) release();
+  }
+
+  /** Lets go of the selection. */
+  function release() {
+    [line, chosen] = [[], []];
+    peek.hidden = true;
+    sift();
+  }
+
+  /** Returns whether each point is looked for; null if nothing in particular is. */
+  function wanted() {
+    if (!marks || !points || (!sought && !doubtful.checked && !chosen.length)) return null;
+    const mask = new Uint8Array(points.length / 2);
+    const inside = new Set(chosen);
+    for (let i = 0; i < mask.length; i += 1) {
+      const unsure = !(marks.getUint8(4 * i + 3) & LABELED) && marks.getUint8(4 * i + 2) < 255 * DOUBTFUL;
+      mask[i] = Number((!sought || sought.has(i)) && (!doubtful.checked || unsure) && (!inside.size || inside.has(i)));
+    }
+    return mask;
+  }
+
+  function sift() {
+    paint.only(wanted());
+    redraw();
+  }
+
+  async function find() {
+    const text = search.value.trim();
+    /** @type {{ places: number[] } | null} */
+    const found = text ? await get("/api/map/search", { text }).catch(() => null) : null;
+    if (gone || text !== search.value.trim()) return;
+    sought = found && new Set(found.places);
+    sift();
+  }
+
+  /** Ends a selection: what is inside the line and looked for is chosen. */
+  function close() {
+    if (!drawing || line.length < 3 || !points) return;
+    const mask = wanted();
+    chosen = [];
+    for (let i = 0; i < points.length / 2; i += 1) {
+      if ((!mask || mask[i]) && within(line, points[2 * i], points[2 * i + 1])) chosen.push(i);
+    }
+    toggle(false);
+    if (chosen.length) showChosen();
+    else release();
+    sift();
+  }
+
+  function showChosen() {
+    selected = -1;
+    peek.hidden = false;
+    const many = chosen.length > MOST;
+    /** @type {HTMLSelectElement} */
+    const give = h("select", { "aria-label": words.table.give, onchange: () => label(give.value) },
+      h("option", { value: "" }, words.table.give), classes().map((one) => h("option", { value: one.name }, one.name)));
+    clear(peek, h("p", { class: "title" }, words.map.chosen(chosen.length)),
+      many ? h("p", { class: "soft" }, words.map.tooMany(MOST)) : [give, h("button", { class: "plain", onclick: () => label(null) }, words.map.confirm)],
+      h("button", { class: "plain", onclick: inTable }, words.map.inTable), h("button", { class: "plain", onclick: release }, words.table.clear));
+  }
+
+  /** Labels what is chosen with a class, or as predicted for null.
+   * @param {string | null} name
+   */
+  async function label(name) {
+    const places = chosen;
+    if (await save("/api/confirm/places", { places, edition, label: name }, name === null ? words.saved.confirmed(places.length) : words.saved.labeled(places.length, name))) {
+      release();
+      load();
+    }
+  }
+
+  /** Shows the items inside the line in the table. */
+  function inTable() {
+    const step = Math.ceil(line.length / CORNERS);
+    update({ inside: line.filter((_, i) => i % step === 0).flatMap(({ x, y }) => [x.toFixed(4), y.toFixed(4)]).join(",") });
+    location.hash = "table";
+  }
+
+  /** Moves the map, or draws the line of a selection.
+   * @type {(dx: number, dy: number, at?: Point, fingers?: number) => void}
+   */
+  function move(dx, dy, at, fingers = 1) {
+    if (drawing && at && fingers === 1) {
+      line.push(placeOf(at));
+      redraw();
+      return;
+    }
     eye.x = between(eye.x - dx / unit(), -0.2, 1.2);
     eye.y = between(eye.y - dy / unit(), -0.2, 1.2);
     redraw();
@@ -154,7 +277,7 @@ export function mapView(root) {
     seq = store.state.seq;
     load();
   });
-  const hands = gestures(canvas, { move, zoom, click: (at) => select(nearest(at)), over: (at) => tell(at, nearest(at)), out: () => { hint.hidden = true; } });
+  const hands = gestures(canvas, { move, end: close, zoom, click: (at) => !drawing && select(nearest(at)), over: (at) => tell(at, nearest(at)), out: () => { hint.hidden = true; } });
   const observer = new ResizeObserver(redraw);
 
   /** Shows the class of a point beside it.
@@ -166,7 +289,7 @@ export function mapView(root) {
     if (i < 0 || !marks) return;
     const known = marks.getUint16(4 * i, true);
     const given = marks.getUint8(4 * i + 3) & LABELED;
-    hint.textContent = known === NONE ? "no prediction yet" : `${names[known]} · ${given ? "labeled" : percent(marks.getUint8(4 * i + 2) / 255)}`;
+    hint.textContent = known === NONE ? words.statuses.open : `${names[known]} · ${given ? words.map.labeled : percent(marks.getUint8(4 * i + 2) / 255)}`;
     hint.style.left = `${at.x}px`;
     hint.style.top = `${at.y}px`;
   }
@@ -174,23 +297,25 @@ export function mapView(root) {
   /** @param {number} i */
   async function select(i) {
     selected = i;
+    if (chosen.length) release();
     redraw();
     const found = i < 0 ? null : await get("/api/item", { at: i }).catch(() => null);
     if (selected !== i) return;
     peek.hidden = !found;
-    if (found) clear(peek, glimpse(found), h("button", { class: "primary", onclick: () => openItem({ id: found.item.id }, load) }, "Open"));
+    if (found) clear(peek, glimpse(found), h("button", { class: "primary", onclick: () => openItem({ id: found.item.id }, load) }, words.map.open));
   }
 
   function drawLegend() {
-    clear(legend, names.map((name) => h("li", {}, tag(name))), h("li", { class: "soft" }, h("span", { class: "ringed" }), "labeled"), h("li", { class: "soft" }, "paler: less sure"));
+    clear(legend, names.map((name) => h("li", {}, tag(name))), h("li", { class: "soft" }, h("span", { class: "ringed" }), words.map.labeled), h("li", { class: "soft" }, words.map.paler));
   }
 
   /** @type {Record<string, () => void>} */
-  const KEYS = { ArrowLeft: () => move(STEP, 0), ArrowRight: () => move(-STEP, 0), ArrowUp: () => move(0, STEP), ArrowDown: () => move(0, -STEP), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: fit };
+  const KEYS = { ArrowLeft: () => move(STEP, 0), ArrowRight: () => move(-STEP, 0), ArrowUp: () => move(0, STEP), ArrowDown: () => move(0, -STEP), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: fit, s: () => toggle(!drawing) };
 
   /** @param {KeyboardEvent} event */
   function press(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || !Object.hasOwn(KEYS, event.key)) return;
+    const typed = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (typed || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || !Object.hasOwn(KEYS, event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
   }
@@ -204,6 +329,7 @@ export function mapView(root) {
     leave() {
       gone = true;
       clearTimeout(timer);
+      clearTimeout(typing);
       clearTimeout(rest);
       cancelAnimationFrame(frame);
       document.removeEventListener("keydown", press);
@@ -218,10 +344,22 @@ export function mapView(root) {
 /** @type {(value: number, low: number, high: number) => number} */
 const between = (value, low, high) => Math.min(high, Math.max(low, value));
 
+/** Returns whether a point lies inside a line, by the even-odd rule.
+ * @type {(line: Point[], x: number, y: number) => boolean}
+ */
+function within(line, x, y) {
+  let inside = false;
+  for (let i = 0, j = line.length - 1; i < line.length; j = i, i += 1) {
+    const [a, b] = [line[i], line[j]];
+    if (a.y > y !== b.y > y && x < a.x + ((y - a.y) / (b.y - a.y)) * (b.x - a.x)) inside = !inside;
+  }
+  return inside;
+}
+
 /** Shows an item in short.
  * @param {ItemReport} report
  */
 function glimpse({ item, label, status, prediction }) {
-  const says = label !== null ? tag(label) : prediction && status === "predicted" ? [tag(prediction.label, true), `, ${percent(prediction.probability)} sure`] : STATUS[status];
+  const says = label !== null ? tag(label) : prediction && status === "predicted" ? [tag(prediction.label, true), words.map.sure(percent(prediction.probability))] : words.statuses[status];
   return [item.image?.startsWith("/images/") && h("img", { src: item.image, alt: "" }), h("p", { class: "title" }, data(item.title)), h("p", {}, says)];
 }

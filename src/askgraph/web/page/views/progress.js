@@ -1,5 +1,6 @@
-/** Progress: how good the labels are expected to be, how many more are needed, and when to stop. */
+/** Progress: whether to stop or go on, how good the labels are expected to be, and how that came about. */
 import { get } from "../lib/api.js";
+import { save } from "../lib/session.js";
 import { clear, data, h } from "../lib/dom.js";
 import { curve } from "../parts/curve.js";
 import { exportLinks } from "../parts/exports.js";
@@ -7,13 +8,16 @@ import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { tag, tint } from "../parts/palette.js";
 import { store, watch } from "../lib/store.js";
-import { count, percent, plural, sentence } from "../lib/format.js";
+import { percent, translated } from "../lib/format.js";
+import { count } from "../lib/numbers.js";
+import { words } from "../lib/words.js";
 
 const AGAIN = 700; // milliseconds before loading again what is still being computed
+const TARGETS = [0.2, 0.1, 0.05, 0.03, 0.02, 0.01]; // shares of wrong predictions to aim at
 
 /** @type {MakeView} */
 export function progressView(root) {
-  const page = h("section", { class: "page progress", "aria-label": "Where I am" }, h("p", { class: "empty breathing" }, "One moment."));
+  const page = h("section", { class: "page progress", "aria-label": words.progress.title }, h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, words.frame.oneMoment));
   const exports = exportLinks();
   clear(root, page);
   /** @type {number | undefined} */
@@ -28,7 +32,9 @@ export function progressView(root) {
     const found = await get("/api/progress").catch((error) => ({ waiting: error.message }));
     if (gone) return;
     if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
-    clear(page, found.waiting ? h("p", { class: "empty breathing" }, sentence(found.waiting)) : report(found, load, exports));
+    clear(page, found.waiting
+      ? [h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, translated(found.waiting))]
+      : report(found, load, exports));
   }
 
   function refresh() {
@@ -51,52 +57,67 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
-  found.stop && enough(found.stop, exports),
-  h("div", { class: "lead-in" }, headline(found), h("p", { class: "soft" }, [
-    `${count(found.labels)} of ${plural(found.items, "item")} labeled`, found.aside > 0 && `${count(found.aside)} set aside`, found.lag > 0 && `these figures lag ${plural(found.lag, "label")}`,
-  ].filter(Boolean).join(" · "))),
-  found.curve.length > 1 && panel("Expected error as you label", curve(found.curve, found.needed?.target ?? null)),
-  found.classes.length > 0 && panel("Classes", perClass(found.classes)),
-  found.advice.length > 0 && panel("Advice", h("ul", { class: "advice" }, found.advice.map((one) => h("li", { dir: "auto" }, sentence(one))))),
-  (found.people.length > 1 || found.agreement || found.disputed.length > 0) && panel("People", together(found, changed)),
-  panel("How it works here", machinery(found)),
+  h("section", { class: found.goal.reached ? "lead-in enough" : "lead-in" }, headline(found), search(found), aim(found, changed), found.goal.reached && exports,
+    h("p", { class: "soft" }, [
+      words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
+    ].filter(Boolean).join(" · "))),
+  found.curve.length > 1 && panel(words.progress.curve, curve(found.curve, found.goal.target)),
+  found.classes.length > 0 && panel(words.progress.classes, perClass(found.classes)),
+  found.hints.length > 0 && panel(words.progress.advice, h("ul", { class: "advice" }, found.hints.map((one) => h("li", {}, words.progress.hints[one])))),
+  (found.people.length > 1 || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
 ];
 
 /** @type {(title: string, ...children: Child[]) => Child} */
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
 
-/** @type {(text: string, exports: HTMLElement) => Child} */
-const enough = (text, exports) => h("section", { class: "enough", role: "status" }, h("h2", {}, "You can stop here"), h("p", {}, sentence(text.replace(/^enough:\s*/, ""))), exports);
-
-/** @param {Progress} found */
-function headline({ error, needed, checks }) {
-  if (!error) return [h("h1", {}, "Too early to say"), h("p", { class: "gist" }, "A few more labels, and the expected error shows here.")];
-  return [
-    h("h1", {}, `About ${percent(1 - error.value)} of all labels are right`),
-    h("p", { class: "gist" }, `The expected error is ${percent(error.value)}, probably between ${percent(error.low)} and ${percent(error.high)}.`,
-      error.audited > 0 && ` ${audited(error.audited)}`),
-    checks && h("p", { class: "gist" }, `Of ${plural(checks.count, "item")} drawn at random, ${count(checks.right)} had been predicted right before the answer.`),
-    needed && percent(error.value) !== percent(needed.target) && h("p", { class: "gist" }, more(needed)),
-  ];
+/** Says in one sentence what to do, and then how good the predictions are.
+ * @param {Progress} found
+ */
+function headline(found) {
+  const { error, goal, checks } = found;
+  if (found.labels + found.aside === found.items && found.items > 0) return h("h1", {}, words.question.done);
+  if (!error) return [h("h1", {}, words.progress.early), h("p", { class: "gist" }, words.progress.earlyMore)];
+  const right = percent(1 - error.value);
+  const least = percent(1 - error.high);
+  const by = words.progress.evidence(found.labels, checks?.count ?? 0);
+  const evidence = checks && checks.count > 2 && words.progress.checks(checks.count, checks.right);
+  return goal.reached
+    ? [h("h1", {}, words.progress.stop(right, least, by)), h("p", { class: "gist" }, evidence)]
+    : [h("h1", {}, words.progress.goOn(left(found))), h("p", { class: "gist" }, words.progress.now(right, least, by)), h("p", { class: "gist" }, evidence)];
 }
 
-/** @param {number} n */
-const audited = (n) => `${plural(n, "label")} drawn at random ${n === 1 ? "was" : "were"} used to check it.`;
+/** Says how many items of the class that is sought are found, and how many may be left.
+ * @param {Progress} found
+ */
+const search = ({ find }) => find && h("p", { class: "gist" }, words.progress.find(find.class, find.found, Math.round(find.value), find.low, find.high));
 
-/** @param {Needed} needed */
-function more({ target, low, high }) {
-  const right = percent(1 - target);
-  if (high <= 0) return `${right} right is reached.`;
-  return low === high ? `About ${plural(high, "more label", "more labels")} for ${right}.` : `About ${count(low)} to ${plural(high, "more label", "more labels")} for ${right}.`;
+/** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
+ * @param {Progress} found
+ */
+function left({ goal: { until }, people }) {
+  if (!until) return null;
+  const pace = people.find((one) => one.name === store.who)?.seconds ?? people.find((one) => one.seconds !== null)?.seconds;
+  if (!pace) return words.progress.moreLabels(until.low, until.high);
+  const [low, high] = [until.low, until.high].map((labels) => Math.max(1, Math.round((labels * pace) / 60)));
+  return high > 120 ? words.progress.hours(Math.max(1, Math.round(low / 60)), Math.round(high / 60)) : words.progress.minutes(low, high);
+}
+
+/** @type {(found: Progress, changed: () => void) => Child} */
+function aim({ goal: { target } }, changed) {
+  /** @type {HTMLSelectElement} */
+  const choice = h("select", { id: "target", onchange: async () => {
+    if (await save("/api/target", { target: Number(choice.value) }, words.saved.target)) changed();
+  } }, [...new Set([...TARGETS, target])].sort((a, b) => b - a).map((one) => h("option", { value: one }, words.progress.rightShare(percent(1 - one)))));
+  choice.value = String(target);
+  return h("p", { class: "aim" }, h("label", { for: "target" }, words.progress.aim), choice);
 }
 
 /** @param {ClassCount[]} all */
 function perClass(all) {
   const longest = Math.max(1, ...all.map((one) => one.count + one.predicted));
-  return [h("p", { class: "key soft" }, h("span", { class: "part given" }), "given", h("span", { class: "part guessed" }), "predicted"),
-    h("ul", { class: "bars wide" }, all.map((one) => h("li", {}, tag(one.name),
-      h("span", { class: "track tinted", vars: { ...tint(one.name), share: one.count / longest, guess: one.predicted / longest } }, h("span", { class: "part" }), h("span", { class: "part guessed" })),
-      h("span", { class: "amount" }, h("b", {}, count(one.count)), ` + ${count(one.predicted)}`))))];
+  return h("ul", { class: "bars wide" }, all.map((one) => h("li", {}, tag(one.name),
+    h("span", { class: "track tinted", vars: { ...tint(one.name), share: one.count / longest, guess: one.predicted / longest } }, one.count > 0 && h("span", { class: "part given" }), h("span", { class: "part guessed" })),
+    h("span", { class: "amount" }, words.progress.counts(one.count, one.predicted)))));
 }
 
 /**
@@ -105,14 +126,10 @@ function perClass(all) {
  */
 function together({ people, agreement, disputed }, changed) {
   return [
-    agreement && h("p", { class: "gist" }, `People agree on ${percent(agreement.share)} of the ${plural(agreement.items, "item")} that several have answered.`),
-    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, ["Name", "Answers", "Seconds each"].map((one) => h("th", { scope: "col" }, one)))),
-      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.active && h("span", { class: "soft" }, " here now")), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
-    disputed.length > 0 && [h("h3", {}, "People disagree on these"), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
-      itemLine(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? "set aside" : tag(label))))))) ],
+    agreement && h("p", { class: "gist" }, words.progress.agree(percent(agreement.share), agreement.items)),
+    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)))),
+      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
+    disputed.length > 0 && [h("h3", {}, words.progress.disputed), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
+      itemLine(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? words.progress.setAside : tag(label))))))) ],
   ];
 }
-
-/** @param {Progress} found */
-const machinery = ({ engine, sampler, readout }) => h("dl", { class: "machinery" },
-  [["Engine", engine], ["Picks questions by", sampler], ["Reads labels by", readout]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

@@ -1,17 +1,19 @@
 /** The question: one card in the middle, the answers under it. */
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents } from "../parts/card.js";
+import { contents, enlarge, heading } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openItem } from "../parts/item.js";
 import { swatch } from "../parts/palette.js";
 import { keep, look } from "../lib/storage.js";
 import { classes, store, watch } from "../lib/store.js";
-import { ASIDE, capital, count, plural, said, sentence } from "../lib/format.js";
+import { capital, said, translated } from "../lib/format.js";
+import { words } from "../lib/words.js";
 import { whyPanel } from "../parts/why.js";
 
 const WHY = "askgraph.why";
+const ONE_ROW = 70; // characters on the smaller buttons: with more, they take two rows
 /** @type {{ kind: AsideKind, key: string }[]} */
 const ASIDE_KEYS = [{ kind: "later", key: "s" }, { kind: "cannot", key: "c" }, { kind: "invalid", key: "x" }];
 /** Keys that scroll a long item, and by which share of its height.
@@ -21,21 +23,23 @@ const SCROLL = { ArrowDown: 0.15, ArrowUp: -0.15, PageDown: 0.9, PageUp: -0.9, "
 
 /** @type {MakeView} */
 export function questionView(root) {
-  const trail = h("ol", { class: "trail", "aria-label": "Your last answers" });
+  const trail = h("ol", { class: "trail", "aria-label": words.question.trail });
   const sum = h("p", { class: "sum" });
-  const card = h("article", { class: "card", tabindex: "0", "aria-label": "The item to label" });
+  const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
   const why = whyPanel();
   const buttons = answerButtons({ pick: (label) => answer("label", label) });
-  const undoButton = action("Undo", "⌫", undo, "undo");
+  const undoButton = action(words.question.undo, "⌫", undo, "undo");
   const others = h("div", { class: "others" },
-    ASIDE_KEYS.map(({ kind, key }) => action(capital(ASIDE[kind]), key, () => answer(kind), kind)),
-    action("New class", "n", buttons.openNew),
-    action("Why this one", "w", toggleWhy, "why"),
+    ASIDE_KEYS.map(({ kind, key }) => action(capital(words.answers[kind]), key, () => answer(kind), kind)),
+    action(words.question.newClass, "n", buttons.openNew),
+    action(words.question.why, "w", toggleWhy, "why"),
     undoButton);
-  const stage = h("div", { class: "stage" }, h("div", { class: "column" }, h("div", { class: "meta" }, trail, sum), card), why.element);
-  const view = h("section", { class: "question", "aria-label": "Question" },
-    h("h1", { class: "aloud" }, "Question"), stage,
-    h("div", { class: "answers" }, buttons.element, others));
+  others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
+  const frame = h("div", { class: "frame" }, card);
+  const start = welcome();
+  const stage = h("div", { class: "stage" },
+    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
+  const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
   /** @type {number | null} */
@@ -46,7 +50,8 @@ export function questionView(root) {
   function draw() {
     const { question, finished, waiting, state, sending } = store;
     drawTrail();
-    clear(sum, question && [data(question.item.id), " · "], state && `${count(state.labels)} of ${plural(state.items, "item")} labeled`);
+    clear(sum, state && words.question.sum(state.labels, state.items));
+    start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo);
     buttons.draw();
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
@@ -55,20 +60,21 @@ export function questionView(root) {
     if (store.turns === drawn) return;
     drawn = store.turns;
     if (question) drawQuestion(question);
-    else clear(card, finished ? farewell(finished) : patience(waiting));
+    else clear(card, finished ? farewell() : patience(waiting));
     drawWhy();
   }
 
   /** @param {Question} question */
   function drawQuestion({ item, opinions, spot_check, suggested }) {
     clear(card, h("div", { class: "fresh" },
-      suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, "Suggested by ", data(by), ": ",
+      suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(by)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
-      spot_check && h("p", { class: "opinions" }, "A spot check: drawn at random, to see how good the predictions are."),
-      opinions > 0 && h("p", { class: "opinions" }, `${plural(opinions, "other person has", "other people have")} answered this one.`),
-      contents(item)));
+      spot_check && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
+      opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
+      heading(item), contents(item)));
     card.scrollTop = 0;
     stage.scrollTop = 0;
+    fade();
     requestAnimationFrame(() => requestAnimationFrame(shown));
     if (!classes().length) buttons.openNew();
   }
@@ -76,7 +82,7 @@ export function questionView(root) {
   function drawTrail() {
     if (store.trail === trailDrawn) return;
     trailDrawn = store.trail;
-    clear(trail, store.trail.map((one) => h("li", {}, h("button", { class: "mark", title: said(one), "aria-label": `${said(one)}: open`, onclick: () => openItem({ id: one.item ?? "" }) },
+    clear(trail, store.trail.map((one) => h("li", {}, h("button", { class: "mark", title: said(one), "aria-label": words.question.open(said(one)), onclick: () => openItem({ id: one.item ?? "" }) },
       one.kind === "label" ? swatch(one.label ?? null) : h("span", { class: "dash" })))));
   }
 
@@ -109,6 +115,15 @@ export function questionView(root) {
     card.scrollBy({ top: SCROLL[event.key] * card.clientHeight });
   }
 
+  /** Shows below the text that there is more of it. */
+  function fade() {
+    frame.classList.toggle("more", card.scrollHeight - card.clientHeight - card.scrollTop > 2);
+  }
+
+  const observer = new ResizeObserver(fade);
+  observer.observe(card);
+  card.addEventListener("scroll", fade, { passive: true });
+  card.addEventListener("load", fade, { capture: true });
   document.addEventListener("keydown", scroll);
   const stop = watch(draw);
   draw();
@@ -117,6 +132,7 @@ export function questionView(root) {
     leave() {
       stop();
       hidden();
+      observer.disconnect();
       why.show(null);
       document.removeEventListener("keydown", scroll);
     },
@@ -125,7 +141,7 @@ export function questionView(root) {
       /** @type {Record<string, () => unknown>} */
       const own = {
         s: () => answer("later"), c: () => answer("cannot"), x: () => answer("invalid"),
-        n: buttons.openNew, w: toggleWhy, "/": buttons.openFilter,
+        n: buttons.openNew, w: toggleWhy, "/": buttons.openFilter, "+": () => store.question && enlarge(store.question.item),
       };
       const suggested = store.question?.suggested[0];
       if (suggested && !pressable(document.activeElement)) own.Enter = () => answer("label", suggested.label);
@@ -146,15 +162,19 @@ const pressable = (element) => Boolean(element?.closest("button, a, summary"));
 
 const whyOpen = () => look(WHY) === "open";
 
-/** @type {(words: string, key: string, onclick: () => unknown, kind?: string | null) => HTMLButtonElement} */
-const action = (words, key, onclick, kind = null) => h("button", { class: "plain", "data-kind": kind, onclick }, words, h("kbd", {}, key));
+/** @type {(name: string, key: string, onclick: () => unknown, kind?: string | null) => HTMLButtonElement} */
+const action = (name, key, onclick, kind = null) => h("button", { class: "plain", "data-kind": kind, title: hintOf(kind), onclick }, name, h("kbd", {}, key));
+
+/** @type {(kind: string | null) => string | null} */
+const hintOf = (kind) => /** @type {Record<string, string>} */ (words.hints)[kind ?? ""] ?? null;
+
+const welcome = () => h("section", { class: "welcome", "aria-label": words.welcome.title }, h("h2", {}, words.welcome.title), h("ol", {}, words.welcome.lines.map((line) => h("li", {}, line))));
 
 /** @param {string | null} waiting */
-const patience = (waiting) => h("div", { class: "empty" }, h("p", { class: "breathing" }, store.unsent ? "Sending your last answer first." : sentence(waiting ?? "one moment")));
+const patience = (waiting) => h("div", { class: "empty" }, h("p", { class: "breathing" }, store.unsent ? words.question.sending : waiting ? translated(waiting) : words.frame.oneMoment));
 
-/** @param {string} finished */
-const farewell = (finished) => h("div", { class: "empty" },
-  h("h1", {}, store.state?.items ? "All done" : "Nothing to label"),
-  h("p", {}, sentence(finished.replace(/^finished:\s*/, ""))),
-  h("p", { class: "ways" }, h("a", { class: "button", href: "#table" }, "Look at the table"), h("a", { class: "button", href: "#progress" }, "Where I am")),
+const farewell = () => h("div", { class: "empty" },
+  h("h2", {}, store.state?.items ? words.question.done : words.question.nothing),
+  h("p", {}, store.state?.items ? words.question.allLabeled(store.state.aside) : words.question.noItems),
+  h("p", { class: "ways" }, h("a", { class: "button", href: "#table" }, words.question.toTable), h("a", { class: "button", href: "#progress" }, words.question.toProgress)),
   Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportLinks()));

@@ -7,18 +7,18 @@ import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
 import { tag } from "../parts/palette.js";
-import { classes, store, watch } from "../lib/store.js";
+import { classes, store, update, watch } from "../lib/store.js";
 import { suspectList } from "../parts/suspects.js";
-import { count, percent, plural, STATUS } from "../lib/format.js";
+import { percent } from "../lib/format.js";
+import { words } from "../lib/words.js";
 
 const PAGE = 100; // items per page
 const PAUSE = 200; // milliseconds without typing after which the search begins
 const AGAIN = 1_000; // milliseconds before loading again while the predictions lag
-const COLUMNS = { id: "Item", title: "Content", label: "Label", probability: "Sure", status: "Status" };
 
 /** @type {MakeView} */
 export function tableView(root) {
-  const query = { search: "", label: "", status: "", sort: "id", order: "asc", offset: 0 };
+  const query = { search: "", label: "", status: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
   /** @type {Map<string, TableRow>} */
   const chosen = new Map();
   const otherBar = changes();
@@ -33,21 +33,23 @@ export function tableView(root) {
   let timer = 0;
   let behind = 0;
 
-  const search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the items", oninput: () => later(() => filter("search", search.value.trim())) });
+  const search = h("input", { type: "search", placeholder: words.table.search, "aria-label": words.table.searchItems, oninput: () => later(() => filter("search", search.value.trim())) });
   /** @type {HTMLSelectElement} */
-  const label = h("select", { "aria-label": "Class", onchange: () => filter("label", label.value) });
+  const label = h("select", { "aria-label": words.table.class, onchange: () => filter("label", label.value) });
   /** @type {HTMLSelectElement} */
-  const status = h("select", { "aria-label": "Status", onchange: () => filter("status", status.value) },
-    h("option", { value: "" }, "Any status"), Object.entries(STATUS).map(([value, words]) => h("option", { value }, words)));
+  const status = h("select", { "aria-label": words.table.status, onchange: () => filter("status", status.value) },
+    h("option", { value: "" }, words.table.anyStatus), Object.entries(words.statuses).map(([value, name]) => h("option", { value }, name)));
+  const part = h("button", { class: "button", onclick: () => { update({ inside: "" }); query.inside = ""; part.hidden = true; restart(); } }, words.table.inside);
+  part.hidden = !store.inside;
   const heads = h("tr", {});
   const body = h("tbody", {});
   const pager = h("div", { class: "pager" });
-  const bar = h("div", { class: "selection", role: "region", "aria-label": "Selected items" });
+  const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
-  clear(root, h("section", { class: "page table", "aria-label": "Table" },
-    h("header", { class: "heading" }, h("h1", {}, "All items"), exportLinks()),
+  clear(root, h("section", { class: "page table", "aria-label": words.views.table },
+    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), h("p", { class: "soft" }, words.table.gist)), exportLinks()),
     suspects.element,
-    h("div", { class: "filters" }, search, label, status),
+    h("div", { class: "filters" }, search, label, status, part),
     h("table", { class: "items" }, h("thead", {}, heads), body), pager, bar));
 
   async function load() {
@@ -70,25 +72,25 @@ export function tableView(root) {
   /** @param {number} total */
   function draw(total) {
     drawHeads();
-    clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, store.state?.items ? "No item matches." : "This project has no items yet."))));
+    clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, store.state?.items ? words.table.noMatch : words.table.empty))));
     drawPager(total);
     drawBar();
   }
 
   function drawHeads() {
-    clear(heads, h("th", { class: "pick-cell" }, all), Object.entries(COLUMNS).map(([key, words]) => h("th", {
+    clear(heads, h("th", { class: "pick-cell" }, all), Object.entries(words.table.columns).map(([key, name]) => h("th", {
       scope: "col", class: key, "aria-sort": query.sort === key ? (query.order === "asc" ? "ascending" : "descending") : "none",
-    }, h("button", { onclick: () => sort(key) }, words))));
+    }, h("button", { onclick: () => sort(key) }, name))));
   }
 
-  const all = h("input", { type: "checkbox", "aria-label": "Select all shown", onchange: () => {
+  const all = h("input", { type: "checkbox", "aria-label": words.table.selectAll, onchange: () => {
     for (const row of rows) choose(row, all.checked);
     drawBar();
   } });
 
   /** @type {(row: TableRow, place: number) => HTMLElement} */
   function line(row, place) {
-    const box = h("input", { type: "checkbox", "aria-label": `Select ${row.title}`, onclick: (event) => {
+    const box = h("input", { type: "checkbox", "aria-label": words.table.select(row.title), onclick: (event) => {
       const from = event.shiftKey && anchor !== null ? anchor : place;
       for (const one of rows.slice(Math.min(from, place), Math.max(from, place) + 1)) choose(one, box.checked);
       anchor = place;
@@ -100,7 +102,7 @@ export function tableView(root) {
       h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
       h("td", { class: "label" }, row.label === null ? null : tag(row.label, row.status !== "labeled")),
       h("td", { class: "probability" }, row.probability === null ? "" : percent(row.probability)),
-      h("td", { class: "status" }, STATUS[row.status], row.who.length > 0 && h("span", { class: "soft" }, " by ", data(row.who.join(", ")))));
+      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", "))))));
   }
 
   /** @type {(row: TableRow, on: boolean) => void} */
@@ -113,9 +115,9 @@ export function tableView(root) {
   function drawPager(total) {
     const last = Math.min(query.offset + PAGE, total);
     const step = (/** @type {number} */ by) => () => { query.offset += by; anchor = null; load(); scrollTo({ top: 0 }); };
-    clear(pager, total > 0 && h("span", { class: "soft" }, `${count(query.offset + 1)}–${count(last)} of ${count(total)}`),
-      query.offset > 0 && h("button", { class: "plain", onclick: step(-PAGE) }, "Previous"),
-      last < total && h("button", { class: "plain", onclick: step(PAGE) }, "Next"));
+    clear(pager, total > 0 && h("span", { class: "soft" }, words.table.shown(query.offset + 1, last, total)),
+      query.offset > 0 && h("button", { class: "plain", onclick: step(-PAGE) }, words.table.previous),
+      last < total && h("button", { class: "plain", onclick: step(PAGE) }, words.table.next));
   }
 
   function drawBar() {
@@ -127,11 +129,11 @@ export function tableView(root) {
     bar.hidden = chosen.size === 0;
     if (!otherBar([[...chosen.keys()], predicted, names()])) return;
     /** @type {HTMLSelectElement} */
-    const give = h("select", { "aria-label": "Give them a class", onchange: () => confirm([...chosen.keys()], give.value) },
-      h("option", { value: "" }, "Give them a class"), names().map((name) => h("option", { value: name }, name)));
-    clear(bar, h("span", {}, `${count(chosen.size)} selected`),
-      predicted.length > 0 && h("button", { class: "primary", onclick: () => confirm(predicted, null) }, `Confirm ${plural(predicted.length, "prediction")}`),
-      give, h("button", { class: "plain", onclick: () => { chosen.clear(); drawBar(); } }, "Clear"));
+    const give = h("select", { "aria-label": words.table.give, onchange: () => confirm([...chosen.keys()], give.value) },
+      h("option", { value: "" }, words.table.give), names().map((name) => h("option", { value: name }, name)));
+    clear(bar, h("span", {}, words.table.selected(chosen.size)),
+      predicted.length > 0 && h("button", { class: "primary", onclick: () => confirm(predicted, null) }, words.table.confirm(predicted.length)),
+      give, h("button", { class: "plain", onclick: () => { chosen.clear(); drawBar(); } }, words.table.clear));
   }
 
   /** Labels items with a class, or as predicted for null.
@@ -141,7 +143,7 @@ export function tableView(root) {
   async function confirm(items, name) {
     chosen.clear();
     drawBar();
-    await save("/api/confirm", { items, label: name }, name === null ? `${plural(items.length, "prediction")} confirmed` : `${plural(items.length, "item")} labeled ${name}`);
+    await save("/api/confirm", { items, label: name }, name === null ? words.saved.confirmed(items.length) : words.saved.labeled(items.length, name));
     load();
   }
 
@@ -175,7 +177,7 @@ export function tableView(root) {
 
   function drawClasses() {
     if (!otherClasses(names())) return;
-    clear(label, h("option", { value: "" }, "Any class"), names().map((name) => h("option", { value: name }, name)));
+    clear(label, h("option", { value: "" }, words.table.anyClass), names().map((name) => h("option", { value: name }, name)));
     label.value = query.label;
   }
 

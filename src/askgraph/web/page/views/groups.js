@@ -1,0 +1,103 @@
+/** A group of items that look alike and are predicted alike: one key confirms all, a click takes an odd one out. */
+import { post } from "../lib/api.js";
+import { clear, data, h } from "../lib/dom.js";
+import { percent, translated } from "../lib/format.js";
+import { sayError } from "../lib/notices.js";
+import { save } from "../lib/session.js";
+import { store } from "../lib/store.js";
+import { tag } from "../parts/palette.js";
+import { words } from "../lib/words.js";
+
+const AGAIN = 500; // milliseconds before asking again for a group that is being computed
+const GUARD = 300; // milliseconds for which a new group takes no key: keys pressed before are meant for the last one
+/** @type {Record<string, number>} */
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** @type {MakeView} */
+export function groupsView(root) {
+  const title = h("h1", { id: "title" }, words.views.groups);
+  const gist = h("p", { class: "soft" });
+  const grid = h("div", { class: "grid", role: "group", "aria-labelledby": "title" });
+  const done = h("button", { class: "primary", onclick: confirm });
+  clear(root, h("section", { class: "page groups", "aria-labelledby": "title" }, h("header", { class: "heading" }, title), gist, grid, h("p", { class: "ways" }, done)));
+  /** @type {Group | null} */
+  let group = null;
+  /** @type {Set<string>} */
+  const odd = new Set();
+  let timer = 0;
+  let shownAt = 0;
+  let left = false;
+
+  async function load() {
+    clearTimeout(timer);
+    const found = await post("/api/group", { who: store.who }).catch(sayError);
+    if (left || !found) return;
+    if (found.waiting) timer = setTimeout(load, AGAIN);
+    show(found.group ?? null, found.waiting ?? null);
+  }
+
+  /**
+   * @param {Group | null} next
+   * @param {string | null} waiting
+   */
+  function show(next, waiting) {
+    group = next;
+    odd.clear();
+    shownAt = performance.now();
+    done.hidden = !group;
+    clear(title, group ? words.groups.title(group.items.length, tag(group.label, true)) : words.views.groups);
+    clear(gist, group ? words.groups.gist(percent(group.chance)) : waiting ? translated(waiting) : words.groups.none);
+    clear(grid, group?.items.map(tile));
+    draw();
+  }
+
+  const tile = (/** @type {ItemLine} */ one) => h("button", { class: "tile", "aria-pressed": "true", onclick: (/** @type {MouseEvent} */ event) => toggle(one.item, event) },
+    one.image?.startsWith("/images/") && h("img", { src: one.image, alt: "" }), data(one.title, { class: "title" }));
+
+  /**
+   * @param {string} item
+   * @param {MouseEvent} event
+   */
+  function toggle(item, event) {
+    if (!odd.delete(item)) odd.add(item);
+    if (event.currentTarget instanceof Element) event.currentTarget.setAttribute("aria-pressed", String(!odd.has(item)));
+    draw();
+  }
+
+  function draw() {
+    if (group) clear(done, words.groups.confirm(group.items.length - odd.size), h("kbd", {}, "⏎"));
+  }
+
+  async function confirm() {
+    if (!group || performance.now() - shownAt < GUARD) return;
+    const { label, items } = group;
+    const kept = items.map((one) => one.item).filter((id) => !odd.has(id));
+    const seconds = Math.round(performance.now() - shownAt) / 1000;
+    const body = { label, items: kept, odd: [...odd], seconds };
+    group = null;
+    done.hidden = true;
+    if (await save("/api/group/confirm", body, words.saved.labeled(kept.length, label)) && !left) load();
+  }
+
+  /** @param {number} step */
+  function move(step) {
+    const tiles = /** @type {HTMLElement[]} */ ([...grid.children]);
+    const at = tiles.findIndex((one) => one === document.activeElement);
+    tiles.at(at < 0 && step > 0 ? 0 : (at + step) % tiles.length)?.focus();
+  }
+
+  load();
+  return {
+    leave() {
+      left = true;
+      clearTimeout(timer);
+    },
+    key(key) {
+      const elsewhere = document.activeElement?.closest("button:not(.tile), a");
+      if (key in STEPS && grid.children.length) move(STEPS[key]);
+      else if (key === "Enter" && (!elsewhere || elsewhere === done)) confirm();
+      else return false;
+      return true;
+    },
+  };
+}

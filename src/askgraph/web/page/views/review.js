@@ -1,0 +1,112 @@
+/** One queue of what is worth a second look: disagreements, labels that others contradict, "cannot tell", the least sure. */
+import { get } from "../lib/api.js";
+import { answerButtons } from "../parts/buttons.js";
+import { contents } from "../parts/card.js";
+import { clear, data, h } from "../lib/dom.js";
+import { capital, said, translated } from "../lib/format.js";
+import { sayError } from "../lib/notices.js";
+import { save } from "../lib/session.js";
+import { classes } from "../lib/store.js";
+import { tag } from "../parts/palette.js";
+import { words } from "../lib/words.js";
+
+const AGAIN = 1_000; // milliseconds before loading again what is being computed
+const GUARD = 150; // milliseconds for which a new item takes no key
+
+/** @type {MakeView} */
+export function reviewView(root) {
+  const left = h("p", { class: "soft" });
+  const why = h("p", { class: "because" });
+  const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
+  const given = h("ul", { class: "rows" });
+  const buttons = answerButtons({ pick: (label) => give("label", label) });
+  const keep = h("button", { class: "plain strong", onclick: keepIt });
+  const others = h("div", { class: "others" }, keep,
+    h("button", { class: "plain", onclick: () => give("cannot") }, capital(words.answers.cannot), h("kbd", {}, "c")),
+    h("button", { class: "plain", onclick: () => give("invalid") }, capital(words.answers.invalid), h("kbd", {}, "x")),
+    h("button", { class: "plain", onclick: next }, words.review.next, h("kbd", {}, "→")));
+  const work = h("div", {}, why, card, given, buttons.element, others);
+  clear(root, h("section", { class: "page narrow review", "aria-labelledby": "title" },
+    h("header", { class: "heading" }, h("h1", { id: "title" }, words.views.review)), left, work));
+  /** @type {Reviewed[]} */
+  let queue = [];
+  let timer = 0;
+  let shownAt = 0;
+  let gone = false;
+
+  async function load() {
+    clearTimeout(timer);
+    /** @type {{ queue?: Reviewed[], waiting?: string } | void} */
+    const found = await get("/api/review").catch(sayError);
+    if (gone || !found) return;
+    if (found.waiting) timer = setTimeout(load, AGAIN);
+    queue = found.queue ?? [];
+    await show(found.waiting ?? null);
+  }
+
+  /** @param {string | null} waiting */
+  async function show(waiting = null) {
+    const [one] = queue;
+    work.hidden = !one;
+    left.textContent = one ? words.review.left(queue.length) : waiting ? translated(waiting) : words.review.done;
+    if (!one) return;
+    /** @type {ItemReport | void} */
+    const found = await get("/api/item", { id: one.item }).catch(sayError);
+    if (gone || !found || queue[0] !== one) return;
+    clear(why, words.review.why[one.why], one.instead && one.why === "suspect" && [" ", words.suspects.instead, " ", tag(one.instead, true)]);
+    clear(card, h("div", { class: "fresh" }, contents(found.item)));
+    clear(given, one.answers.map((answer) => h("li", {}, data(answer.who, { class: "who" }), answer.kind === "label" ? tag(answer.label ?? "") : h("span", {}, said(answer)))));
+    const kept = keepable(one);
+    keep.hidden = kept === null;
+    clear(keep, kept !== null && [words.review.keep(kept), h("kbd", {}, "⏎")]);
+    buttons.draw();
+    shownAt = performance.now();
+  }
+
+  /** The label that Enter gives: the one that counts now, or what is predicted.
+   * @param {Reviewed} one
+   */
+  const keepable = (one) => (one.why === "suspect" ? one.label : one.why === "unsure" ? one.instead : null);
+
+  function keepIt() {
+    const kept = queue.length ? keepable(queue[0]) : null;
+    if (kept !== null) give("label", kept);
+  }
+
+  /**
+   * @param {AnswerKind} kind
+   * @param {string | null} label
+   */
+  async function give(kind, label = null) {
+    const [one] = queue;
+    if (!one || performance.now() - shownAt < GUARD) return;
+    const seconds = Math.round(performance.now() - shownAt) / 1000;
+    shownAt = Infinity;
+    const answer = { item: one.item, kind, ...(label === null ? {} : { label }), seconds, review: true };
+    if (await save("/api/answer", answer, words.saved.as(said({ kind, label })))) next();
+  }
+
+  function next() {
+    queue.shift();
+    if (queue.length) show();
+    else load();
+  }
+
+  load();
+  return {
+    leave() {
+      gone = true;
+      clearTimeout(timer);
+    },
+    key(key) {
+      const chosen = classes().find((one) => one.key === key);
+      /** @type {Record<string, () => unknown>} */
+      const own = { c: () => give("cannot"), x: () => give("invalid"), n: buttons.openNew, ArrowRight: next, "/": buttons.openFilter };
+      if (!document.activeElement?.closest("button, a, summary")) own.Enter = keepIt;
+      const does = chosen ? () => give("label", chosen.name) : own[key];
+      if (!queue.length || !does) return false;
+      does();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,285 @@
+"""The page as people see it: on a phone, enlarged, by keyboard alone and read aloud. Servers are shared by all tests here."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import askgraph
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+from tests.helpers.browsing import Person
+from tests.helpers.serving import ask, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+AXE = Path(__file__).parents[2] / "tools" / "page" / "node_modules" / "axe-core" / "axe.min.js"
+CLASSES = ["Administration", "Development", "Games", "Libraries", "Science", "Web and network"]
+LONG = "This sentence is one of many in a long description of the package. "
+VIEWS = {
+    "question": ".card .fresh", "table": ".items tbody tr", "map": ".legend li", "progress": ".panel",
+    "groups": ".groups .soft", "review": ".review .card .fresh", "guidelines": ".class-list li", "history": ".row"
+}  # fmt: skip
+PHONE, TWICE, FOURFOLD = ({"width": w, "height": h} for w, h in ((390, 844), (720, 450), (360, 225)))
+OUTSIDE = """selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).map(one => {
+  const box = one.getBoundingClientRect();
+  return [one.textContent.slice(0, 20), box.left, box.right, box.top + scrollY, box.bottom + scrollY];
+}).filter(([, left, right, top, bottom]) =>
+  left < 0 || right > innerWidth + 0.5 || top < 0 || bottom > document.body.scrollHeight + 1)"""
+IN_SIGHT = """() => { const box = document.querySelector(".frame").getBoundingClientRect();
+  return Math.min(innerHeight, box.bottom) - Math.max(0, box.top); }"""
+
+
+def write_packages(path):
+    """Items of three kinds with long and short descriptions, ids of eight letters and more columns of numbers than fit a card."""
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["package", "description", *(f"p{k}" for k in range(20))])
+        for k in range(36):
+            numbers = [k % 3 * 5 + ((k * j) % 7) / 10 for j in range(20)]
+            text = f"Tools &amp; games no {k}, made for #39;six#39; classes. " + LONG * (12 if k % 2 else 1)
+            rows.writerow([f"lib-{k:04d}", text, *numbers])
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """A server with six classes, and five answers of ann."""
+    folder = tmp_path_factory.mktemp("packages")
+    write_packages(folder / "packages.csv")
+    features = [f"p{k}" for k in range(20)]
+    source = Source(folder / "packages.csv", id="package", features=features)
+    Project.create(folder / "packages.ask", source, CLASSES)
+    with serving(folder / "packages.ask", "--port", "0") as server, server.client() as client:
+        ask(client)
+        for k in range(8):
+            body = {"key": f"answer-{k}", "who": "ann", "item": f"lib-{k:04d}", "kind": "label", "seconds": 2.0}
+            client.post("/api/answer", json={**body, "label": CLASSES[k % 3]}).raise_for_status()
+        yield server
+
+
+def visit(browser, server, view="question", **options):
+    ann = Person(browser, server, **options)
+    ann.see(VIEWS["question"])
+    if view != "question":
+        ann.page.evaluate(f"location.hash = '{view}'")
+        ann.see(VIEWS[view])
+    return ann
+
+
+@pytest.mark.parametrize("size", [PHONE, TWICE, FOURFOLD], ids=["phone", "200 %", "400 %"])
+def test_everything_on_the_card_fits(browser, packages, size):
+    """T6, T7: nothing is wider than the window, all classes and Undo can be reached, and the text of the item is seen."""
+    ann = visit(browser, packages, viewport=size)
+    for view in VIEWS:
+        ann.page.evaluate(f"location.hash = '{view}'")
+        ann.see(VIEWS[view])
+        assert ann.page.evaluate("document.documentElement.scrollWidth") <= size["width"], view
+    ann.go("question")
+    ann.see(VIEWS["question"])
+    assert ann.page.evaluate(OUTSIDE, ".class, .others button, .frame") == []
+    buttons = ann.page.locator(".answers .class, .answers .others button")
+    assert buttons.count() == 12
+    for k in range(12):
+        buttons.nth(k).scroll_into_view_if_needed()
+        expect(buttons.nth(k)).to_be_in_viewport(ratio=0.99)
+    ann.page.locator(".passage p").first.scroll_into_view_if_needed()
+    assert ann.page.evaluate(IN_SIGHT) >= (60 if size is FOURFOLD else 110)
+    if size is not FOURFOLD:
+        ann.page.evaluate("scrollTo(0, 0)")
+        assert ann.page.evaluate("innerHeight >= document.documentElement.scrollHeight - 1")  # answers and item at once
+    ann.close()
+
+
+def test_six_classes_stand_in_two_rows_of_three_under_the_card(browser, packages):
+    ann = visit(browser, packages)
+    boxes = [box.bounding_box() for box in ann.page.locator(".answers .class").all()]
+    rows = sorted({round(box["y"]) for box in boxes})
+    assert [sum(round(box["y"]) == y for box in boxes) for y in rows] == [3, 3]
+    frame = ann.page.locator(".frame").bounding_box()
+    assert 0 < boxes[0]["y"] - frame["y"] - frame["height"] < 30
+    ann.close()
+
+
+def test_the_card_has_a_title_paragraphs_and_no_column_of_features(browser, packages):
+    """T3, T18: the id is the title where nothing else names items; entities are read; twenty compared numbers are not shown."""
+    ann = visit(browser, packages)
+    ann.page.evaluate("location.hash = 'table'")
+    search = ann.see(".filters input")
+    search.fill("no 9,")
+    expect(ann.page.locator(".items tbody tr")).to_have_count(1)
+    ann.page.locator(".items .row").click()
+    expect(ann.see("dialog[open] h2")).to_have_text("lib-0009")
+    assert ann.page.locator("dialog .passage p").count() > 1
+    expect(ann.page.locator("dialog .passage")).to_contain_text("Tools & games no 9, made for 'six' classes.")
+    assert ann.page.locator("dialog .figures").count() == 0
+    ann.close()
+
+
+def test_long_texts_fade_until_their_end(browser, packages):
+    ann = visit(browser, packages, viewport=TWICE)
+    expect(ann.page.locator(".frame")).to_have_class(re.compile("more"))
+    ann.page.locator(".card").evaluate("card => card.scrollTo(0, card.scrollHeight)")
+    expect(ann.page.locator(".frame")).not_to_have_class(re.compile("more"))
+    ann.close()
+
+
+def test_keys_of_classes_answer_in_the_window_too(browser, packages):
+    """T13; and History's and the table's Change mean the same (T5)."""
+    ann = visit(browser, packages, "history")
+    first = ann.page.locator(".history .row").first
+    was = first.locator(".tag").inner_text()
+    first.click()
+    ann.see("dialog[open]")
+    ann.page.keyboard.press("5")
+    expect(ann.page.locator("#notices")).to_contain_text("Saved as Science")
+    first.click()
+    ann.see("dialog[open]")
+    ann.page.keyboard.press(str(CLASSES.index(was) + 1))
+    expect(ann.page.locator("#notices")).to_contain_text(f"Saved as {was}")
+    ann.close()
+
+
+def test_ones_own_name_stays_when_others_come(browser, packages):
+    """T19, at 720 px with three people."""
+    with packages.client() as client:
+        for who in ("bartholomew", "clementine"):
+            client.get("/api/state", params={"who": who}).raise_for_status()
+    ann = visit(browser, packages, viewport=TWICE)
+    expect(ann.page.locator("#people")).to_contain_text(re.compile("bartholomew|2"))
+    name = ann.page.locator(".me bdi")
+    assert name.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+    expect(name).to_be_in_viewport(ratio=0.99)
+    ann.close()
+
+
+def test_who_is_new_is_welcomed_until_the_first_answer(browser, packages):
+    eve = Person(browser, packages, "eve")
+    expect(eve.see(".welcome li")).to_have_count(3)
+    eve.press("2")
+    expect(eve.page.locator(".welcome")).to_be_hidden()
+    eve.press("Backspace")
+    eve.close()
+
+
+def test_the_skip_link_leads_to_the_content(browser, packages):
+    ann = visit(browser, packages, "table")
+    ann.page.locator("#skip").focus()
+    ann.page.keyboard.press("Enter")
+    assert ann.page.evaluate("document.activeElement.id") == "main"
+    expect(ann.page.locator("[data-view=table]")).to_be_visible()
+    ann.close()
+
+
+def test_the_map_finds_selects_and_labels(browser, packages):
+    """Search and doubt dim the rest; a line around all items selects those that are looked for; the table shows the same."""
+    ann = visit(browser, packages, "map")
+    before = lit(ann.page)
+    ann.page.get_by_label("Find on the map").fill("no 1")
+    ann.page.wait_for_function("before => !document.querySelector('canvas').toDataURL().startsWith(before)", arg=before)
+    draw_around_everything(ann.page)
+    expect(ann.see(".peek")).to_contain_text("11 items selected")  # 1 and 10 to 19
+    ann.page.get_by_label("Find on the map").fill("")
+    ann.page.locator(".peek button", has_text="Show in the table").click()
+    rows = ann.page.locator(".items tbody tr")
+    expect(rows).to_have_count(36)
+    expect(ann.see(".filters .button")).to_contain_text("Selected on the map")
+    ann.page.locator(".filters .button").click()
+    expect(ann.page.locator(".filters .button")).to_be_hidden()
+    ann.page.evaluate("location.hash = 'map'")
+    ann.see(VIEWS["map"])
+    ann.page.get_by_label("Find on the map").fill("no 35,")
+    with ann.page.expect_response("**/api/map/search*"):
+        pass
+    draw_around_everything(ann.page)
+    expect(ann.see(".peek")).to_contain_text("1 item selected")
+    ann.page.locator(".peek select").select_option("Games")
+    expect(ann.page.locator("#notices")).to_contain_text("1 item labeled Games")
+    with packages.client() as client:
+        assert client.get("/api/item", params={"id": "lib-0035"}).json()["label"] == "Games"
+        assert client.get("/api/items", params={"inside": "0,0,1,0,1,1,"}).status_code == 200
+        assert client.get("/api/items", params={"inside": "0,0,1,0,x,1"}).status_code == 422
+        edition = client.get("/api/map").json()["edition"]
+        sent = {"key": "a-key-of-its-own", "who": "ann", "places": [99], "label": "Games", "edition": edition}
+        assert client.post("/api/confirm/places", json=sent).status_code == 404
+        assert client.post("/api/confirm/places", json={**sent, "edition": "of other items"}).status_code == 400
+    ann.close()
+
+
+def lit(page):
+    return page.evaluate("document.querySelector('canvas').toDataURL()")
+
+
+def draw_around_everything(page):
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(300)  # the search begins when nobody types
+    page.keyboard.press("s")
+    box = page.locator("canvas").bounding_box()
+    x, y, w, h = box["x"] + 2, box["y"] + 2, box["width"] - 4, box["height"] - 4
+    page.mouse.move(x + w / 2, y + h - 1)
+    page.mouse.down()
+    for corner in ((x, y + h), (x, y + h / 2), (x, y), (x + w / 2, y), (x + w, y), (x + w, y + h), (x + w / 2, y + h)):
+        page.mouse.move(*corner)
+    page.mouse.up()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser, packages, scheme):
+    """T15: every view and the windows, light and dark."""
+    if not AXE.exists():
+        given_up = pytest.fail if os.environ.get("ASKGRAPH_AXE") == "required" else pytest.skip
+        given_up("axe-core is not installed; make lint-page installs it")
+    ann = visit(browser, packages, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+    ann.page.add_script_tag(path=AXE)
+    found = {}
+    for view, landmark in VIEWS.items():
+        ann.page.evaluate(f"location.hash = '{view}'")
+        ann.see(landmark)
+        found[view] = serious(ann.page)
+    ann.page.locator(".history .row").first.click()
+    ann.see("dialog[open]")
+    found["item"] = serious(ann.page)
+    ann.page.keyboard.press("Escape")
+    ann.page.keyboard.press("?")
+    ann.see("dialog[open]")
+    found["help"] = serious(ann.page)
+    ann.page.keyboard.press("Escape")
+    ann.page.keyboard.press("w")
+    ann.see(".why")
+    found["why"] = serious(ann.page)
+    assert {view: faults for view, faults in found.items() if faults} == {}
+    ann.page.keyboard.press("w")
+    ann.close()
+
+
+def serious(page):
+    """What axe finds that keeps people out, and headings and landmarks out of order."""
+    said = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{fault['id']}: {[node['html'][:90] for node in fault['nodes']][:3]}"
+        for fault in said["violations"]
+        if fault["impact"] in ("serious", "critical") or fault["id"] in ("heading-order", "region", "skip-link")
+    ]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_that_breathes_can_be_read_at_its_palest(theme):
+    """T14: what is said while something is computed has a contrast of 4.5 throughout."""
+    style = (Path(askgraph.__file__).parent / "web" / "page" / "style.css").read_text()
+    soft, ground = (re.findall(rf"--{name}: (#\w+);", style)[theme] for name in ("soft", "ground"))
+    palest = float(re.search(r"@keyframes breathe . 50% . opacity: ([.\d]+);", style)[1])
+    seen = [palest * a + (1 - palest) * b for a, b in zip(channels(soft), channels(ground), strict=True)]
+    bright, dim = sorted((luminance(seen), luminance(channels(ground))), reverse=True)
+    assert (bright + 0.05) / (dim + 0.05) >= 4.5
+
+
+def channels(color):
+    return [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+
+
+def luminance(rgb):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

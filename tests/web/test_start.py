@@ -1,0 +1,180 @@
+"""Begin without a command line: what is dropped on the page becomes a project, and nothing else on the machine is touched."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import httpx
+import pytest
+from PIL import Image
+
+from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
+from askgraph.web import start
+from askgraph.web.security import Guard
+from askgraph.web.start import Beginning, Making, start_application
+from askgraph.workbench.project import Project
+
+KINDS = ("shares of the bank fell at the market", "the team won the match with a goal")
+ROWS = [f"n{k},{KINDS[k % 2]},{k},{'ab'[k % 2] if k < 2 else ''}" for k in range(12)]
+TABLE = "\n".join(["id,title,size,kind", *ROWS]).encode()
+
+
+def picture(color):
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8), color).save(file, "PNG")
+    return file.getvalue()
+
+
+def dropped(folder, **files):
+    """A beginning on whose page these files were dropped, and the name of the drop."""
+    here = Beginning(folder)
+    upload = here.begin()["upload"]
+    for name, content in files.items():
+        here.upload.write(name, 0, content)
+    return here, upload
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_table_is_seen_and_becomes_a_project(tmp_path):
+    here, upload = dropped(tmp_path, **{"news.csv": TABLE})
+    seen = here.look(upload)
+    assert (seen["kind"], seen["name"], seen["count"], len(seen["rows"])) == ("table", "news", 12, 10)
+    assert {one["name"]: (one["kind"], one["id"], one["compared"]) for one in seen["columns"]} == {
+        "id": ("short", True, False),
+        "title": ("text", False, True),
+        "size": ("number", False, False),
+        "kind": ("short", False, False),
+    }
+    here.make(
+        Making(upload=upload, project="my news", kind="table", id="id", text=["title"], label="kind", classes=["c"])
+    )
+    assert names(tmp_path) == ["my news.ask"]  # what was dropped is deleted
+    with Project.open(here.made) as project:
+        assert project.n_items == 12
+        assert project.answers.labels == {0: "a", 1: "b"}
+        assert "c" in project.answers.classes
+        assert project.columns["text"] == ["title"]
+
+
+def test_pictures_stay_beside_the_project(tmp_path):
+    (tmp_path / "photos").mkdir()  # a name that is taken is left alone
+    files = {f"photos/{'cats/' if k < 2 else ''}{k}.png": picture((40 * k, 0, 0)) for k in range(5)}
+    here, upload = dropped(tmp_path, **files)
+    assert here.look(upload) | {"columns": 0, "rows": 0} == {
+        "kind": "pictures", "name": "photos", "count": 5, "columns": 0, "rows": 0
+    }  # fmt: skip
+    here.make(Making(upload=upload, project="photos", kind="pictures", label="folder"))
+    assert names(tmp_path) == ["photos", "photos 2", "photos 2.ask"]
+    with Project.open(here.made) as project:
+        assert sorted(project.store.ids()) == ["2.png", "3.png", "4.png", "cats/0.png", "cats/1.png"]
+        assert set(project.answers.labels.values()) == {"cats"}
+
+
+def test_a_table_of_pictures_and_an_edge_list(tmp_path):
+    files = {f"album/p{k}.png": picture((40 * k, 0, 0)) for k in range(4)}
+    here, upload = dropped(
+        tmp_path, **files, **{"album.csv": b"id,file\n" + b"".join(f"{k},album/p{k}.png\n".encode() for k in range(4))}
+    )
+    assert here.look(upload)["kind"] == "table"
+    here.make(Making(upload=upload, project="album", kind="table", id="id"))
+    with Project.open(here.made) as project:
+        assert project.item(1).image == "album/p1.png"
+    assert names(tmp_path / "album") == ["album"]
+    here, upload = dropped(tmp_path, **{"links.csv": b"source,target\na,b\nb,c\n"})
+    assert here.look(upload)["kind"] == "graph"
+    here.make(Making(upload=upload, project="links", kind="graph"))
+    with Project.open(here.made) as project:
+        assert project.store.ids() == ["a", "b", "c"]
+
+
+def test_what_fails_says_why_and_can_be_tried_again(tmp_path):
+    here, upload = dropped(tmp_path, **{"photos/0.png": picture("red")})
+    with pytest.raises(AskgraphError):
+        here.make(Making(upload=upload, project="p", kind="pictures"))  # one picture has no neighbors
+    here.upload.write("photos/1.png", 0, picture("blue"))
+    here.upload.write("photos/2.png", 0, picture("navy"))
+    here.make(Making(upload=upload, project="p", kind="pictures"))
+    assert here.made.exists()
+    with pytest.raises(LabelError, match="drop them again"):
+        here.look("another")
+    here, upload = dropped(tmp_path, **{"a.csv": TABLE, "b.csv": TABLE})
+    with pytest.raises(SettingError, match="2 files"):
+        here.look(upload)
+    here.close()
+    assert not list(tmp_path.glob(".askgraph-*"))
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path, monkeypatch):
+    here, _ = dropped(tmp_path)
+    for name in (
+        "../../evil.csv",
+        "/etc/evil.csv",
+        "..\\evil.csv",
+        "C:\\evil.csv",
+        "a/../../../../../evil.csv",
+        "x\0.csv",
+    ):
+        here.upload.write(name, 0, b"x")
+    inside = [path for path in here.upload.folder.rglob("*") if path.is_file()]
+    assert len(inside) == len(here.upload.sizes)
+    assert names(tmp_path) == [here.upload.folder.name]
+    assert not (tmp_path.parent / "evil.csv").exists()
+    for name in ("run.exe", "page.html", "a/b.ask"):
+        with pytest.raises(FileError, match="not read"):
+            here.upload.write(name, 0, b"x")
+    with pytest.raises(LabelError, match="missing"):
+        here.upload.write("new.csv", 5, b"x")
+    monkeypatch.setattr(start, "MAX_BYTES", 10)
+    with pytest.raises(FullError, match="at once"):
+        here.upload.write("large.csv", 0, b"x" * 11)
+
+
+def test_the_page_is_guarded_as_the_workbench_is(tmp_path):
+    """Promise 23, on the page before there is a project."""
+    ended = []
+    here = Beginning(tmp_path)
+    guarded = Guard(start_application(here, lambda: ended.append(True)), "secret")
+
+    async def talk():
+        transport = httpx.ASGITransport(guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as stranger:
+            for path in ("/", "/page/start.js", "/api/start/made"):
+                assert (await stranger.get(path)).status_code == 401
+            for path in ("begin", "part?upload=a&name=b.csv", "look", "make"):
+                assert (await stranger.post(f"/api/start/{path}", json={})).status_code == 401
+        bearer = {"Authorization": "Bearer secret"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=bearer) as client:
+            page = await client.get("/")
+            assert "start.js" in page.text
+            assert "default-src 'none'" in page.headers["content-security-policy"]
+            assert (await client.post("/api/start/begin", headers={"Host": "evil.org"})).status_code == 400
+            assert (await client.post("/api/start/begin", headers={"Sec-Fetch-Site": "cross-site"})).status_code == 403
+            upload = (await client.post("/api/start/begin")).json()["upload"]
+            where = {"upload": upload, "name": "news.csv"}
+            assert (await client.post("/api/start/part", params=where, content=b"x" * 2**21)).status_code == 413
+            for offset, part in ((0, TABLE[:100]), (100, TABLE[100:])):
+                sent = await client.post("/api/start/part", params={**where, "offset": offset}, content=part)
+                assert sent.json() == {"received": offset + len(part)}
+            assert (await client.post("/api/start/look", json={"upload": upload})).json()["count"] == 12
+            body = {"upload": upload, "project": "news", "kind": "table", "id": "no such column"}
+            await client.post("/api/start/make", json=body)
+            assert "no such column" in (await waited(client))["failed"]
+            await client.post("/api/start/make", json={**body, "id": "id", "text": ["title"]})
+            assert (await waited(client)) == {"made": True, "failed": None}
+            await asyncio.sleep(0.3)
+            assert ended
+
+    asyncio.run(talk())
+    assert names(tmp_path) == ["news.ask"]
+
+
+async def waited(client):
+    while True:
+        said = (await client.get("/api/start/made")).json()
+        if said["made"] or said["failed"]:
+            return said
+        await asyncio.sleep(0.05)

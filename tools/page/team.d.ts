@@ -1,0 +1,13 @@
+/** Types of groups, review, guidelines and classes, beside those in types.d.ts. */
+interface ClassInfo { description: string }
+interface State { guidelines: number; changes: number }
+
+interface Group { label: string; chance: number; items: ItemLine[] }
+interface Reviewed extends ItemLine {
+  why: "disagree" | "suspect" | "cannot" | "unsure";
+  label: string | null;
+  instead: string | null;
+  answers: { who: string; kind: Kind; label: string | null }[];
+}
+interface Rules { version: number; text: string; who: string | null; at: string | null }
+interface ClassChange { seq: number; at: string; who: string; what: string; undone: boolean }
