@@ -11,14 +11,15 @@ left left left right right
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {
-    "graph.build": "nearest_neighbors pearson radial_basis scale_features",
+    "graph.build": "from_neighbors nearest_neighbors pearson radial_basis scale_features",
     "graph.toys": "chain communities grid power_law star two_squares",
     "learner.tuning": "Choice",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
@@ -40,6 +41,7 @@ _HOMES = {
     "distributed.read_shards": "read_shards",
     "learner.stopping": "Error",
     "utilities": "Criterion two_step_approximation",
+    "clients.annotations": "annotate",
     "workbench.embedding": "embed",
     "workbench.project": "Project",
 }
@@ -47,13 +49,14 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names.spli
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
+    from askgraph.clients.annotations import annotate
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
     from askgraph.errors import *
     from askgraph.estimator import GraphClassifier
     from askgraph.field import Field
     from askgraph.graph import Graph
-    from askgraph.graph.build import nearest_neighbors, pearson, radial_basis, scale_features
+    from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features
     from askgraph.graph.combine import with_features
     from askgraph.graph.texts import nearest_texts
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
@@ -74,7 +77,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'askgraph' has no attribute {name!r}")
+        raise AttributeError(f"module 'askgraph' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     return getattr(import_module(f"askgraph.{_HOME[name]}"), name)
 
 

@@ -89,8 +89,10 @@ def test_from_a_table_to_labels(here):
     out = run("status")
     assert "10 of 30 items labeled" in out
     assert "expected error" in out
-    assert "engine: dense" in out
-    assert run("predict", "-o", "labels.csv") == "30 items in labels.csv: 10 labels given, 20 predicted or set aside\n"
+    assert "engine" not in out  # doctor says it
+    out = run("predict", "-o", "labels.csv")
+    assert out.startswith("30 items in labels.csv: 10 labels given, 20 predicted or set aside\n")
+    assert "Of 30 items, 10 have a label" in (here / "labels-how-labeled.md").read_text()
     with open("labels.csv", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     right = [rows[f"f{k}"]["label"] == ("tall" if k % 2 else "wide") for k in range(30) if f"f{k}" != first["id"]]
@@ -190,6 +192,22 @@ def test_the_doctor_says_what_to_improve(here):
     assert "to do: 2 parts not joined" in out
     assert "to do: no class is declared yet" in out
     assert json_of("doctor")["damage"] is None
+
+
+def test_the_doctor_says_whether_a_table_or_a_graph_suits(here):
+    assert "only labels tell" in run("doctor", "items.csv", "--features", "width,height", "--label", "kind")
+    said = json_of("doctor", "citations.csv")
+    assert said["trial"] is None
+    assert any("30 items" in line for line in said["found"])
+    (here / "topics.csv").write_text("node,label\n" + "".join(f"{k},{'odd' if k % 2 else 'even'}\n" for k in range(30)))
+    assert "verdict: suits" in run("doctor", "--graph", "citations.csv", "--labels", "topics.csv")
+
+
+def test_the_doctor_of_a_project_says_how_items_were_joined(project):
+    run("tell", "f0", "wide")
+    out = run("doctor", "items.ask")
+    assert "joined: 10 nearest neighbors of each item by 'width', 'height', scaled" in out
+    assert "labels: 1 label: 'wide (1)'" in out
 
 
 def test_the_doctor_finds_damage(project):
@@ -362,6 +380,10 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
     (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
     (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
+    (here / "topics.csv").write_text("id,label\n1,a\n2,b\n")
+    (here / "flowers.csv").write_text(
+        "width,height,species\n" + "".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(30))
+    )
     (here / "photos" / "cats").mkdir(parents=True)
     for k in range(6):
         gray = Image.fromarray(np.random.default_rng(k).integers(0, 256, (9, 9), dtype=np.uint8))
@@ -371,6 +393,7 @@ def test_every_example_of_the_help_runs(here, name):
     assert found, f"no example in the help of {name}"
     (here / "results.csv").write_text("id,label\n17,setosa\n")
     rows = "".join(f"{k},{k % 5},{k % 3}\n" for k in range(20))
+    (here / "more.csv").write_text("id,a,b\n20,1,2\n21,3,1\n")
     (here / "items.csv").write_text("id,a,b\n" + rows)
     for line in found:
         for old in here.glob("*.ask*"):

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from askgraph import __version__
-from askgraph.cli import paper, project, serve, simulate
+from askgraph.cli import paper, project, serve, simulate, team
 from askgraph.errors import AskgraphError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for part in (simulate, paper, serve, project):
-    app.add_typer(part.app)
+app: typer.Typer = typer.Typer(
+    no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+for commands in (serve.app, simulate.app, paper.app, project.app, team.app):
+    app.add_typer(commands)
 
 
 def main() -> None:
@@ -39,5 +41,5 @@ def about(
 ) -> None:
     """Which item should I label next, and what are all the others?
 
-    Start with: askgraph label --demo
+    Start with: askgraph start, and drop a table or pictures on the page; or try askgraph label --demo
     """

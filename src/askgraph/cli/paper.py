@@ -13,7 +13,7 @@ import typer
 from askgraph.cli.options import WorkersOption
 from askgraph.errors import FileError, SettingError
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
@@ -52,7 +52,9 @@ def paper(
     askgraph paper -o trial --quick
     """
     from askgraph.paper.study import Study, choose_parts
+    from askgraph.support.notebook import pyplot
 
+    pyplot()  # names the extra now, not after hours of runs
     if tune and (quick or draw):
         raise SettingError("--tune cannot be combined with --quick or --draw: leave those out, and draw later")
     parts = choose_parts(figure, claim, table)

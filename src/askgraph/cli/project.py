@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +20,10 @@ from askgraph.cli.options import (
     split_names,
     user_name,
 )
-from askgraph.errors import CONTROLS, FileError, SettingError, without_controls
+from askgraph.cli.printing import print_json, print_table
+from askgraph.errors import FileError, SettingError
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 TableArgument = Annotated[
     Path | None,
@@ -76,6 +73,9 @@ def init(
     ] = 8,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.", min=0)] = 0,
     suggestions: SuggestionsOption = None,
+    find: Annotated[
+        str | None, typer.Option(help="A class to find all items of: questions are those most likely in it.")
+    ] = None,
 ) -> None:
     """Make a project from a table or a graph.
 
@@ -90,6 +90,8 @@ def init(
     askgraph init photos.csv --vectors embeddings.npy
 
     askgraph init photos/ --label folder
+
+    askgraph init papers.csv --text abstract --classes "relevant,irrelevant" --find relevant
 
     askgraph init papers.csv --graph citations.csv --label topic
 
@@ -107,7 +109,12 @@ def init(
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)
-    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
+    names = [*(split_names(classes) or ())]
+    names += [find] if find and classes and find not in names else []
+    Project.create(path, source, names, images, settings, seed, overlap, suggestions or ())
+    if find is not None:
+        with Project.open(path, write=True) as project:
+            project.find(find)
     with Project.open(path) as project:
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
@@ -135,7 +142,7 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
             "serving": bool(WriterLock(path).server()),
         }
     if json:
-        _print_json(said)
+        print_json(said)
     else:
         _print_status(said)
 
@@ -158,11 +165,11 @@ def ask(
         rows = [{"id": item.id, **dict.fromkeys(opened.about["fields"]), **item.fields} for item in items]
         reason = opened.finished
     if json:
-        _print_json({"items": rows, "finished": None if rows else reason})
+        print_json({"items": rows, "finished": None if rows else reason})
     elif not rows:
         say(reason)
     else:
-        _print_table(rows)
+        print_table(rows)
 
 
 @app.command()
@@ -170,7 +177,10 @@ def tell(
     id: Annotated[str | None, typer.Argument(help="The item.")] = None,
     label: Annotated[str | None, typer.Argument(help="Its label.")] = None,
     file: Annotated[
-        Path | None, typer.Option(help="A table with the columns id and label, to save many at once.")
+        Path | None,
+        typer.Option(
+            help="A table with the columns id and label, or JSON of Label Studio or Argilla, to save many at once."
+        ),
     ] = None,
     project: ProjectOption = None,
     who: WhoOption = None,
@@ -185,6 +195,9 @@ def tell(
     """
     if (file is None) == (id is None or label is None):
         raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
+    if file is not None and file.suffix.casefold() == ".json":
+        _save_annotations(project, file)
+        return
     said = [(id or "", label or "")] if file is None else _read_labels(file)
     _save(project, who, [(item, "label", name) for item, name in said])
 
@@ -201,6 +214,69 @@ def relabel(
     Example: askgraph relabel 17 virginica
     """
     _save(project, who, [(id, "label", label)])
+
+
+@app.command()
+def add(
+    table: Annotated[
+        Path | None, typer.Argument(help="A table with new rows, or the folder of pictures that has new ones.")
+    ] = None,
+    graph: GraphOption = None,
+    vectors: Annotated[
+        str | None, typer.Option(help="The vectors of the new rows, where items are compared by vectors of a file.")
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """Bring new rows into a project, also while people label; they are joined to all items as these are joined.
+
+    Rows whose id is there already are left out. New columns are, too; answers stay as they are.
+
+    Example: askgraph add more.csv
+    """
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.growing import discard, prepare_addition
+    from askgraph.workbench.project import Project
+
+    path = find_project(project)
+    with Project.open(path) as opened:
+        addition = prepare_addition(opened, table, graph or (), vectors)
+    try:
+        with open_writer(path) as writer:
+            added = writer.add(addition.path)
+    finally:
+        discard(addition.path)
+    known = f"; {addition.known:,} were there already" if addition.known else ""
+    say(f"{path}: {added:,} item{'s' * (added != 1)} more{known}")
+    for note in addition.notes:
+        say(f"  {note}")
+
+
+@app.command()
+def remove(
+    ids: Annotated[list[str], typer.Argument(help="The items.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
+    project: ProjectOption = None,
+) -> None:
+    """Delete items for good: from the items, and every answer to them from the log, which no other command does.
+
+    Example: askgraph remove 17 --yes
+    """
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
+
+    path = find_project(project)
+    with Project.open(path) as opened:
+        opened.check([(id, "invalid", None) for id in ids])
+    if not yes:
+        typer.confirm(f"Delete {len(ids)} item{'s' * (len(ids) != 1)} and all answers to them, for good?", abort=True)
+    with open_writer(path) as writer:
+        gone = writer.remove(ids)
+    what = f"{gone.items} item{'s' * (gone.items != 1)} and {gone.lines} line{'s' * (gone.lines != 1)} of the log"
+    say(f"{path}: {what} deleted for good")
+    if gone.elsewhere:
+        say(
+            f"copies from before still hold them, beside the project: {', '.join(gone.elsewhere)}; delete those too if you must"
+        )
 
 
 @app.command()
@@ -223,26 +299,37 @@ def suggest(
 
 
 @app.command()
-def review(
-    n: Annotated[int, typer.Option("-n", help="Number of suggestions.", min=1)] = 20,
+def find(
+    name: Annotated[
+        str | None, typer.Argument(help="The class to find all items of; leave it out to see how far it is.")
+    ] = None,
+    stop: Annotated[bool, typer.Option("--stop", help="Ask for items of every class again.")] = False,
     project: ProjectOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the suggestions of models that are most likely wrong, by labels and by the graph; look at these first.
+    """Find all items of a class: questions are the items most likely in it, and it says how many are left.
 
-    Example: askgraph review -n 50
+    Examples:
+
+    askgraph find relevant
+
+    askgraph find
     """
     from askgraph.workbench.project import Project
-    from askgraph.workbench.report import suspect_suggestions
 
-    with Project.open(find_project(project)) as opened:
-        rows, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.sources]
+    path = find_project(project)
+    if name is not None or stop:
+        with Project.open(path, write=True) as opened:
+            opened.find(None if stop else name)
+    with Project.open(path) as opened:
+        sought = opened.sought
+        left = None if sought is None else opened.learner.left_to_find(sought)
     if json:
-        _print_json(rows)
-    elif rows:
-        _print_table([{**row, "chance": f"{row['chance']:.2f}"} for row in rows])
+        print_json({"class": sought, **(left._asdict() if left else {})})
+    elif left is None:
+        say("no class is sought: items of every class are asked for; askgraph find NAME seeks one")
     else:
-        say("\n".join(lines) or "there are no suggestions; add some with askgraph suggest FILE")
+        say(f"{sought}: {left}")
 
 
 @app.command()
@@ -280,7 +367,7 @@ def history(
     n: Annotated[int, typer.Option("-n", help="Number of answers, the newest first.", min=1)] = 20,
     json: JsonOption = False,
 ) -> None:
-    """Show who answered what and when; no answer is ever deleted.
+    """Show who answered what and when; only askgraph remove deletes answers, with their item.
 
     Example: askgraph history -n 50
     """
@@ -290,10 +377,10 @@ def history(
     with Project.open(find_project(project)) as opened:
         rows = lines(opened, n)
     if json:
-        _print_json(rows)
+        print_json(rows)
     else:
         columns = ("seq", "at", "who", "item", "kind", "label", "undone")
-        _print_table([{name: row[name] for name in columns} for row in rows])
+        print_table([{name: row[name] for name in columns} for row in rows])
 
 
 @app.command()
@@ -303,60 +390,128 @@ def predict(
     ),
     project: ProjectOption = None,
 ) -> None:
-    """Write the label of every item, given or predicted, with the probability of each class, the variance and who labeled it.
+    """Write your table with a label for every item, given or predicted, how likely it is, and where it comes from.
+
+    A paragraph that says how the items were labeled goes into a .md file beside it.
 
     Example: askgraph predict -o labels.csv
     """
+    from askgraph.workbench.datasheet import write_how_labeled
     from askgraph.workbench.export import prediction_rows, write_rows
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project)) as opened:
         write_rows(output, prediction_rows(opened))
         labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
+        how = write_how_labeled(opened, output)
     if classes:
         say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
         say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
+    say(f"How they were labeled, in words for a paper: {how}")
 
 
 @app.command()
 def export(
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A .csv, .jsonl or .parquet file, or .json for Label Studio.")
-    ] = Path("answers.csv"),
+        Path | None,
+        typer.Option("-o", "--output", help="The file, or the folder for folders [default: answers.csv, or by --for]."),
+    ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or folders (of pictures, one per class).",
+        ),
+    ] = None,
+    answered: Annotated[
+        bool, typer.Option("--answered", help="Only items whose label was given, without predictions.")
+    ] = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write the answers of all people with the fields of the items; a .json file is for Label Studio, with predictions too.
+    """Write the answers of all people with the fields of the items, or a file for another tool.
+
+    Without --for, a .json file is for Label Studio and a .ris file for reference managers; other files hold the answers.
 
     Examples:
 
     askgraph export -o answers.csv
 
     askgraph export -o tasks.json
+
+    askgraph export --for fasttext -o train.txt
     """
-    from askgraph.workbench.export import answer_rows, label_studio_tasks, write_rows
+    from askgraph.workbench.exchange import FORMATS, write_folders
     from askgraph.workbench.project import Project
 
+    by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
+    wanted = tool or by_suffix
+    if wanted not in (*FORMATS, "folders"):
+        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders'])}")
     with Project.open(find_project(project)) as opened:
-        rows = label_studio_tasks(opened) if output.suffix.casefold() == ".json" else answer_rows(opened)
-        write_rows(output, rows)
-        standing = sum(opened.answers.people.values())
-    say(f"{standing:,} answer{'s' * (standing != 1)} in {output}")
+        if wanted == "folders":
+            say(write_folders(opened, output or Path("labeled"), answered))
+            return
+        path = output or Path(FORMATS[wanted].name)
+        FORMATS[wanted].write(opened, path, answered)
+        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.n_items
+    if wanted in ("answers", "labelstudio", "argilla"):
+        say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
+    else:
+        say(f"{labels if answered else items:,} items in {path}")
 
 
 @app.command()
-def doctor(project: ProjectOption = None, json: JsonOption = False) -> None:
-    """Check the file and the graph, and advise what to improve.
+def doctor(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A project, a table or a graph; an edge list without a header goes with --graph."),
+    ] = None,
+    graph: GraphOption = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Columns of text to compare items by, separated by commas.")] = None,
+    vectors: VectorsOption = None,
+    scale: ScaleOption = None,
+    id: Annotated[str | None, typer.Option(help="The column of ids.")] = None,
+    label: Annotated[str | None, typer.Option(help="The column of labels; an empty cell means none.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="A table of labels there are: id (or node) and label.")] = None,
+    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
+    project: ProjectOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say whether a table or a graph suits, which settings, how fast and what to expect; or check a project.
 
-    Example: askgraph doctor
+    Examples:
+
+    askgraph doctor flowers.csv --label species
+
+    askgraph doctor citations.csv --labels topics.csv
+
+    askgraph doctor items.ask
     """
+    if graph or (file is not None and file.suffix != ".ask"):
+        from askgraph.workbench.items import Source
+        from askgraph.workbench.suitability import examine, is_graph_file
+
+        table, graphs = (None, [file]) if file is not None and not graph and is_graph_file(file) else (file, graph)
+        columns = (id, split_names(features), split_names(text), None, None, label, neighbors, vectors, scale)
+        known = None if labels is None else dict(_read_labels(labels))
+        judged = examine(Source(table, graphs, *columns), known)
+        print_json(judged.as_dict()) if json else say("\n".join(judged.lines()))
+        return
+    _check_project(find_project(file or project), json)
+
+
+def _check_project(path: Path, json: bool) -> None:
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import checkup
 
-    with Project.open(find_project(project)) as opened:
+    with Project.open(path) as opened:
         found = checkup(opened)
     if json:
-        _print_json(found)
+        print_json(found)
     else:
         for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"])):
             say(line)
@@ -445,6 +600,23 @@ def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
 
 
+def _save_annotations(project: Path | None, file: Path) -> None:
+    """Save what people answered in Label Studio or Argilla, each under their own name."""
+    from askgraph.io.annotations import read_annotated
+    from askgraph.workbench.client import open_writer
+
+    found = read_annotated(file)
+    by_name: dict[str, list[Any]] = {}
+    for one in found.answers:
+        kind = "label" if one.label is not None else "cannot"
+        by_name.setdefault(one.who, []).append((str(found.rows[one.row].get("id", one.row + 1)), kind, one.label))
+    if not by_name:
+        raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
+    with open_writer(find_project(project)) as writer:
+        saved = {name: writer.say(name, said) for name, said in by_name.items()}
+    say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")
+
+
 def _read_labels(file: Path) -> list[tuple[str, str]]:
     """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
     from askgraph.io.readers import has_columns
@@ -452,49 +624,32 @@ def _read_labels(file: Path) -> list[tuple[str, str]]:
     from askgraph.workbench.items import read_columns
 
     table = read_columns(file)
-    has_columns(file, table.header, "id", "label")
-    pairs = zip(table.cells("id"), table.cells("label"), strict=True)
+    items = "node" if "node" in table.header and "id" not in table.header else "id"
+    has_columns(file, table.header, items, "label")
+    pairs = zip(table.cells(items), table.cells("label"), strict=True)
     said = [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
     if file.suffix.casefold() != ".csv":
         return said
     return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
 
 
-def _print_json(value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    print(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def _print_table(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = Table()
-    for name in names:
-        table.add_column(Text(without_controls(name)))  # Text, because data may look like rich's markup
-    for row in rows:
-        table.add_row(*(Text("" if row.get(name) is None else without_controls(str(row[name]))) for name in names))
-    wide = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", "160"))
-    Console(width=wide).print(table)
-
-
 def _print_status(said: dict[str, Any]) -> None:
     say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled, {said['aside']:,} set aside")
     if said["classes"]:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
-        _print_table(rows)
+        print_table(rows)
     if error := said["error"]:
         audited = f", {error['audited']} audited" if error["audited"] else ""
         say(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")
     if checks := said["checks"]:
         say(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
+    if sought := said["find"]:
+        about = f"about {sought['value']:,.0f} left ({sought['low']:,} to {sought['high']:,})"
+        say(f"finding all of {sought['class']!r}: {sought['found']:,} found, {about}")
     if needed := said["needed"]:
         say(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
     for line in (said["stop"], *said["advice"]):
         if line:
             say(line)
-    say(f"engine: {said['engine']}; questions by {said['sampler']}, read by {said['readout']}")
     if said["serving"]:
         say("a server has it open")

@@ -25,9 +25,9 @@ from askgraph.cli.options import (
     user_name,
 )
 from askgraph.cli.project import init
-from askgraph.errors import SettingError
+from askgraph.errors import FileError, SettingError
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 HostOption = Annotated[str, typer.Option(help="The address to listen on; any other than 127.0.0.1 needs a password.")]
 PasswordOption = Annotated[
@@ -39,6 +39,39 @@ NamesOption = Annotated[
 LeaseOption = Annotated[
     float, typer.Option(help="Seconds until an item that somebody left unanswered is offered to others.", min=1)
 ]
+
+
+@app.command()
+def start(
+    folder: Annotated[Path, typer.Argument(help="The folder that projects are made in.")] = Path(),
+    port: PortOption = None,
+    who: WhoOption = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Begin in the browser: drop a table, pictures or an edge list on a page, choose columns, and label.
+
+    Everything stays on this machine: files come to the folder where you are, and nobody else can reach the page.
+
+    Example: askgraph start
+    """
+    from askgraph.web.serve import serve as run
+    from askgraph.web.start import begin_here
+
+    if not folder.is_dir():
+        raise FileError(f"{folder}: no such folder; name one that is there, or leave it out")
+    with ExitStack() as until_the_end:
+
+        def ready(url: str) -> None:
+            print(f"The page is at {url}&{urlencode({'who': who or user_name()})}\nStop with Ctrl-C.", flush=True)
+            if browser:
+                _open_page(url, who or user_name(), until_the_end)
+
+        made = begin_here(folder, port, ready)
+        if made is None:
+            return
+        path, number, token = made
+        print(f"The project is {path}; next time: askgraph label {path.name}", flush=True)
+        run(path, port=number, token=token, ready=lambda _: None)
 
 
 @app.command()

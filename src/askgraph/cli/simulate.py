@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askgraph.cli.options import WorkersOption, split_names
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.support.progress import bar
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from askgraph.simulate.runs import Record
     from askgraph.simulate.sharded import ShardedProblem
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 LEVELS = (0.80, 0.90, 0.95)  # accuracies of the table: labels needed to reach each
 SAMPLERS = "influence,tv,random"
 
@@ -49,8 +49,11 @@ def demo(
             records.append(record)
             tick()
     _print_table(records)
-    learning_curves(records, output, "1,797 handwritten digits")
-    print(f"The curve is in {output}. On your own data: askgraph simulate --help")
+    try:
+        learning_curves(records, output, "1,797 handwritten digits")
+        print(f"The curve is in {output}. On your own data: askgraph simulate --help")
+    except MissingExtraError as error:
+        print(f"The curve is not drawn: {error}. On your own data: askgraph simulate --help")
 
 
 @app.command()

@@ -1,0 +1,323 @@
+"""The commands of a team: classes, guidelines, review, and how far people agree."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_project, say, split_names, user_name
+from askgraph.cli.printing import print_json, print_table
+from askgraph.errors import FileError
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+classes = typer.Typer(add_completion=False, rich_markup_mode=None)
+app.add_typer(classes, name="classes")
+
+ClassArgument = Annotated[str, typer.Argument(metavar="CLASS", help="The class.")]
+
+
+@classes.callback(invoke_without_command=True)
+def show_classes(context: typer.Context, project: ProjectOption = None, json: JsonOption = False) -> None:
+    """Show the classes with their keys, labels and descriptions; rename, merge, describe, order them, give them keys.
+
+    Every change is a line in the log, and can be taken back.
+
+    Examples:
+
+    askgraph classes
+
+    askgraph classes merge Sprots Sports
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import classes as report
+
+    with Project.open(find_project(project)) as opened:
+        rows = report(opened)
+    if json:
+        print_json(rows)
+    elif not rows:
+        say("no classes yet: the first answer makes one, or askgraph classes add NAME")
+    else:
+        columns = {"class": "name", "key": "key", "labels": "count", "description": "description"}
+        print_table([{title: row[name] for title, name in columns.items()} for row in rows])
+
+
+@classes.command()
+def rename(
+    name: ClassArgument,
+    to: Annotated[str, typer.Argument(help="Its new name.")],
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Give a class another name; all its labels follow.
+
+    Example: askgraph classes rename Sprots Sports
+    """
+    _change(project, who, "rename", name, to)
+    say(f"{name} is called {to} now")
+
+
+@classes.command()
+def merge(
+    name: ClassArgument,
+    into: Annotated[str, typer.Argument(help="The class that takes its labels.")],
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Make one class of two: all labels of the first count for the second.
+
+    Example: askgraph classes merge Sprots Sports
+    """
+    _change(project, who, "merge", name, into)
+    say(f"{name} is part of {into} now")
+
+
+@classes.command()
+def describe(
+    name: ClassArgument,
+    sentence: Annotated[str, typer.Argument(help="One sentence, shown at the button of the class.")],
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Say in a sentence what belongs to a class.
+
+    Example: askgraph classes describe Sports "Matches, athletes and clubs; not the business of clubs."
+    """
+    _change(project, who, "describe", name, sentence)
+    say(f"{name}: {sentence}")
+
+
+@classes.command()
+def key(
+    name: ClassArgument,
+    key: Annotated[str, typer.Argument(help='A digit or letter that the page does not use itself; "" for none.')],
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Give a class a key; the class that had it gets another one.
+
+    Example: askgraph classes key Sports o
+    """
+    _change(project, who, "key", name, key)
+    say(f"{name}: key {key or 'as it comes'}")
+
+
+@classes.command()
+def order(
+    names: Annotated[str, typer.Argument(help="All classes, separated by commas, in the order wanted.")],
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Put the classes in an order, for buttons, keys and tables.
+
+    Example: askgraph classes order Sports,Business
+    """
+    _change(project, who, "order", None, json_module.dumps(split_names(names)))
+    say(f"classes: {', '.join(split_names(names) or [])}")
+
+
+@classes.command()
+def add(name: ClassArgument, project: ProjectOption = None, who: WhoOption = None) -> None:
+    """Declare a class before its first label.
+
+    Example: askgraph classes add Science
+    """
+    _change(project, who, "add", name, None)
+    say(f"{name} is a class now")
+
+
+@classes.command()
+def undo(
+    number: Annotated[
+        int | None, typer.Argument(help="The change, by its number in the history [default: your last one].")
+    ] = None,
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Take back a change of the classes; it stays in the history.
+
+    Example: askgraph classes undo
+    """
+    from askgraph.workbench.client import open_writer
+
+    with open_writer(find_project(project)) as writer:
+        undone = writer.undo_change(who or user_name(), number)
+    say(f"taken back: {undone}" if undone else "there is nothing to take back")
+
+
+@classes.command()
+def history(project: ProjectOption = None, json: JsonOption = False) -> None:
+    """Show who changed which class and when.
+
+    Example: askgraph classes history
+    """
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import class_changes
+
+    with Project.open(find_project(project)) as opened:
+        rows = class_changes(opened)
+    if json:
+        print_json(rows)
+    elif rows:
+        columns = {"number": "seq", "at": "at", "who": "who", "change": "what", "undone": "undone"}
+        print_table([{title: row[name] for title, name in columns.items()} for row in rows])
+    else:
+        say("no class was changed yet")
+
+
+@app.command()
+def guidelines(
+    file: Annotated[Path | None, typer.Argument(help="A Markdown file, which becomes the next version.")] = None,
+    version: Annotated[int | None, typer.Option(help="Print this version instead of the last.", min=1)] = None,
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Print the guidelines that the page shows, or replace them by a Markdown file; versions before stay in the log.
+
+    Examples:
+
+    askgraph guidelines rules.md
+
+    askgraph guidelines
+    """
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
+
+    if file is not None:
+        text = _read_text(file)
+        with open_writer(find_project(project)) as writer:
+            saved = writer.write_guidelines(who or user_name(), text)
+        say(f"saved: version {saved} of the guidelines")
+        return
+    with Project.open(find_project(project)) as opened:
+        versions = opened.answers.guidelines
+    if version is not None and version > len(versions):
+        raise FileError(f"no version {version} of the guidelines; there are {len(versions)}")
+    if versions:
+        say((versions[(version or len(versions)) - 1].value or "").rstrip())
+    else:
+        say("no guidelines yet; write them as Markdown, and save them with: askgraph guidelines FILE")
+
+
+@app.command()
+def review(
+    n: Annotated[int, typer.Option("-n", help="Number of items, and of suggestions.", min=1)] = 20,
+    project: ProjectOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what is worth a second look: disagreements, labels and suggestions that look wrong, "cannot tell", least sure.
+
+    On the page, the view Review goes through the same items with keys.
+
+    Example: askgraph review -n 50
+    """
+    import numpy as np
+
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import least_sure, suspect_suggestions, suspects
+    from askgraph.workbench.report import review as queue
+
+    with Project.open(find_project(project)) as opened:
+        found = opened.predictions()
+        open_ = np.array([opened.open_at(place) for place in range(opened.n_items)], dtype=bool)
+        rows = queue(opened, suspects(opened), least_sure(found, open_, n))[:n]
+        guesses, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.sources]
+    if json:
+        print_json({"items": rows, "suggestions": guesses})
+        return
+    if rows:
+        print_table([_reviewed(row) for row in rows])
+    else:
+        say("nothing is worth a second look yet")
+    if guesses:
+        print_table([{**row, "chance": f"{row['chance']:.2f}"} for row in guesses])
+    elif lines:
+        say("\n".join(lines))
+
+
+@app.command()
+def people(project: ProjectOption = None, json: JsonOption = False) -> None:
+    """Show how far people agree, and how often each of them errs, by class; this is never on the page.
+
+    Example: askgraph people
+    """
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import agreement, care
+
+    with Project.open(find_project(project)) as opened:
+        agreed, cared = agreement(opened), care(opened)
+    if json:
+        print_json({"agreement": agreed, "people": cared})
+        return
+    if not cared:
+        say("nobody has answered yet")
+        return
+    print_table([_careful(row) for row in cared])
+    say("errs: estimated from items that several people labeled and from spot checks; 5 % before there are any")
+    if agreed["alpha"] is None:
+        say("agreement: no item was labeled by two people yet; askgraph init --overlap 2 asks for that")
+        return
+    say(f"agreement of all: Krippendorff's alpha {_range(agreed['alpha'])}")
+    print_table([{"class": one["class"], "alpha": _range(one["alpha"])} for one in agreed["classes"]])
+    print_table(
+        [{"people": " and ".join(one["people"]), "Cohen's kappa": _range(one["kappa"])} for one in agreed["pairs"]]
+    )
+
+
+WHY = {
+    "disagree": "people disagree",
+    "suspect": "other labels contradict",
+    "cannot": "somebody could not tell",
+    "unsure": "least sure",
+}
+
+
+def _reviewed(row: dict[str, Any]) -> dict[str, Any]:
+    said = ", ".join(f"{one['who']}: {one['label'] or one['kind']}" for one in row["answers"])
+    return {
+        "item": row["item"],
+        "why": WHY[row["why"]],
+        "answers": said,
+        "rather": row["instead"],
+        "title": row["title"],
+    }
+
+
+def _careful(row: dict[str, Any]) -> dict[str, Any]:
+    by_class = {f"of {name}": f"{share:.0%}" for name, share in row["classes"].items()}
+    return {
+        "person": row["who"],
+        "answers": row["answers"],
+        "compared": row["compared"],
+        "errs": f"{row['errs']:.0%} ({row['low']:.0%} to {row['high']:.0%})",
+        **by_class,
+    }
+
+
+def _range(found: dict[str, Any] | None) -> str:
+    from askgraph.support.wording import counted
+
+    if found is None:
+        return "–"
+    return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f}, {counted(found['items'], 'item')})"
+
+
+def _change(project: Path | None, who: str | None, kind: Any, name: str | None, value: str | None) -> None:
+    from askgraph.workbench.client import open_writer
+
+    with open_writer(find_project(project)) as writer:
+        writer.change(who or user_name(), kind, name, value)
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FileError(f"{file}: cannot be read ({error.strerror}); name a Markdown file") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{file}: is not text in UTF-8; save it as such, and try again") from None
