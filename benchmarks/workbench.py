@@ -36,6 +36,7 @@ CROWDS = (
     ((50, 12, 2.0, 3_000), (200, 4, 5.0, 20_000)) if not SMOKE else ((5, 2, 0.0, 300),)
 )  # people, answers, thought, items
 STOPPED_ANSWERS = 10_000 if not SMOKE else 20
+STRANGER = "127.0.0.2"  # Linux answers on all of 127.0.0.0/8
 HOSTILE, OPEN_FILES = (2_000, 1_024) if not SMOKE else (100, 128)
 ROUTES = (
     "/",
@@ -302,7 +303,10 @@ def hostile(_: argparse.Namespace) -> None:
 
 
 def besiege(running: Running, stop: threading.Event, tried: list[int]) -> None:
-    """Keep many connections open that send half a header, a body without end, nothing, or a wrong token; open lost ones again."""
+    """Keep many connections open that send half a header, a body without end, nothing, or a wrong token; open lost ones again.
+
+    They come from an address of their own: whoever shares an address with them may lose a connection before its first request.
+    """
     host, port = running.base.removeprefix("http://").split(":")
     post = b"POST /enter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
     guess = b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer guess\r\n\r\n"
@@ -311,7 +315,7 @@ def besiege(running: Running, stop: threading.Event, tried: list[int]) -> None:
         lost = list(range(HOSTILE))
         while not stop.is_set():
             for k in lost:
-                one = socket.create_connection((host, int(port)), timeout=60)
+                one = socket.create_connection((host, int(port)), timeout=60, source_address=(STRANGER, 0))
                 one.sendall(kinds[k % len(kinds)])
                 one.setblocking(False)
                 chosen.register(one, selectors.EVENT_READ, k)
