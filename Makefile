@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick coverage test-lowest test-petsc test-embed lint lint-page wheel clean
+.PHONY: run test quick coverage test-lowest test-python test-petsc test-embed test-clients test-notebook lint lint-page docs wheel release clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
@@ -23,20 +23,31 @@ coverage: $(VENV)/tested
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (server or browser or mpi or gpu or data)" --cov --cov-report= $(PYTEST)
 	$(BIN)/python .ci/coverage_by_package.py
 
+# The core of the suite on another Python, in an environment of its own: make test-python PYTHON=python3.13
+PYTHON_VENV = .venv-$(notdir $(PYTHON))
+
+test-python: $(PYTHON_VENV)/tested
+	$(PYTHON_VENV)/bin/python -m pytest $(CORE:%=tests/%) $(PYTEST)
+
+$(PYTHON_VENV)/tested: pyproject.toml
+	$(PYTHON) -m venv $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/python -m pip install --quiet -e ".[networkx,tables]" httpx hypothesis pandas polars pytest pytest-xdist schemathesis
+	touch $@
+
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old
 # libraries warn of newer ones, so here a warning is not an error.
 LOWEST_VENV ?= .venv-lowest
-LOWEST = cli end_to_end/test_cli.py end_to_end/test_web.py graph/test_graph.py io/test_readers.py laws/test_laws.py learner/test_diagnostics.py \
+CORE = cli end_to_end/test_cli.py end_to_end/test_web.py graph/test_graph.py io/test_readers.py laws/test_laws.py learner/test_diagnostics.py \
   learner/test_learner.py test_estimator.py workbench/test_project.py
 
 test-lowest: $(LOWEST_VENV)/tested
-	$(LOWEST_VENV)/bin/python -m pytest -W default $(LOWEST:%=tests/%)
+	$(LOWEST_VENV)/bin/python -m pytest -W default $(CORE:%=tests/%)
 
 $(LOWEST_VENV)/tested: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST_VENV)
 	$(PYTHON) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; extras = p['optional-dependencies']; \
-	  print('\n'.join(x.replace('>=', '==') for x in p['dependencies'] + extras['networkx'] + extras['tables']))" > $(LOWEST_VENV)/lowest.txt
-	$(LOWEST_VENV)/bin/python -m pip install --quiet -e ".[networkx,tables]" -c $(LOWEST_VENV)/lowest.txt httpx hypothesis "pandas<3" polars pytest schemathesis
+	  print('\n'.join(x.replace('>=', '==') for x in p['dependencies'] + extras['networkx'] + extras['plot'] + extras['tables']))" > $(LOWEST_VENV)/lowest.txt
+	$(LOWEST_VENV)/bin/python -m pip install --quiet -e ".[networkx,plot,tables]" -c $(LOWEST_VENV)/lowest.txt httpx hypothesis "pandas<3" polars pytest schemathesis
 	touch $@
 
 # The engine over MPI, with Debian's petsc4py (built for its own Python and numpy 1) in an environment of its own; where
@@ -56,7 +67,7 @@ $(PETSC_VENV)/tested: pyproject.toml
 	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
 	/usr/bin/python3 -m venv $(PETSC_VENV)
 	ln -sfn $(DEBIAN_PETSC) $(DEBIAN_MPI) $(PETSC_VENV)/lib/python3*/site-packages/
-	$(PETSC_VENV)/bin/python -m pip install --quiet -e . "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
+	$(PETSC_VENV)/bin/python -m pip install --quiet -e ".[plot]" "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
 	touch $@
 
 # Models of sentence-transformers and transformers, tiny ones that the tests make: in an environment of its own, for torch is large.
@@ -68,6 +79,26 @@ test-embed: $(EMBED_VENV)/tested
 $(EMBED_VENV)/tested: pyproject.toml
 	$(PYTHON) -m venv $(EMBED_VENV)
 	$(EMBED_VENV)/bin/python -m pip install --quiet -e ".[embed]" pytest
+	touch $@
+
+# Beside the libraries of docs/clients.md, in an environment of its own, for they are large. The template of tests of scikit-activeml
+# is in its wheels up to 0.6.0.
+CLIENTS_VENV ?= .venv-clients
+
+test-clients: $(CLIENTS_VENV)/tested
+	ASKGRAPH_CLIENTS=required $(CLIENTS_VENV)/bin/python -m pytest tests/clients $(PYTEST)
+	$(CLIENTS_VENV)/bin/python -m pytest -W default tests/house/test_docs.py -k clients.md
+	$(CLIENTS_VENV)/bin/python -m pytest tests/house/test_benchmarks.py -k activeml
+
+# The labeling card in JupyterLab, in a real browser: needs chromium.
+test-notebook: $(CLIENTS_VENV)/tested
+	ASKGRAPH_NOTEBOOK=required $(CLIENTS_VENV)/bin/python -m pytest tests/end_to_end/test_notebook.py $(PYTEST)
+
+$(CLIENTS_VENV)/tested: pyproject.toml
+	$(PYTHON) -m venv $(CLIENTS_VENV)
+	$(CLIENTS_VENV)/bin/python -m pip install --quiet -e ".[test-clients]"
+	$(CLIENTS_VENV)/bin/python -m pip download --quiet --no-deps --only-binary :all: -d $(CLIENTS_VENV)/template scikit-activeml==0.6.0
+	cd $(CLIENTS_VENV)/template && ../bin/python -m zipfile -e scikit_activeml-*.whl . && cp -r skactiveml/tests ../lib/python3*/site-packages/skactiveml/
 	touch $@
 
 lint: $(VENV)/tested
@@ -86,6 +117,18 @@ $(PAGE_TOOLS): tools/page/package-lock.json
 	cd tools/page && npm ci --silent
 	touch $@
 
+# The site, in docs/_build/html: a warning is an error, links and anchors within it are checked, and nothing is fetched.
+DOCS_VENV ?= .venv-docs
+
+docs: $(DOCS_VENV)/installed
+	rm -rf docs/api docs/gallery
+	$(DOCS_VENV)/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+$(DOCS_VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet -e ".[docs,networkx,tables]"
+	touch $@
+
 # The wheel, built and installed where nothing else is, runs the demo.
 wheel: $(VENV)/tested
 	rm -rf build dist
@@ -94,12 +137,30 @@ wheel: $(VENV)/tested
 	build/clean/bin/python -m pip install --quiet dist/*.whl
 	cd build && clean/bin/askgraph demo -o demo.png
 
+# What goes to a registry: both archives, checked by twine, the quick tests of the source archive run from where it is unpacked,
+# the types of the public names, and the conda recipe read by rattler-build.
+RELEASE_VENV ?= .venv-release
+
+release: $(RELEASE_VENV)/installed
+	rm -rf build/release
+	$(RELEASE_VENV)/bin/python -m build -o build/release .
+	$(RELEASE_VENV)/bin/python -m twine check --strict build/release/*
+	$(RELEASE_VENV)/bin/python conda/check_recipe.py
+	mkdir build/release/unpacked && tar -xzf build/release/*.tar.gz -C build/release/unpacked --strip-components 1
+	cd build/release/unpacked && PYTHONPATH=src $(CURDIR)/$(RELEASE_VENV)/bin/python -m pytest -m $(QUICK) -p no:cacheprovider
+	. $(RELEASE_VENV)/bin/activate && pyright --verifytypes askgraph --ignoreexternal
+
+$(RELEASE_VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install --quiet -e ".[test]" py-rattler-build pyright twine
+	touch $@
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'askgraph needs Python 3.11 or newer; name one: make PYTHON=python3.12 ...')"
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e .
+	$(BIN)/python -m pip install --quiet -e ".[plot]"
 	touch $@
 
 $(VENV)/tested: $(VENV)/bin/python pyproject.toml
@@ -107,4 +168,4 @@ $(VENV)/tested: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/installed
 
 clean:
-	rm -rf tools/page/node_modules $(VENV) $(LOWEST_VENV) $(PETSC_VENV) $(EMBED_VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf tools/page/node_modules $(VENV) $(LOWEST_VENV) $(PETSC_VENV) $(EMBED_VENV) $(CLIENTS_VENV) $(DOCS_VENV) $(RELEASE_VENV) .venv-python* docs/_build docs/api docs/gallery build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,9 +1,9 @@
-"""Write what follows from the source: docs/equations.md, and the table of packages in docs/architecture.md.
+"""Write what follows from the source: docs/equations.md, docs/commands.md, and the table of packages in docs/architecture.md.
 
     python docs/make_pages.py
 
 Equations are found in the docstrings and comments of src and tests: a number in parentheses there, such as (24), is an equation of
-the paper. The sentence of each package is the first line of its ``__init__.py``.
+the paper. The sentence of each package is the first line of its ``__init__.py``. Commands are described as their help does.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUATIONS_PAGE, ARCHITECTURE_PAGE = ROOT / "docs" / "equations.md", ROOT / "docs" / "architecture.md"
+COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 TABLE = re.compile(r"(?<=\| package \| what belongs there \|\n\|---\|---\|\n)(\| `(\w+)` \|.*\n)+")
 PLAIN = ("src/askgraph/paper/", "tests/helpers/")  # the same formulas written without shortcuts, to compare with
 CITATION = re.compile(r"(?<![\w)\]}])\((\d{1,2})\)(?:[–-]\((\d{1,2})\))?")
@@ -73,6 +74,15 @@ the paper compare with. An equation without a function is a step of a derivation
 
 | | equation | computed by | written plainly | shown by |
 |---|---|---|---|---|
+"""
+
+COMMANDS_HEAD = """# Commands
+
+`askgraph --help` lists the commands, `askgraph COMMAND --help` says the same as this page. `askgraph --install-completion` makes
+the Tab key complete commands, options and files in bash, zsh, fish and PowerShell.
+
+`python docs/make_pages.py` writes this page from the source; a test compares the two.
+
 """
 
 
@@ -182,7 +192,56 @@ def _charter(package: str) -> str:
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
+def commands_page() -> str:
+    """Return the page of commands, in alphabetical order."""
+    import typer
+
+    from askgraph.cli import app
+
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return COMMANDS_HEAD + "\n".join(_command_section(name, commands[name]) for name in sorted(commands))
+
+
+def _command_section(name: str, command: Any) -> str:
+    summary, *rest = [part.strip() for part in (command.callback.__doc__ or "").strip().split("\n\n")]
+    words = [" ".join(part.split()) for part in rest]
+    examples = [
+        word.removeprefix("Example: ") for word in words if word.removeprefix("Example: ").startswith("askgraph ")
+    ]
+    prose = [word for word in words if word.removeprefix("Example: ") not in examples and word != "Examples:"]
+    rows = [_parameter_row(parameter) for parameter in command.params]
+    table = "| | |\n|---|---|\n" + "".join(rows) if rows else ""
+    shown = "```shell\n" + "\n".join(examples) + "\n```\n" if examples else ""
+    return "\n".join(
+        part
+        for part in (f"## {name}\n", f"{' '.join(summary.split())}\n", *(f"{p}\n" for p in prose), shown, table)
+        if part
+    )
+
+
+def _parameter_row(parameter: Any) -> str:
+    flags = [*parameter.opts, *parameter.secondary_opts]
+    name = (
+        ", ".join(f"`{flag}`" for flag in flags)
+        if parameter.param_type_name == "option"
+        else f"`{parameter.name.upper()}`"
+    )
+    default = (
+        ""
+        if parameter.default in (None, False, ()) or callable(parameter.default)
+        else f" Default: `{parameter.default}`."
+    )
+    variable = f" Also as the variable `{parameter.envvar}`." if isinstance(parameter.envvar, str) else ""
+    text = " ".join((getattr(parameter, "help", None) or "").split()).replace("|", "\\|")
+    return f"| {name} | {text}{default}{variable} |\n"
+
+
 if __name__ == "__main__":
-    for path, text in ((EQUATIONS_PAGE, equations_page()), (ARCHITECTURE_PAGE, architecture_page())):
+    pages = (
+        (EQUATIONS_PAGE, equations_page()),
+        (ARCHITECTURE_PAGE, architecture_page()),
+        (COMMANDS_PAGE, commands_page()),
+    )
+    for path, text in pages:
         path.write_text(text)
         print(f"{path.relative_to(ROOT)} is written")

@@ -16,12 +16,15 @@ from tests.helpers.engines import gpu_missing
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 MARKS = {
     "gpu": [pytest.mark.gpu],
+    "page": [pytest.mark.browser, pytest.mark.server],
     "petsc": [pytest.mark.mpi],
     "screenshots": [pytest.mark.browser, pytest.mark.server],
     "workbench": [pytest.mark.server],
 }
 MISSING = {  # benchmark -> why it cannot run here, or None
+    "activeml": lambda: None if find_spec("skactiveml") else "no scikit-activeml here: make test-clients",
     "gpu": gpu_missing,
+    "page": lambda: None if shutil.which("chromium") else "no chromium here",
     "petsc": lambda: None if find_spec("petsc4py") and shutil.which("mpiexec") else "no petsc4py here: make test-petsc",
     "screenshots": lambda: None if shutil.which("chromium") else "no chromium here",
 }

@@ -18,9 +18,10 @@ DISTRIBUTIONS = {
     "cupyx": "cupy-cuda12x",
     "faiss": "faiss-cpu",
     "sentence_transformers": "sentence-transformers",
+    "skactiveml": "scikit-activeml",
     "sklearn": "scikit-learn",
 }
-FOR_DEVELOPERS = ("test", "bench")  # extras that the source itself must not need
+FOR_DEVELOPERS = ("test", "test-clients", "bench", "docs")  # extras that the source itself must not need
 
 
 def names(requirements):

@@ -7,6 +7,7 @@ import doctest
 import graphlib
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 PACKAGES = """
-support linalg graph io distributed spaces priors field utilities layout readouts learner simulate workbench web paper cli
+support linalg graph io distributed spaces priors field utilities layout readouts learner simulate workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
 GROUND = ("errors", "types")  # everybody may use these
 ABOVE_LEARNER = ("why", "estimator", "pools")  # modules of their own, which stand between learner and simulate
@@ -100,3 +101,17 @@ def test_imports_are_light():
 def test_no_module_is_left_out_of_the_package():
     found = {name.removeprefix("askgraph.") for _, name, _ in pkgutil.walk_packages([str(SOURCE)], "askgraph.")}
     assert found == set(MODULES)
+
+
+@pytest.mark.parametrize("script", sorted((SOURCE / "web" / "page").rglob("*.js")), ids=lambda path: path.name)
+def test_words_of_the_page_are_in_its_files_of_words(script):
+    """No other script has a text that begins with a capital and goes on: those are words that nobody could translate."""
+    code = re.sub(r"/\*.*?\*/|//.*", "", script.read_text(), flags=re.DOTALL)
+    found = re.findall(r"""["`][A-Z][a-z]+[ .,:;!?][^"`]*["`]""", code)
+    assert script.parent.name == "words" or found == []
+
+
+def test_a_name_that_is_not_there_has_a_near_one():
+    code = "import askgraph as ag; ag.Leaner"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "Did you mean: 'Learner'?" in found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
+import askgraph as ag
 from askgraph.readouts import READOUTS
 from tests.house.test_house import PACKAGES
 
@@ -67,6 +69,12 @@ def test_equations_and_charters_on_the_pages_are_those_of_the_source():
 
 
 @pytest.mark.slow
+def test_the_page_of_commands_says_what_their_help_says():
+    made = make_pages()
+    assert made.COMMANDS_PAGE.read_text() == made.commands_page(), "run python docs/make_pages.py"
+
+
+@pytest.mark.slow
 def test_every_equation_that_is_computed_is_shown_by_a_test():
     made = make_pages()
     found = list(made.citations())
@@ -97,6 +105,58 @@ def test_every_promise_names_the_tests_that_have_its_number():
         if found := re.match(r"test_promise_(\d+)_", name):
             number = int(found[1])
             assert any(test.startswith(f"test_promise_{number}_") for test in listed[number]), name
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == ag.__all__
+
+
+def public_functions():
+    """Yield every public function and every public method of a public class, with its name."""
+    for name in ag.__all__:
+        value = getattr(ag, name)
+        if inspect.isclass(value):
+            for attribute, method in inspect.getmembers(value, inspect.isroutine):
+                ours = (getattr(method, "__module__", None) or "").startswith("askgraph")
+                if ours and not attribute.startswith("_"):
+                    yield f"{name}.{attribute}", method
+        else:
+            yield name, value
+
+
+INNER = (  # for other parts of the package and for engines: described, without an example each
+    "Consensus.",
+    "Criterion.",
+    "Field.",
+    "Graph.arrays",
+    "Graph.stored",
+    "Project.",
+    "ShardedGraph.",
+)
+SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
+
+
+def lacking(name, function):
+    """Yield what the docstring of a function does not have."""
+    text, signature = inspect.getdoc(function) or "", inspect.signature(function)
+    sections = SECTION.findall(text)
+    wanted = {p for p in signature.parameters if p not in ("self", "cls")}
+    lines = text.partition("Parameters\n---")[2].partition("\n\n")[0].splitlines()
+    heads = [line.partition(" : ")[0] for line in lines if line[:1].strip()]
+    described = {word.strip(" *") for head in heads for word in head.split(",")}
+    yield from (f"{name}: {parameter} is not described" for parameter in sorted(wanted - described))
+    returns = signature.return_annotation not in (None, "None", inspect.Signature.empty) and not text.startswith(
+        "Raise"
+    )
+    if returns and not {"Returns", "Yields"} & set(sections):
+        yield f"{name}: no Returns"
+    if "Examples" not in sections and not name.startswith(INNER):
+        yield f"{name}: no Examples"
+
+
+def test_public_functions_document_parameters_returns_and_an_example():
+    assert [what for name, function in public_functions() for what in lacking(name, function)] == []
 
 
 def test_the_guide_names_every_readout():
