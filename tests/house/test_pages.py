@@ -96,6 +96,7 @@ def test_every_promise_is_cited_by_a_test_and_no_other_number_is():
     texts = [text for path, text in TESTS.items() if path != Path(__file__).resolve()]
     cited = {int(k) for text in texts for found in PROMISE.findall(text) for k in re.findall(r"\d+", found)}
     assert cited == set(promised)
+    assert f"**{len(promised)} promises**" in (ROOT / "README.md").read_text()
 
 
 def test_every_promise_names_the_tests_that_have_its_number():
