@@ -270,8 +270,8 @@ def tried(name: str, call: Callable[[], Any]) -> Tried:
         outcome = "refused" if 0 < len(said) <= MAX_CHARACTERS and said.isprintable() else "message"
         return Tried(name, outcome, said)
     except BaseException as error:
-        if name.startswith(LIKE_SCIKIT_LEARN) and isinstance(error, ValueError | TypeError):
-            return Tried(name, "refused", str(error))  # as scikit-learn's own estimators say it
+        if name.startswith(LIKE_SCIKIT_LEARN) and isinstance(error, ValueError | TypeError | OverflowError | Warning):
+            return Tried(name, "refused", str(error))  # as scikit-learn's own estimators do
         where = traceback.extract_tb(error.__traceback__)[-1]
         return Tried(
             name, "escaped", f"{type(error).__name__}: {str(error)[:120]} ({where.filename[-40:]}:{where.lineno})"

@@ -81,7 +81,8 @@ class Source:
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
         for name in ("graph", "features", "text", "show"):
-            if not isinstance(value := getattr(self, name), str | PathLike | Sequence | None) or value == "":
+            value, single = getattr(self, name), PathLike if name == "graph" else str
+            if not isinstance(value, single | Sequence | None) or value == "":
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
