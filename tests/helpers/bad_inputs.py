@@ -26,9 +26,11 @@ import askgraph as ag
 from askgraph.errors import MAX_CHARACTERS
 from askgraph.layout import layout
 from askgraph.workbench.items import Source
+from tests.helpers.bad_places import more_places
 from tests.helpers.projects import make
 
-SECONDS = 20.0  # an input that takes longer counts as a hang
+SECONDS, WALL_SECONDS = 30.0, 900.0  # an input that takes longer, of the processor or by the clock, counts as a hang
+LIKE_SCIKIT_LEARN = ("GraphClassifier(random_state)", "GraphClassifier.fit", "GraphClassifier.partial_fit")
 VALUES: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "True": lambda: True,
@@ -203,6 +205,7 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
         "open_at": lambda p, v: p.open_at(v),
     }.items():
         yield f"Project.{name}", lambda v, call=call: _in_project(project, call, v)
+    yield from more_places(folder)
 
 
 def _with_label(name, label):
@@ -252,8 +255,12 @@ def bad_inputs(folder: Path) -> list[tuple[str, Callable[[], Any]]]:
 
 def tried(name: str, call: Callable[[], Any]) -> Tried:
     """Call it with warnings as errors, and look at what comes."""
-    signal.signal(signal.SIGALRM, _give_up)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    for kind, timer, seconds in (
+        (signal.SIGPROF, signal.ITIMER_PROF, SECONDS),
+        (signal.SIGALRM, signal.ITIMER_REAL, WALL_SECONDS),
+    ):
+        signal.signal(kind, _give_up)
+        signal.setitimer(timer, seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -263,13 +270,14 @@ def tried(name: str, call: Callable[[], Any]) -> Tried:
         outcome = "refused" if 0 < len(said) <= MAX_CHARACTERS and said.isprintable() else "message"
         return Tried(name, outcome, said)
     except BaseException as error:
-        if name.startswith("GraphClassifier(random_state)") and isinstance(error, ValueError):
-            return Tried(name, "refused", str(error))  # as scikit-learn's own estimators say it
+        if name.startswith(LIKE_SCIKIT_LEARN) and isinstance(error, ValueError | TypeError | OverflowError | Warning):
+            return Tried(name, "refused", str(error))  # as scikit-learn's own estimators do
         where = traceback.extract_tb(error.__traceback__)[-1]
         return Tried(
             name, "escaped", f"{type(error).__name__}: {str(error)[:120]} ({where.filename[-40:]}:{where.lineno})"
         )
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
     return Tried(name, "result" if _is_sound(found) else "wrong", repr(found)[:100])
 

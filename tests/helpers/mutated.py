@@ -18,12 +18,16 @@ import numpy as np
 import scipy.sparse as sp
 
 import askgraph as ag
+from askgraph.io.annotations import read_annotated
+from askgraph.workbench.exchange import FORMATS
+from askgraph.workbench.items import Source
 from askgraph.workbench.report import checkup
+from askgraph.workbench.suggesting import read_suggestions
 from tests.helpers.bad_inputs import Tried, tried
 from tests.helpers.projects import make, say
 
 STORED = Path(__file__).parents[1] / "data"
-FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dia", "dok")
+SPARSE = ("csr", "csc", "coo", "bsr", "lil", "dia", "dok")
 TYPES = ("float64", "float32", "int8", "uint16", "bool", ">f8", "float16", "longdouble")
 
 
@@ -51,6 +55,7 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
     from pyarrow.parquet import write_table
 
     write_table(pyarrow.table({"source": ["a", "b"], "target": ["b", "c"]}), folder / "e.parquet")
+    _seeds_of_other_tools(folder)
     for name in ("learner_plain", "learner_probes", "learner_state", "learner_tuned"):
         shutil.copy(STORED / f"{name}.npz", folder)
     make(folder / "p.ask", 12, ["a", "b"])
@@ -63,7 +68,57 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
         "y.npy": lambda path: ag.read_labels(path, ag.grid(3, 3)),
         **dict.fromkeys((f"learner_{k}.npz" for k in ("plain", "probes", "state", "tuned")), _use_learner),
         "p.ask": _use_project,
+        **dict.fromkeys(("r.ris", "t.parquet"), _use_items),
+        **dict.fromkeys(("l.json", "a.json", "s.jsonl", "l.parquet"), lambda path: _use_items(path, text="text")),
+        **dict.fromkeys(("l2.json", "a2.json"), read_annotated),
+        "said.csv": lambda path: read_suggestions(path, {f"i{k}": k for k in range(12)}, ["a", "b"]),
+        "v.npz": lambda path: _use_items(folder / "t.csv", vectors=str(path)),
+        "p.png": lambda path: ag.nearest_pictures([path, folder / "p.png", folder / "p.png"], k=1),
     }  # fmt: skip
+
+
+def _seeds_of_other_tools(folder: Path) -> None:
+    """Make files of reference managers and of other tools for labeling."""
+    record = "TY  - JOUR\nTI  - Words of a title {}\nAU  - Doe, A.\nPY  - 2001\nN1  - ASReview_relevant\nER  -\n\n"
+    (folder / "r.ris").write_text("".join(record.format(k) for k in range(5)))
+    with ag.Project.open(_labeled(folder / "other.ask")) as project:
+        for kind, name in {
+            "labelstudio": "l.json",
+            "argilla": "a.json",
+            "spacy": "s.jsonl",
+            "huggingface": "l.parquet",
+        }.items():
+            FORMATS[kind].write(project, folder / name, False)
+    shutil.copy(folder / "l.json", folder / "l2.json")
+    shutil.copy(folder / "a.json", folder / "a2.json")
+    import pyarrow
+    from PIL import Image
+    from pyarrow.parquet import write_table
+
+    words = [f"some words of a text that is number {k}" for k in range(6)]
+    table = pyarrow.table(
+        {"id": list(range(6)), "words": words, "x": np.arange(6.0), "v": [[1.0, float(k)] for k in range(6)]}
+    )
+    write_table(table, folder / "t.parquet", use_dictionary=["x"], column_encoding={"words": "DELTA_BYTE_ARRAY"})
+    (folder / "said.csv").write_text("item,label,score,source\ni0,a,0.9,m\ni1,b,0.2,m\n")
+    np.savez_compressed(folder / "v.npz", vectors=np.random.default_rng(0).normal(size=(3, 4)))
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (9, 9, 3), dtype=np.uint8)).save(folder / "p.png")
+
+
+def _labeled(path: Path) -> Path:
+    make(path, 12, ["a", "b"])
+    say(path, ("i0", "a"), ("i5", "b"))
+    return path
+
+
+def _use_items(path: Path, **options: Any) -> Any:
+    """Make a project of a file, as people do."""
+    project = path.with_name(f"{path.name}.ask")
+    try:
+        ag.Project.create(project, Source(path, neighbors=2, **options))
+        return _use_project(project)
+    finally:
+        project.unlink(missing_ok=True)
 
 
 def _use_learner(path: Path) -> Any:
@@ -119,7 +174,7 @@ def mutated_matrix(rng: np.random.Generator) -> Any:
     dense = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
     values = (dense + dense.T) * 100
     kind = TYPES[rng.integers(len(TYPES))]
-    form = FORMATS[rng.integers(len(FORMATS))]
+    form = SPARSE[rng.integers(len(SPARSE))]
     if kind in ("float16", "longdouble", ">f8"):
         form = "coo" if kind == "longdouble" else form
     try:

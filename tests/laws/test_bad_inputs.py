@@ -24,7 +24,7 @@ from askgraph.utilities import SAMPLERS
 from askgraph.workbench import client
 from askgraph.workbench.export import escape_formula, to_csv, unescape_formula
 from tests.helpers.bad_inputs import VALUES, bad_inputs, tried
-from tests.helpers.mutated import mutated_files
+from tests.helpers.mutated import mutated_files, seeds
 from tests.helpers.projects import make
 
 posix = pytest.mark.skipif(os.name != "posix", reason="timers and limits of memory as POSIX has them")
@@ -46,6 +46,8 @@ def test_every_bad_value_is_a_sentence(tmp_path):
 @posix
 @pytest.mark.slow
 def test_every_damaged_file_is_read_or_refused_in_a_sentence(tmp_path):
+    for name, read in seeds(tmp_path).items():
+        assert tried(name, lambda read=read, name=name: read(tmp_path / name)).outcome == "result"  # before any damage
     found = list(mutated_files(tmp_path, 500, np.random.default_rng(7)))
     assert [one for one in found if one.outcome not in ("result", "refused")] == []
     assert sum(one.outcome == "refused" for one in found) > 100
@@ -169,7 +171,11 @@ READER = """
 import re, sys
 import askgraph as ag
 try:
-    getattr(ag, sys.argv[2])(sys.argv[1])
+    if sys.argv[2] == "parquet_cells":
+        from askgraph.io.parquet import parquet_table
+        parquet_table(sys.argv[1]).cells("target")
+    else:
+        getattr(ag, sys.argv[2])(sys.argv[1])
     print("read")
 except ag.AskgraphError as error:
     print(error)
@@ -217,6 +223,90 @@ def test_a_parquet_file_of_one_long_repeated_text_is_refused_in_little_memory(tm
     said, taken = refused(path, reader)
     assert "would unpack to" in said or "give numbers" in said
     assert taken < 512
+
+
+TEXT = "x" * 1_000_000
+DELTA = {"use_dictionary": False, "compression": "zstd", "write_statistics": False}
+
+
+def footer_that_lies(folder, parquet):
+    """Pages that unpack to a gigabyte, of which the footer says a few bytes."""
+    path, n = folder / "t.parquet", 100
+    parquet.write_table(
+        pyarrow_table(source=list(range(n)), target=[10 * TEXT] * n), path, use_dictionary=False, compression="gzip",
+        data_page_size=2**30, write_statistics=False
+    )  # fmt: skip
+    group, content = parquet.ParquetFile(path).metadata.row_group(0), bytearray(path.read_bytes())
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    for size in (group.total_byte_size, group.column(1).total_uncompressed_size):
+        said = varint(2 * size)  # numbers with a sign are doubled
+        while (at := content.find(said, footer)) >= 0:
+            content[at : at + len(said)] = varint(2 * 1000, len(said))
+    path.write_bytes(content)
+    assert parquet.ParquetFile(path).metadata.row_group(0).total_byte_size == 1000
+    return path
+
+
+def texts_that_share_their_beginning(folder, parquet):
+    path, n = folder / "t.parquet", 3000
+    table = pyarrow_table(source=[f"{TEXT}{k}" for k in range(n)], target=[f"{TEXT}{k + 1}" for k in range(n)])
+    parquet.write_table(table, path, column_encoding=dict.fromkeys(("source", "target"), "DELTA_BYTE_ARRAY"), **DELTA)
+    return path
+
+
+def lists_of_texts_that_share_their_beginning(folder, parquet):
+    path, n = folder / "t.parquet", 1500
+    table = pyarrow_table(source=list(range(n)), target=[[f"{TEXT}{k}"] for k in range(n)])
+    encoded = {"source": "PLAIN", "target.list.element": "DELTA_BYTE_ARRAY"}
+    parquet.write_table(table, path, column_encoding=encoded, **DELTA)
+    return path
+
+
+def pyarrow_table(**columns):
+    import pyarrow
+
+    return pyarrow.table(columns)
+
+
+def varint(number, length=0):
+    """A number of seven bits per byte, the lowest first, in at least so many bytes."""
+    parts = [number >> shift & 127 for shift in range(0, max(7 * length, number.bit_length()), 7)]
+    return bytes([*(part | 128 for part in parts[:-1]), parts[-1]])
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "bomb", [footer_that_lies, texts_that_share_their_beginning, lists_of_texts_that_share_their_beginning]
+)
+def test_parquet_pages_that_unpack_to_far_more_than_the_footer_says_are_refused_in_little_memory(tmp_path, bomb):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = bomb(tmp_path, parquet)
+    assert path.stat().st_size < MEGABYTE
+    said, taken = refused(path, "parquet_cells")
+    assert "would unpack to" in said
+    assert taken < 512
+
+
+def test_a_sound_parquet_file_of_texts_that_share_their_beginning_is_read(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, words = tmp_path / "t.parquet", [f"one beginning, {k}" for k in range(1000)]
+    encoded = {"column_encoding": {"source": "DELTA_BYTE_ARRAY", "target": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
+    parquet.write_table(pyarrow_table(source=words, target=words[1:] + words[:1]), path, **encoded)
+    graph = ag.read_graph(path)
+    assert (graph.n_nodes, list(graph.names)) == (1000, words)
+
+
+@pytest.mark.parametrize("length", [7, 60, 200])
+def test_the_header_of_a_page_that_does_not_end_is_an_error_of_ours(tmp_path, length):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow_table(source=["a", "b"], target=["b", "c"]), path)
+    content = bytearray(path.read_bytes())
+    content[4 : 4 + length] = bytes([0xFC]) * length  # structures in structures, or numbers without end
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="not readable as parquet"):
+        ag.read_graph(path)
 
 
 # Scale

@@ -112,6 +112,17 @@ def test_people_who_are_gone_are_forgotten():
     assert leases.take("ann", 7)
 
 
+def test_made_up_names_do_not_fill_what_everybody_sees(tmp_path):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        desk = Desk(project, Quiet(None))
+        for k in range(500):
+            desk.check_in(f"nobody {k:03}")
+        project.say("bob", "n0", "label", "east")
+        named = [one["name"] for one in desk.check_in("zoe")["people"]]
+        assert {"bob", "zoe"} <= set(named)
+        assert len(named) == 1 + desk_module.MAX_NEWCOMERS
+
+
 def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
         desk = Desk(project, Quiet(None))

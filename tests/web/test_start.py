@@ -178,3 +178,76 @@ async def waited(client):
         if said["made"] or said["failed"]:
             return said
         await asyncio.sleep(0.05)
+
+
+HOSTILE_NAMES = (
+    "../../evil.csv", "/etc/passwd", "..\\..\\evil.csv", "~/evil.csv", "%2e%2e/evil.csv", "a\0b.csv", "\x1b]0;x\x07.csv",
+    "=cmd.csv", "-rf.csv", "\u202evsc.exe.csv", "CON.csv", ".", "..", "//", "a.zip", "a.pkl", "a.npy", "x" * 900 + ".csv",
+    "\U0001f600" * 100 + ".csv",
+)  # fmt: skip
+
+
+def test_whatever_a_stranger_drops_is_a_sentence_and_stays_in_its_folder(tmp_path):
+    """Promises 23 and 24, on the page before there is a project: names, links, folders in the place of files, huge requests."""
+    outside, folder = tmp_path / "outside", tmp_path / "here"
+    outside.mkdir()
+    folder.mkdir()
+    (folder / "news.ask").symlink_to(outside / "planted")  # leads nowhere yet
+    (folder / "photos").symlink_to(outside / "planted too")
+    guarded = Guard(start_application(Beginning(folder), lambda: None), "secret")
+    bearer = {"Authorization": "Bearer secret"}
+
+    async def talk():
+        transport = httpx.ASGITransport(guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=bearer) as client:
+
+            async def post(path, status, **how):
+                said = await client.post(f"/api/start/{path}", **how)
+                assert said.status_code in status, (path, how, said.text)
+                if said.status_code >= 400:
+                    assert 0 < len(said.json()["error"]) <= 500
+                    assert said.json()["error"].isprintable()
+                return said.json()
+
+            upload = (await post("begin", {200}))["upload"]
+            for name in HOSTILE_NAMES:
+                where = {"upload": upload, "name": name}
+                await post("part", {200, 400, 422, 507}, params=where, content=b"id,x\na,1\n")
+            await post("part", {200}, params={"upload": upload, "name": "a.csv"}, content=b"x")
+            await post(
+                "part", {507}, params={"upload": upload, "name": "a.csv/b.csv"}, content=b"x"
+            )  # a file, not a folder
+            await post("part", {422}, params={"upload": upload, "name": "b.csv", "offset": 2**60}, content=b"x")
+            await post("part", {400}, params={"upload": "other", "name": "b.csv"}, content=b"x")
+            await post("look", {400}, json={"upload": upload})
+            for body in ({}, [], None, {"upload": 5}, {"upload": "x" * 10_000}, {"upload": upload, "project": "p"}):
+                await post("make", {422}, json=body)
+            many = {"upload": upload, "project": "p", "kind": "table", "classes": ["x"] * 1001}
+            await post("make", {422}, json=many)
+            await post("make", {413}, json={**many, "text": ["x" * 1000] * 2000})
+            await post(
+                "look", {400, 422}, content=b'{"upload": "\\ud800"}', headers={"Content-Type": "application/json"}
+            )
+            upload = (await post("begin", {200}))["upload"]
+            await post("part", {200}, params={"upload": upload, "name": "news.csv"}, content=TABLE)
+            for project in ("../../evil", "news", "=cmd()", "\x1b[2J"):
+                body = {"upload": upload, "project": project, "kind": "table", "id": "id", "text": ["no such column"]}
+                await post("make", {200}, json=body)
+                assert "no such column" in (await waited(client))["failed"]
+            await post("make", {200}, json={**body, "project": "news", "text": ["title"]})
+            assert (await waited(client))["made"]
+
+    asyncio.run(talk())
+    assert names(outside) == []
+    assert names(tmp_path) == ["here", "outside"]
+    assert names(folder) == ["news 2.ask", "news.ask", "photos"]
+    assert (folder / "news.ask").is_symlink()
+
+
+def test_pictures_are_not_moved_over_a_link_that_was_planted(tmp_path):
+    outside = tmp_path / "outside"
+    (tmp_path / "photos").symlink_to(outside)
+    here, upload = dropped(tmp_path, **{f"photos/{k}.png": picture((40 * k, 0, 0)) for k in range(4)})
+    here.make(Making(upload=upload, project="photos", kind="pictures"))
+    assert names(tmp_path) == ["photos", "photos 2", "photos 2.ask"]
+    assert not outside.exists()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 
 import pytest
 from PIL import Image
 
 from askgraph.errors import AskgraphError, FileError, SettingError
 from askgraph.io.annotations import read_annotated
+from askgraph.io.text import is_number
+from askgraph.support.files import safe_name
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import (
     FORMATS,
     fasttext_lines,
+    folder_names,
     hugging_face_parquet,
     labeled_items,
     spacy_rows,
@@ -23,6 +28,7 @@ from askgraph.workbench.export import prediction_rows
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from askgraph.workbench.suggesting import Suggested
+from tests.helpers.projects import make
 
 TEXTS = [
     "the team won the match",
@@ -186,3 +192,24 @@ def test_every_format_can_be_written_of_an_empty_project(tmp_path):
             FORMATS["asreview"].write(project, tmp_path / "asreview.csv", False)
         assert "Of 3 items, 0 have" in how_labeled(project)
         assert len(list(prediction_rows(project))) == 3
+
+
+@pytest.mark.parametrize("name", ["=cmd()|x", "@ann", "+1", "a;=1+1", "\x1b]0;own\x07", "-x", "\u202eevil", "|x"])
+def test_no_name_of_a_class_or_a_person_is_a_command_in_a_file_for_others(tmp_path, name):
+    """Promise 25, in every file that spreadsheets and terminals open: answers, references, lines for other tools."""
+    path = make(tmp_path / "p.ask", 12)
+    with Project.open(path, write=True) as project:
+        project.say(name, "i0", "label", name)
+        project.say(name, "i1", "label", "relevant")
+        for kind, form in FORMATS.items():
+            form.write(project, tmp_path / f"{kind}-{form.name}", False)
+    for file in tmp_path.glob("*.csv"):
+        cells = [cell for row in csv.reader(file.read_text().splitlines()) for cell in row]
+        parts = [part for cell in cells for part in re.split("[;\t]", cell)]
+        assert not [part for part in parts if part[:1] in tuple("=+-@") and not is_number(part)], file
+    records = (tmp_path / "ris-references.ris").read_text()
+    assert records.count("ER  -") == 12
+    assert (tmp_path / "fasttext-fasttext.txt").read_text().count("\n") == 12
+    made = folder_names([name, "relevant"])
+    assert all(folder == safe_name(folder) for folder in made.values())
+    assert len(set(made.values())) == 2

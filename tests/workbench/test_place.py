@@ -88,6 +88,30 @@ def test_what_a_project_writes_is_for_its_user_only(path):
     assert set(modes.values()) == {0o600}
 
 
+def test_who_only_reads_changes_nothing_and_leaves_nothing_beside(path):
+    before = path.read_bytes()
+    with Project.open(path) as project:
+        with Project.open(path) as other:
+            assert project.n_items == other.n_items == 12
+        assert Path(f"{path}-shm").exists()  # the first one needs it still
+        assert project.n_items == 12
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == ["p.ask"]
+
+
+def test_who_only_reads_leaves_the_log_of_a_writer_as_it_is(path):
+    with Project.open(path, write=True) as project:
+        log_of(path)
+        project.say("ann", "i0", "label", "a", key="k")
+        log_of(path)
+        killed = {name: Path(f"{path}{name}").read_bytes() for name in ("", "-wal")}
+        assert killed["-wal"]
+    for name, content in killed.items():
+        Path(f"{path}{name}").write_bytes(content)
+    assert [a.key for a in log_of(path)] == ["k"]
+    assert Path(f"{path}-wal").read_bytes() == killed["-wal"]
+
+
 # Files that are taken away
 
 

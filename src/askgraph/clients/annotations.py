@@ -9,6 +9,7 @@ import numpy as np
 
 from askgraph.errors import LabelError
 from askgraph.learner import Learner
+from askgraph.support.arguments import listed
 
 
 def annotate(adata: Any, learner: Learner, key: str = "askgraph") -> None:
@@ -33,7 +34,11 @@ def annotate(adata: Any, learner: Learner, key: str = "askgraph") -> None:
     >>> learner.tell("c1", "B cell")
     >>> ag.annotate(adata, learner)  # doctest: +SKIP
     """
-    cells = [_plain(name) for name in adata.obs_names]
+    if not hasattr(adata, "obs_names") or not isinstance(learner, Learner):
+        raise LabelError(
+            f"a {type(adata).__name__} and a {type(learner).__name__}: give an AnnData, and a learner whose nodes are its cells"
+        )
+    cells = [_plain(name) for name in listed(adata.obs_names, "obs_names", LabelError)]
     if not learner.labels:
         raise LabelError("no label was told yet: there is nothing to write")
     predicted, p = learner.predict(cells), learner.probabilities(cells)

@@ -13,6 +13,7 @@ from askgraph.errors import LabelError, TooLargeError
 from askgraph.graph import Graph
 from askgraph.layout import layout
 from askgraph.learner import Learner
+from askgraph.support.arguments import listed
 from askgraph.support.notebook import pyplot
 from askgraph.types import Array
 
@@ -107,6 +108,7 @@ def curve(learner: Learner, truth: Mapping[Any, Hashable] | Sequence[Hashable]) 
 def _truth(learner: Learner, truth: Any) -> dict[int, Hashable]:
     if isinstance(truth, Mapping):
         return {learner.graph.index(node): label for node, label in truth.items()}
+    truth = listed(truth, "truth", LabelError)
     if len(truth) != learner.graph.n_nodes:
         raise LabelError(
             f"{len(truth)} labels for {learner.graph.n_nodes} nodes: give one per node, or {{node: label}}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from askgraph.errors import GraphError
+from askgraph.errors import AskgraphError, GraphError
 from askgraph.graph.pairs import distinct_pairs, edge_weights, is_search_result, neighbor_lists
 from askgraph.graph.sources import Columns, Raw, from_edges, matrix_entries
 from askgraph.types import AnyArray, Array
@@ -36,7 +37,25 @@ def plain(source: Any) -> Any:
     """
     if isinstance(source, np.ndarray) or sp.issparse(source):
         return source
-    home = library(source)
+    with _naming(source):
+        return _plain(source, library(source))
+
+
+@contextmanager
+def _naming(source: object) -> Iterator[None]:
+    """Raise `GraphError` that names the library for any other error in the block: its objects may hold anything."""
+    try:
+        yield
+    except AskgraphError:
+        raise
+    except Exception as error:
+        kind = f"{library(source)}.{type(source).__name__}"
+        raise GraphError(
+            f"a {kind} that cannot be read ({error}): give its edges, as askgraph.Graph.from_edges does"
+        ) from None
+
+
+def _plain(source: Any, home: str) -> Any:
     if home == "torch" and hasattr(source, "detach"):
         return _from_torch(source)
     if home in ("cupy", "cupyx") and hasattr(source, "get"):
@@ -55,7 +74,8 @@ def plain(source: Any) -> Any:
 def from_graph_object(source: Any) -> Raw | None:
     """Convert a graph of another library, or what a neighbor search returns; return None for anything else."""
     if read := READERS.get(library(source)):
-        return read(source)
+        with _naming(source):
+            return read(source)
     if is_search_result(source):
         return _from_search(*source)
     return None

@@ -64,7 +64,10 @@ def neighbor_lists(one: Any, other: Any, squared: bool = False) -> tuple[int, In
     >>> neighbor_lists(np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0, 1], [1, 0]]))[1:]
     (array([0, 1]), array([1, 0]), array([1., 1.]))
     """
-    tables = [np.asarray(one), np.asarray(other)]
+    try:
+        tables = [np.asarray(one), np.asarray(other)]
+    except ValueError:
+        raise GraphError("rows of unequal length: give as many neighbors and distances for every point") from None
     if tables[0].dtype.kind in "iu" and tables[1].dtype.kind not in "iu":
         tables.reverse()
     distances, indices = tables

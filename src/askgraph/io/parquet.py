@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import numpy as np
 
 from askgraph.errors import FileError, MissingExtraError
 from askgraph.graph.sources import Raw, check_ends, find_edge_columns, from_numbered, ignored_columns_note, number_nodes
+from askgraph.io.parquet_pages import Page, pages
 from askgraph.io.tables import Table, check_header, label_list
 from askgraph.io.text import FilePath
 from askgraph.support.files import check_unpacked_size, reading
@@ -20,6 +22,7 @@ from askgraph.types import Array, IntArray
 
 ROWS_PER_BATCH = 2**19  # edges read at a time; a file with more gets a progress bar
 CELLS_PER_BATCH = 2**12  # cells of a column read at a time, where they are neither numbers nor text
+PREFIX_BATCH_BYTES = 2**23  # bytes that the texts read at a time may take where each can repeat all of its page
 
 
 def read_parquet_edges(path: FilePath) -> Raw:
@@ -33,7 +36,7 @@ def read_parquet_edges(path: FilePath) -> Raw:
         text, place, unpacked = kind == "large_string", dict[Hashable, int](), 0
         ends, weights = np.empty((2, m), np.int64 if text else kind), np.empty(m) if used[2:] else None
         with bar(m if m > ROWS_PER_BATCH else 0, f"reading {Path(path).name}") as tick:
-            for batch in file.iter_batches(ROWS_PER_BATCH, columns=used):
+            for batch in file.iter_batches(_rows_per_batch(path, file, ROWS_PER_BATCH), columns=used):
                 unpacked += sum(map(_unpacked_bytes, batch.columns))
                 _check_unpacked(path, unpacked)
                 both = [_check_filled(path, batch.column(name), name, start).cast(kind) for name in used[:2]]
@@ -108,10 +111,33 @@ def _open_parquet(path: FilePath) -> Iterator[Any]:
         with ParquetFile(path) as file:
             groups = (file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups))
             _check_unpacked(path, max(8 * file.metadata.num_rows, sum(groups)))
+            _check_unpacked(path, sum(max(page.unpacked, 8 * page.values) for page in _all_pages(path, file.metadata)))
             texts = [name for name in file.schema_arrow.names if _is_type("string", file.schema_arrow.field(name).type)]
+            if _longest_of_prefixes(path, file):  # which pyarrow reads as plain text only
+                texts = []
         # texts that repeat stay stored once, so that their length in full is known before it is written out
         with ParquetFile(path, read_dictionary=texts) as file:
             yield file
+
+
+def _all_pages(path: FilePath, metadata: Any) -> Iterator[Page]:
+    """Yield what the header of every page says."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for k in range(metadata.num_row_groups):
+            group = metadata.row_group(k)
+            for column in range(group.num_columns):
+                yield from pages(content, group.column(column))
+
+
+def _longest_of_prefixes(path: FilePath, file: Any) -> int:
+    """Return the bytes of the largest page in which a text can repeat the one before it; 0 if there is none."""
+    return max((page.unpacked for page in _all_pages(path, file.metadata) if page.prefixes), default=0)
+
+
+def _rows_per_batch(path: FilePath, file: Any, most: int) -> int:
+    """Return how many rows to read at a time: few where every text may be as long as its whole page."""
+    longest = _longest_of_prefixes(path, file)
+    return max(1, min(most, PREFIX_BATCH_BYTES // longest)) if longest else most
 
 
 def _check_unpacked(path: FilePath, unpacked: int) -> None:
@@ -124,8 +150,9 @@ def _read_column(path: FilePath, file: Any, name: str) -> Any:
 
     kind = file.schema_arrow.field(name).type
     plain = _is_type("dictionary", kind) or _is_type("number", kind)
+    rows = _rows_per_batch(path, file, ROWS_PER_BATCH if plain else CELLS_PER_BATCH)
     parts, unpacked = [], 0
-    for batch in file.iter_batches(ROWS_PER_BATCH if plain else CELLS_PER_BATCH, columns=[name]):
+    for batch in file.iter_batches(rows, columns=[name]):
         unpacked += _unpacked_bytes(batch.column(0))
         _check_unpacked(path, unpacked)
         parts.append(batch.column(0))

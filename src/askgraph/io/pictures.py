@@ -17,6 +17,7 @@ from askgraph.graph.graph import Graph
 from askgraph.graph.pictures import SIDE, join_pictures, picture_row
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
+from askgraph.support.arguments import listed
 from askgraph.support.files import reading
 from askgraph.support.progress import bar
 from askgraph.support.wording import counted
@@ -60,7 +61,7 @@ def nearest_pictures(
     >>> nearest_pictures([Image.new("RGB", (40, 30), color) for color in colors], k=1).n_nodes
     4
     """
-    rows, notes = picture_rows(list(pictures))
+    rows, notes = picture_rows(listed(pictures, "pictures"))
     return join_pictures(rows, k, names).noted(*notes)
 
 

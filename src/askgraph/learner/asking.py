@@ -12,11 +12,12 @@ from askgraph.errors import SettingError
 from askgraph.field import Field, coding
 from askgraph.learner.events import Event, checked
 from askgraph.learner.grouping import Group, alike
+from askgraph.learner.labels import plain_label
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, candidates, questions, scores
 from askgraph.learner.recall import Left, left_to_find
 from askgraph.learner.telling import Told
-from askgraph.support.arguments import whole_number
+from askgraph.support.arguments import listed, whole_number
 from askgraph.types import Array
 
 
@@ -86,7 +87,7 @@ class Asker(Told):
         >>> learner.likeliest("wanted", 3)
         [1, 2, 3]
         """
-        n = whole_number(n, "n", 1)
+        n, label = whole_number(n, "n", 1), plain_label(label)
         if label not in self._history.classes:
             raise SettingError(f"no class {label!r} yet: label a node so first")
         space, rows = self._field.space, candidates(self._field, self._history.set_aside)
@@ -127,6 +128,7 @@ class Asker(Told):
         >>> left.found, left.low <= left.value <= left.high
         (40, True)
         """
+        label = plain_label(label)
         said = {self.graph.index(node): name == label for node, name in self.labels.items()}
         drawn = checked(self._history.log)
         classes = self._history.classes
@@ -259,7 +261,7 @@ class Asker(Told):
         >>> len(learner.labels)
         10
         """
-        n = whole_number(n, "n", 2)
+        n, without = whole_number(n, "n", 2), listed(without, "without")
         if not self._history.classes or not self._field.held:
             return None
         open_ = self._field.space.gather(~self._field.labeled)

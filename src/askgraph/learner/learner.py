@@ -28,7 +28,7 @@ from askgraph.learner.tuning import Tuner, chooses, joined_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
-from askgraph.support.arguments import whole_number
+from askgraph.support.arguments import flag, whole_number
 from askgraph.support.files import reading
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
@@ -237,6 +237,7 @@ class Learner(Shown):
         >>> again.labels, again.ask() == learner.ask()
         ({0: 'left'}, True)
         """
+        state = flag(state, "state")
         engine = self._field.prior.name if self._tuner is None else self._tuner.engine
         log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
         told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log)

@@ -164,6 +164,7 @@ class Predictor(ABC):
         >>> learner.suspect_suggestions(1)[0][:4]
         (2, 'a model', 'right', 'left')
         """
+        n = whole_number(n, "n")
         if not self._field.held:
             return []
         p, labeled = self.probabilities(), {x.node for x in self._field.labels}

@@ -93,9 +93,7 @@ class Told(Predictor):
         >>> learner.classes
         ['left', 'right']
         """
-        for given, name in ((labels, "labels"), (predicted, "predicted"), (noise, "noise")):
-            if not isinstance(given, Mapping) and (given is not None or name == "labels"):
-                raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")
+        _check_mappings(labels, predicted=predicted, noise=noise)
         told = {self.graph.index(node): plain_label(label) for node, label in labels.items()}
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
@@ -140,7 +138,8 @@ class Told(Predictor):
         >>> print(learner.sources[0])
         a model: 4 suggestions, about 94 % right; none compared with a label yet
         """
-        self.suggest_all({node: label}, source, None if score is None else {node: score})
+        name = self.graph.name(self.graph.index(node))
+        self.suggest_all({name: label}, source, None if score is None else {name: score})
 
     def suggest_all(
         self, labels: Mapping[Any, Hashable], source: str = MODEL, scores: Mapping[Any, float] | None = None
@@ -164,6 +163,7 @@ class Told(Predictor):
         >>> learner.sources[0].suggestions
         2
         """
+        _check_mappings(labels, scores=scores)
         index = self.graph.index
         told = {index(node): score for node, score in (scores or {}).items()}
         self._suggestions.add(source, {index(node): label for node, label in labels.items()}, told)
@@ -335,3 +335,10 @@ class Told(Predictor):
         """Put the classes in this order; a class that is left out must have no label."""
         self._field = self._field.arranged([self._history.classes.index(name) for name in classes])
         self._history.classes = list(classes)
+
+
+def _check_mappings(labels: Any, **others: Any) -> None:
+    """Raise an error for what is not a mapping from nodes; others than the labels may be None."""
+    for name, given in {"labels": labels, **others}.items():
+        if not isinstance(given, Mapping) and (given is not None or name == "labels"):
+            raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")

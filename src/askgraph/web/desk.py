@@ -27,6 +27,9 @@ from askgraph.workbench.store import Item
 
 NOT_YET = "the predictions are being computed"
 MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in MAX_LOOKS is open, the ranking has enough
+MAX_NEWCOMERS = (
+    50  # people without an answer who are named in the state: names cost nothing, so there may be any number
+)
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
@@ -220,13 +223,13 @@ class Desk:
         active = self._leases.active()
         counted = self._counts()
         people = [{"name": name, "answers": n, "active": name in active} for name, n in answers.people.items()]
+        new = sorted(active - answers.people.keys(), key=lambda name: (name != who, name))[:MAX_NEWCOMERS]
         return {
             **counted,
             "lag": self._lag(self.worker.suggestion),
             "worker": self.worker.status,
             "undo": last and self._undoable(last),
-            "people": people
-            + [{"name": name, "answers": 0, "active": True} for name in active - answers.people.keys()],
+            "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
         }
 
     def check_in(self, who: str) -> Plain:

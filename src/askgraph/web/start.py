@@ -7,6 +7,7 @@ folder of its own until the project is made. Names of files lose everything that
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import shutil
 import tempfile
@@ -89,8 +90,8 @@ class Upload:
             limit = f"{MAX_BYTES / 2**30:.0f} GB or {MAX_FILES:,} files"
             raise FullError(f"more than {limit} at once; use askgraph init on the command line")
         path = self.folder / inside
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             with open(path, "ab" if offset else "wb") as file:
                 file.write(data)
         except OSError as error:
@@ -231,7 +232,9 @@ def _common_folder(names: list[str]) -> str | None:
 def _free_name(folder: Path, stem: str) -> str:
     """Return a name that no project and no folder has yet."""
     k, free = 1, stem
-    while (folder / f"{free}.ask").exists() or (folder / free).exists():
+    while os.path.lexists(folder / f"{free}.ask") or os.path.lexists(
+        folder / free
+    ):  # a link that leads nowhere counts, too
         k += 1
         free = f"{stem} {k}"
     return free

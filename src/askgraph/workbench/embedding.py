@@ -14,6 +14,7 @@ from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph.pictures import join_pictures
 from askgraph.io.pictures import read_picture
 from askgraph.io.readers import has_columns
+from askgraph.support.arguments import listed, whole_number
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray
@@ -53,10 +54,9 @@ def embed(rows: Sequence[Any], model: Model | str | os.PathLike[str], batch_size
     >>> vectors.tolist()
     [[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]
     """
-    if not len(rows):
+    rows, batch_size = listed(rows, "rows"), whole_number(batch_size, "batch_size", 1)
+    if not rows:
         raise SettingError("no rows to embed; give at least one")
-    if batch_size < 1:
-        raise SettingError(f"batch_size={batch_size}: give at least 1")
     pictures = isinstance(rows[0], os.PathLike | Image.Image)
     function = model if callable(model) else load_model(model, pictures)
     with bar(len(rows), "embedding") as tick:
@@ -68,7 +68,7 @@ def _vectors(rows: Sequence[Any], model: Model, batch_size: int, tick: Callable[
     found: list[AnyArray] = []
     for start in range(0, len(rows), batch_size):
         batch = list(rows[start : start + batch_size])
-        vectors = np.asarray(model(batch), dtype=np.float32)
+        vectors = _as_vectors(model(batch))
         width = found[0].shape[1:] if found else vectors.shape[1:]
         if (
             vectors.ndim != 2
@@ -83,6 +83,17 @@ def _vectors(rows: Sequence[Any], model: Model, batch_size: int, tick: Callable[
         found.append(vectors)
         tick(len(batch))
     return np.concatenate(found)
+
+
+def _as_vectors(given: Any) -> AnyArray:
+    """Return what a model gave as 32-bit floats; infinite where a number is too large for them."""
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(given, dtype=np.float64).astype(np.float32)
+    except (ValueError, TypeError, OverflowError):
+        raise SettingError(
+            f"the model gave {given!r}; it must give one vector of finite numbers for each row"
+        ) from None
 
 
 def load_model(name: str | os.PathLike[str], pictures: bool) -> Model:

@@ -15,6 +15,7 @@ from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.io.annotations import OURSELVES, WHO
 from askgraph.io.ris import NAMES
 from askgraph.io.text import FilePath
+from askgraph.support.arguments import file_path
 from askgraph.support.files import replacing, safe_name
 from askgraph.support.wording import counted
 from askgraph.workbench.answers import Answer
@@ -237,7 +238,7 @@ def picture_file(project: Project, item: Item) -> Path | None:
 
 def write_folders(project: Project, folder: FilePath, answered: bool = False) -> str:
     """Copy the pictures of labeled items into one folder per class; return a sentence that says what was done."""
-    root, missing, copied = Path(folder), 0, 0
+    root, missing, copied = Path(file_path(folder)), 0, 0
     if project.about["images"] is None:
         raise SettingError(f"{project.store.path}: has no pictures; folders per class are for projects that have some")
     if root.exists() and (not root.is_dir() or any(root.iterdir())):

@@ -20,6 +20,7 @@ from askgraph.graph import Graph
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
+from askgraph.support.arguments import listed
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
@@ -277,7 +278,7 @@ def discard(addition: Path) -> None:
 
 def remove_items(project: Project, ids: Sequence[str]) -> Removed:
     """Delete items for good, with every answer to them; their neighbors lose the edges to them."""
-    gone = sorted({project.place(id) for id in ids})
+    gone = sorted({project.place(id) for id in listed(ids, "ids")})
     if len(gone) == project.n_items:
         raise SettingError("these are all items: a project needs one; delete the file instead")
     store, keep = project.store, np.delete(np.arange(project.n_items), gone)

@@ -15,6 +15,7 @@ from askgraph.io.readers import TABLES, has_columns, read_graph
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, is_number, suffix
 from askgraph.learner.features import Features
+from askgraph.support.arguments import file_path, whole_number
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
@@ -25,6 +26,7 @@ MAX_SHOWN_FEATURES = (
     12  # columns of numbers to compare by: more of them, or any beside a picture, are not shown on the card
 )
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
+MAX_NAME = 4000  # characters of the name of a column or a file
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 
 
@@ -75,6 +77,26 @@ class Source:
     vectors: str | None = None
     scale: str | None = None
     images: FilePath | None = None
+
+    def __post_init__(self) -> None:
+        """Raise an error for what names no file or column."""
+        for name in ("graph", "features", "text", "show"):
+            value, single = getattr(self, name), PathLike if name == "graph" else str
+            if not isinstance(value, single | Sequence | None) or value == "":
+                raise SettingError(f"{name}={value!r}: give a list")
+        for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
+            file_path(path)
+        one = {name: getattr(self, name) for name in ("id", "image", "label", "vectors", "scale")}
+        several = {"features": self.features, "text": self.texts, "show": self.show}
+        names = {name: [value] for name, value in one.items()} | {
+            name: list(value or ()) for name, value in several.items()
+        }
+        for name, values in names.items():
+            if odd := [value for value in values if not isinstance(value, str | None) or len(value or "") > MAX_NAME]:
+                raise SettingError(f"{name}={odd[0]!r}: give the name of a column, as text")
+        if self.features is not None and not names["features"]:
+            raise SettingError("features=[]: name at least one column of numbers, or leave it out")
+        whole_number(self.neighbors, "neighbors", 1)
 
     @property
     def image_folder(self) -> Path:

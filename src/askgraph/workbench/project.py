@@ -175,7 +175,9 @@ class Project:
             check_name(str(label), "class")
         places, imported = {id: k for k, id in enumerate(items.ids)}, [name for name in items.labels or () if name]
         given = names or sorted(set(imported))
-        suggested = [one for file in suggestions for one in read_suggestions(file, places, list(map(str, given)))]
+        suggested = [
+            one for file in suggestions for one in read_suggestions(file_path(file), places, list(map(str, given)))
+        ]
         came = _annotations_of(source.table)
         said = [_imported(k, one) for k, one in enumerate(came.answers)]
         suggested += [Suggested(*one) for one in came.guesses]
@@ -406,6 +408,8 @@ class Project:
         """
         who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
         name = None if name is None else check_name(name, "class")
+        if not isinstance(kind, str) or not isinstance(value, str | None):
+            raise LabelError(f"a change of kind {kind!r} to {value!r}: give both as text")
         if kind in ("rename", "merge"):
             value = check_name(value or "", "class")
         elif kind == "describe":
@@ -437,6 +441,7 @@ class Project:
             if (seen.kind, seen.who) != ("undo", who):
                 raise ReusedKeyError(f"the key {key!r} belongs to another change; use a new key")
             return naming.log.get(seen.undoes or 0)
+        seq = None if seq is None else whole_number(seq, "seq", 1)
         found = naming.last(who) if seq is None else next((c for c in naming.standing if c.seq == seq), None)
         if found is None and seq is not None:
             raise LabelError(f"no change {seq} that could be taken back; askgraph classes history lists them")
@@ -512,7 +517,7 @@ class Project:
             One line per source: how many suggestions it has, and how good they are by the labels so far.
         """
         places = {id: k for k, id in enumerate(self.store.ids())}
-        new = read_suggestions(file, places, self.answers.classes)
+        new = read_suggestions(file_path(file), places, self.answers.classes)
         self.store.suggest(new)
         if not self.answers.classes:
             self.answers = Answers(self._suggested_classes())

@@ -124,6 +124,7 @@ class Store:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+        _remove_empty_log(self.path)
 
     def __enter__(self) -> Store:
         return self
@@ -584,6 +585,18 @@ def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
 def _is_read_only(path: Path) -> bool:
     """Return whether the folder cannot be written and no log is there: SQLite must then do without side files."""
     return not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
+
+
+def _remove_empty_log(path: Path) -> None:
+    """Remove the empty log that a connection leaves that only reads: SQLite does so when the last one closes that may write.
+
+    Only SQLite knows whether somebody else has the file open; then, or in a folder that cannot be written, the log stays.
+    """
+    log = Path(f"{path}-wal")
+    with suppress(OSError, sqlite3.Error):
+        if log.stat().st_size == 0:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)) as db:
+                db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
 
 
 def make_durable(db: Any) -> None:
