@@ -6,11 +6,11 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.helpers.serving import truth
+from tests.helpers.serving import HANGS, truth
 
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 --disable-component-update --disable-sync""".split()  # noqa: SIM905 -- as on the command line
-PATIENCE = 60_000  # milliseconds; only a machine that is busy with other things needs them
+PATIENCE = 1e3 * HANGS  # milliseconds
 READY = """async () => { const { ready } = await import("/page/lib/session.js");
   while (!ready()) await new Promise(requestAnimationFrame); }"""
 expect.set_options(timeout=PATIENCE)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import httpx
 
 from askgraph.workbench.project import Project
-from tests.helpers.serving import CENTERS, Server, key, make_project, ranker, truth
+from tests.helpers.serving import CENTERS, HANGS, Server, key, make_project, ranker, truth
 
 LOOKS = (
     "/",
@@ -33,7 +33,6 @@ LOOKS = (
     "/api/export?format=csv",
     "/api/export?format=labelstudio",
 )
-HANGS = 120.0  # seconds after which a request that is sent again and again counts as one without end
 
 
 class Model:
@@ -111,7 +110,7 @@ class Soak:
     @contextmanager
     def _client(self):
         headers = {"Authorization": f"Bearer {self.server.token}"}
-        with httpx.Client(base_url=self.server.base, headers=headers, timeout=30) as client:
+        with httpx.Client(base_url=self.server.base, headers=headers, timeout=HANGS) as client:
             yield client
 
     def _guarded(self, function, *values):
@@ -221,7 +220,7 @@ class Soak:
     def _collect(self):
         """Wait for the end of the server, and keep what it wrote; the process beside it may take a moment longer."""
         process = self.server.process
-        process.wait(60)
+        process.wait(HANGS)
         os.set_blocking(process.stdout.fileno(), False)
         with suppress(BlockingIOError):
             while some := os.read(process.stdout.fileno(), 65536):
