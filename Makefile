@@ -106,7 +106,7 @@ lint: $(VENV)/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The page's scripts: eslint, and the types in their JSDoc comments. Needs npm with Node.js 20.19 or newer.
+# The scripts of the page and of the card of notebooks: eslint, and the types in their JSDoc comments. Needs npm with Node.js 20.19 or newer.
 PAGE_TOOLS = tools/page/node_modules/.package-lock.json
 
 lint-page: $(PAGE_TOOLS)

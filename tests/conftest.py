@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 
 try:
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 except ImportError:  # the laws run without it, see helpers/draws.py
     settings = None
 
 ROOT = Path(__file__).parents[1]
 
 if settings is not None:
-    settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
-    if os.environ.get("CI"):
-        settings.load_profile("ci")
+    patient = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is not an error
+    settings.register_profile("patient", **patient)
+    settings.register_profile("ci", derandomize=True, print_blob=True, **patient)
+    settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # as many processes as cores: one thread each, said before numpy is imported
     for library in ("OMP", "OPENBLAS", "MKL"):

@@ -267,6 +267,15 @@ def test_nan_na_and_none_mean_unlabeled_as_minus_one_does(unlabeled):
     assert got.partial_fit(X[[60]], unlabeled(hidden)[[60]]).query().tolist() == want.query().tolist()
 
 
+def test_one_may_be_the_one_class_known_so_far():
+    X, _, _ = iris([])
+    y = np.full(len(X), np.nan)
+    y[0] = 1
+    assert set(ag.GraphClassifier().fit(X, y).transduction_) == {1}
+    with pytest.raises(ag.LabelError, match="only -1 and"):
+        ag.GraphClassifier().fit(X, np.where(np.isnan(y), -1, y))
+
+
 def test_infinite_labels_are_refused():
     X, y, _ = iris([])
     with pytest.raises(ValueError, match="infinity"):

@@ -477,16 +477,16 @@ def _is(label: Any, value: Any) -> bool:
 
 
 def _numbers(y: AnyArray) -> tuple[AnyArray, BoolArray]:
-    y = np.where(np.isnan(y), UNLABELED, y) if y.dtype.kind == "f" else y
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    known = y != UNLABELED
-    if not known.all() and set(np.unique(y)) == {-1, 1}:
+    missing = np.isnan(y)
+    if set(np.unique(y[~missing])) == {-1, 1}:
         raise LabelError(
             "y holds only -1 and +1, and -1 means unlabeled: recode two classes, for example with (y + 1) // 2 for {0, 1}; "
             "if +1 is the one class known so far, give it another name"
         )
-    return y, known
+    y = np.where(missing, UNLABELED, y) if missing.any() else y
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y, y != UNLABELED
 
 
 def _sorted_array(labels: Iterable[Any]) -> AnyArray:

@@ -35,7 +35,7 @@ def test_cards_say_what_an_object_is_and_escape_it(tmp_path):
     for card in cards:
         assert card.count("<div") == card.count("</div") == 2
         assert not any(word in card for word in ("<ann>", "<left>", "<blue>"))
-    words = ("self-loop", "&lt;left&gt;", "ridge", "red 1", "none yet")
+    words = ("self-loop", "&lt;left&gt;", "ridge", "red (1)", "none yet")
     assert all(word in card for word, card in zip(words, cards, strict=True))
 
 

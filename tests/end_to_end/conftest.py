@@ -18,9 +18,9 @@ def browser():
         sync_playwright,
     )  # not in the environments of the engine over MPI and of the lowest versions
 
-    from tests.helpers.browsing import FLAGS
+    from tests.helpers.browsing import FLAGS, PATIENCE
 
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENCE)
         yield running
         running.close()

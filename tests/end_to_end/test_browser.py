@@ -141,7 +141,7 @@ def killed_and_started_again(ann, server):
     server.kill()
     ann.page.keyboard.press(ann.key_of(truth(item)))
     ann.said.append(("label", item, truth(item)))
-    expect(ann.page.locator("#notices")).to_contain_text("Not saved yet: the server cannot be reached")
+    ann.hear("Not saved yet: the server cannot be reached")
     server.start(server.port)
     ann.turned(card)
     expect(ann.page.locator(".notice.wrong")).to_have_count(0)
@@ -153,7 +153,7 @@ def offline_for_a_moment(ann):
     ann.context.set_offline(True)
     ann.page.keyboard.press(ann.key_of(truth(item)))
     ann.said.append(("label", item, truth(item)))
-    expect(ann.page.locator("#notices")).to_contain_text("Your answer is kept and sent again")
+    ann.hear("Your answer is kept and sent again")
     ann.context.set_offline(False)
     ann.turned(card)
     ann.label()
@@ -226,7 +226,7 @@ def suspects(ann):
     ann.see("dialog[open]")
     ann.page.keyboard.press(ann.page.locator("dialog .class", has_text=truth("n14")).locator("kbd").inner_text())
     ann.said.append(("label", "n14", truth("n14")))
-    expect(ann.page.locator("#notices")).to_contain_text(f"Saved as {truth('n14')}")
+    ann.hear(f"Saved as {truth('n14')}")
     expect(folded).to_be_hidden()
 
 
@@ -245,7 +245,7 @@ def search_and_confirm(ann):
     labels = rows.locator("td.label").all_inner_texts()[:4]
     expect(ann.page.locator(".selection")).to_contain_text("4 selected")
     ann.page.locator(".selection .primary").click()
-    expect(ann.page.locator("#notices")).to_contain_text("4 predictions confirmed")
+    ann.hear("4 predictions confirmed")
     expect(rows).to_have_count(6)
     ann.said += [("label", item, label) for item, label in zip(ids, labels, strict=True)]
     return ids

@@ -110,7 +110,7 @@ def test_an_interrupted_simulation_goes_on(files):
         while process.poll() is None and len(Records(files / "runs.jsonl").read()) < 2:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130

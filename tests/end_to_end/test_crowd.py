@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.helpers.serving import answer, ask, make_project, serving, truth
+from tests.helpers.serving import HANGS, answer, ask, make_project, serving, truth
 
 PEOPLE, EACH = 20, 3
 
@@ -42,7 +42,7 @@ def test_promise_4_twenty_people_beside_an_import_and_an_export(tmp_path):
         with ThreadPoolExecutor(PEOPLE) as pool:
             took = [seconds for each in pool.map(person, [f"person {k}" for k in range(PEOPLE)]) for seconds in each]
         for process in running:
-            said, _ = process.communicate(timeout=120)
+            said, _ = process.communicate(timeout=HANGS)
             assert process.returncode == 0, said
         with server.client() as client:
             counts = client.get("/api/progress", params={"who": "ann"}).raise_for_status().json()

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("default"),
     pytest.mark.skipif(os.environ.get("ASKGRAPH_NOTEBOOK") != "required", reason="make test-notebook"),
 ]
-PATIENCE = 120_000  # milliseconds
+PATIENCE = 300_000  # milliseconds
 CODE = "from askgraph.clients.card import LabelingCard\ncard = LabelingCard('items.ask', who='ann')\ncard"
 
 
@@ -54,14 +54,14 @@ def lab(folder):
         yield wait_for(f"http://127.0.0.1:{port}", running, folder / "lab.log")
     finally:
         running.terminate()
-        running.wait(30)
+        running.wait(PATIENCE / 1e3)
 
 
 def wait_for(address, running, log):
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE / 1e3
     while time.monotonic() < until and running.poll() is None:
         try:
-            urllib.request.urlopen(f"{address}/api", timeout=5).read()
+            urllib.request.urlopen(f"{address}/api", timeout=PATIENCE / 1e3).read()
             return address
         except OSError:
             time.sleep(0.5)
@@ -75,7 +75,9 @@ def page():
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     assert found, "no chromium here: apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
+        )
         opened = browser.new_page(viewport={"width": 1200, "height": 800})
         opened.set_default_timeout(PATIENCE)
         yield opened

@@ -17,12 +17,11 @@ import pytest
 from typer.main import get_command
 
 from askgraph.cli import app
-from tests.helpers.serving import make_project, serving
+from tests.helpers.serving import HANGS, make_project, serving
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "serving.md").read_text()
 NAME = "labels.example.org"
-HANGS = 60.0
 
 
 def block(kind):

@@ -59,7 +59,7 @@ def test_a_team_reads_guidelines_mends_classes_confirms_groups_and_reviews(brows
         page.keyboard.press("Space")
         expect(page.locator(".tile[aria-pressed=false]")).to_have_count(1)
         page.keyboard.press("Enter")
-        expect(page.locator("#notices")).to_contain_text(f"{shown - 1} items labeled")
+        ann.hear(f"{shown - 1} items labeled")
         logged = log_of(path)
         assert sum(how == "group" for _, how in logged.values()) == shown - 1
         assert odd not in logged
@@ -71,7 +71,7 @@ def test_a_team_reads_guidelines_mends_classes_confirms_groups_and_reviews(brows
         expect(ann.see(".because")).to_contain_text("disagree")
         page.wait_for_timeout(300)
         page.keyboard.press(ann.key_of("north"))
-        expect(page.locator("#notices")).to_contain_text("Saved as north")
+        ann.hear("Saved as north")
         assert log_of(path)["n3"] == ("north", "review")
         assert page.evaluate("window.__hit") is None
         ann.close()

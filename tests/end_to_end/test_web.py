@@ -78,7 +78,7 @@ def test_what_is_asked_over_http_is_what_the_learner_asks(fresh):
     server, client = fresh
     asked = label_some(client, 8)
     until(client, "/api/progress", lambda said: said.get("labels") == 8)  # drawn when more questions are lined up
-    again = ask(client, "bob", seconds=30)  # nobody holds anything that bob was shown
+    again = ask(client, "bob")  # nobody holds anything that bob was shown
     with Project.open(server.path) as project:
         ids = [item.id for item in project.store.items(project.ask(4))]
     assert asked["question"]["item"]["id"] in ids
@@ -383,7 +383,7 @@ def test_a_wrong_label_is_a_suspect(fresh):
 
 def test_the_map_has_a_place_and_a_state_for_every_item(client):
     answer(client, "n1", "east", "map")
-    until(client, "/api/map", lambda said: "waiting" not in said, seconds=120)
+    until(client, "/api/map", lambda said: "waiting" not in said)
     layout = np.frombuffer(client.get("/api/map/layout").content, "<f4").reshape(-1, 2)
     assert layout.shape == (60, 2)
     assert ((layout >= 0) & (layout <= 1)).all()

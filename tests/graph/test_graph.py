@@ -514,7 +514,7 @@ def refusals():
     """What was said of each broken matrix, in a process of its own: one that is not refused damages memory, and the process."""
     command = [sys.executable, "-m", "tests.helpers.broken"]
     done = subprocess.run(
-        command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60, check=False
+        command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300, check=False
     )
     return dict(line.split(": ", 1) for line in done.stdout.splitlines())
 

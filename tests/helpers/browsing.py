@@ -6,13 +6,20 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.helpers.serving import truth
+from tests.helpers.serving import HANGS, truth
 
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 --disable-component-update --disable-sync""".split()  # noqa: SIM905 -- as on the command line
-PATIENCE = 60_000  # milliseconds; only a machine that is busy with other things needs them
+PATIENCE = 1e3 * HANGS  # milliseconds
 READY = """async () => { const { ready } = await import("/page/lib/session.js");
   while (!ready()) await new Promise(requestAnimationFrame); }"""
+NOTICES = """addEventListener("DOMContentLoaded", () => {
+  const line = document.getElementById("notices"), seen = window.seenNotices = [];
+  const note = new MutationObserver(() => seen.push(line.textContent));
+  if (line) note.observe(line, { childList: true, characterData: true, subtree: true });
+});"""
+HEARD = """words => { const at = seenNotices.findIndex(one => one.includes(words));
+  return at >= 0 && seenNotices.splice(0, at + 1); }"""
 expect.set_options(timeout=PATIENCE)
 
 
@@ -24,6 +31,7 @@ class Person:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
+        self.page.add_init_script(NOTICES)
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         self.page.on("console", self._hear)
@@ -39,6 +47,10 @@ class Person:
         found = self.page.locator(selector)
         expect(found.first).to_be_visible()
         return found
+
+    def hear(self, words):
+        """Wait for a notice. It may be gone again: a busy machine looks too late at what stays for three seconds."""
+        self.page.wait_for_function(HEARD, arg=words)
 
     @property
     def item(self):
@@ -98,7 +110,7 @@ class Person:
         self.page.locator("dialog .class", has_text=label).focus()
         self.page.keyboard.press("Enter")
         self.said.append(("label", item, label))
-        expect(self.page.locator("#notices")).to_contain_text(f"Saved as {label}")
+        self.hear(f"Saved as {label}")
         return item
 
     def export(self, words):

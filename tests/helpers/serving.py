@@ -19,6 +19,7 @@ from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
+HANGS = 300.0  # seconds after which a wait counts as one without end: a busy machine may need many of them
 CENTERS = {"north": (0.0, 8.0), "east": (8.0, 0.0), "west": (-8.0, 0.0)}
 
 
@@ -70,7 +71,7 @@ class Server:
 
     def client(self, **options):
         return httpx.Client(
-            base_url=self.base, headers={"Authorization": f"Bearer {self.token}"}, timeout=30, **options
+            base_url=self.base, headers={"Authorization": f"Bearer {self.token}"}, timeout=HANGS, **options
         )
 
     def kill(self):
@@ -83,7 +84,7 @@ class Server:
         self._closed()
 
     def _closed(self):
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=HANGS)
 
 
 def ranker(server):
@@ -107,7 +108,7 @@ def key():
     return str(uuid.uuid4())
 
 
-def ask(client, who="ann", holding=None, seconds=30.0):
+def ask(client, who="ann", holding=None, seconds=HANGS):
     """The next question, waited for."""
     end = time.monotonic() + seconds
     while True:
@@ -122,7 +123,7 @@ def answer(client, item, label=None, who="ann", kind="label", **more):
     return client.post("/api/answer", json=body).raise_for_status().json()
 
 
-def until(client, path, true, seconds=30.0):
+def until(client, path, true, seconds=HANGS):
     """What a route says once it says this."""
     end = time.monotonic() + seconds
     while True:

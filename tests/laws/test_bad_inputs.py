@@ -57,7 +57,7 @@ def test_every_damaged_file_is_read_or_refused_in_a_sentence(tmp_path):
 @pytest.mark.slow
 def test_no_sparse_matrix_crashes_the_process():
     command = [sys.executable, "-m", "tests.helpers.mutated", "matrices", "11", "400"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "escaped" not in done.stdout
     assert "wrong" not in done.stdout
@@ -186,7 +186,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 def refused(path, reader):
     """What a process of its own says of a file, and the megabytes that it took."""
     done = subprocess.run(
-        [sys.executable, "-c", READER, str(path), reader], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", READER, str(path), reader], capture_output=True, text=True, timeout=300, check=True
     )
     said, taken = done.stdout.strip().rsplit("\n", 1)
     return said, int(taken)

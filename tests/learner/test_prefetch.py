@@ -120,11 +120,12 @@ def test_stopping_leaves_out_the_rest():
     def follow(state, answer):
         seen.append(answer)
         started.set()
-        go.wait(5)
+        go.wait()
+        ahead._enough.wait()
         return answer
 
     ahead = Prefetch(0, lambda: "state", follow, [0, 1, 2])
-    started.wait(5)
-    threading.Timer(0.05, go.set).start()
+    started.wait()
+    go.set()
     assert ahead.take(2) == ("state", None)
     assert seen == [0]

@@ -21,7 +21,7 @@ from askgraph.web.demo import png
 from askgraph.web.security import MAX_BODY, POLICY, Guard
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
-from tests.helpers.serving import ask, key, make_project, serving
+from tests.helpers.serving import HANGS, ask, key, make_project, serving
 
 pytestmark = pytest.mark.server
 SCRIPT = "<script>alert(1)</script>"
@@ -155,7 +155,7 @@ def test_paths_lead_nowhere(server, path):
     """Sent as they are, which no client library would."""
     # Promise 24
     host, port = server.base.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as raw:
+    with socket.create_connection((host, int(port)), timeout=HANGS) as raw:
         raw.sendall(
             f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\nConnection: close\r\n\r\n".encode()
         )
@@ -195,12 +195,12 @@ def test_too_much_and_too_slow_are_turned_away(server, client):
     assert big.status_code == 413
     head = f"POST /api/undo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
     host, port = server.base.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as slow:
+    with socket.create_connection((host, int(port)), timeout=HANGS) as slow:
         slow.sendall(f"{head}Content-Length: 50\r\n\r\n{{".encode())
         assert client.get("/api/state?who=ann").status_code == 200
         assert not select.select([slow], [], [], 0)[0]  # served while the slow request still waits
         assert slow.recv(100).split()[1] == b"408"
-    with socket.create_connection((host, int(port)), timeout=30) as long:
+    with socket.create_connection((host, int(port)), timeout=HANGS) as long:
         long.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         try:

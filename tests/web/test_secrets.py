@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.helpers.serving import answer, ask, make_project, serving
+from tests.helpers.serving import HANGS, answer, ask, make_project, serving
 
 pytestmark = [pytest.mark.server, pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")]
 BROWSER = """#!/bin/sh
@@ -43,7 +43,7 @@ def opened(tmp_path, monkeypatch):
             yield tmp_path, re.search("token=([^&]+)", address)[1], path
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(timeout=HANGS)
     assert not list(Path(os.environ["XDG_STATE_HOME"], "askgraph").glob("open-*"))
 
 
@@ -100,7 +100,7 @@ def test_a_password_and_the_token_of_its_server_are_in_no_output(tmp_path):
         with open(f"/proc/{server.process.pid}/cmdline") as arguments:
             assert "sesame" not in arguments.read()
         server.process.terminate()
-        said, _ = server.process.communicate(timeout=60)
+        said, _ = server.process.communicate(timeout=HANGS)
     assert server.process.returncode == 0  # stopped as a service is, in order: the log is in the file
     assert not Path(f"{server.path}-wal").exists()
     assert server.token not in said + server.url

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from askgraph.cli import app
 from askgraph.errors import BusyError, FileError, FullError
-from askgraph.workbench import restoring, schema
+from askgraph.workbench import old_log, restoring, schema
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import checkup
 from askgraph.workbench.store import Store
@@ -347,8 +347,9 @@ def test_many_who_look_at_the_same_time_all_see_the_copy(tmp_path):
     assert len(old_logs(path)) == 1
 
 
-def test_the_log_of_a_writer_at_work_is_left_alone(tmp_path):
+def test_the_log_of_a_writer_at_work_is_left_alone(tmp_path, monkeypatch):
     """Also when it looks like another file's, as it may for a moment."""
+    monkeypatch.setattr(old_log, "LOCK_SECONDS", 0.1)
     path = put_back_beside_a_log(tmp_path)
     lock = WriterLock(path)
     lock.take()

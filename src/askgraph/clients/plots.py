@@ -67,7 +67,7 @@ def plot_learner(learner: Learner, axes: Any = None) -> Any:
     if (node := learner.ask()) is not None:
         at = places[[graph.index(node)]]
         axes.scatter(*at.T, s=6 * size, marker="*", color="black", zorder=4, label="next question")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, borderpad=1.0, fontsize=9)
     axes.set_title(f"{len(learner.labels)} labels, {len(classes)} classes", loc="left", fontsize=10)
     return axes
 

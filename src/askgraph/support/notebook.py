@@ -34,9 +34,9 @@ def tally(names: Iterable[object], counts: Mapping[Any, int]) -> str:
     """Return names with their counts, the first ten of them.
 
     >>> tally(["ham", "spam"], {"ham": 3, "spam": 1}), tally([], {})
-    ('ham 3, spam 1', 'none yet')
+    ('ham (3), spam (1)', 'none yet')
     """
-    every = [f"{name} {counts[name]}" for name in names]
+    every = [f"{name} ({counts[name]})" for name in names]
     return ", ".join(every[:10] + [f"… ({len(every)} in all)"] * (len(every) > 10)) or "none yet"
 
 

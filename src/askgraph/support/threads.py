@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
@@ -34,13 +35,18 @@ def in_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> lis
             raise
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Return a context in which matrix products use one thread.
 
-    BLAS threads spin while they wait. Where another thread has the core, an inverse of 11 ms took 1.4 s.
+    BLAS threads spin while they wait. Where another thread has the core, an inverse of 11 ms took 1.4 s. The limit is one of
+    the process: where contexts of several threads overlap, it holds until the last of them ends.
     """
-    limit: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
-    return limit
+    _blas_limit.enter()
+    try:
+        yield
+    finally:
+        _blas_limit.leave()
 
 
 def one_thread_from_now_on() -> None:
@@ -50,9 +56,32 @@ def one_thread_from_now_on() -> None:
     threadpool_limits(1)
 
 
+class _BlasLimit:
+    """The number of contexts that want one BLAS thread, and how many threads to give back after the last of them."""
+
+    def __init__(self) -> None:
+        self._lock, self._contexts = Lock(), 0
+        self._limited: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._contexts == 0:
+                self._limited = _thread_pools().limit(limits=1, user_api="blas")
+            self._contexts += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._contexts -= 1
+            if self._contexts == 0:
+                self._limited.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
 @cache
 def _thread_pools() -> Any:
-    """Return the libraries found in this process, kept: the search takes longer than a small matrix product."""
+    """Return the libraries of NumPy and SciPy found in this process, kept: the search takes longer than a small matrix product."""
     import scipy.linalg  # noqa: F401 -- it loads a BLAS of its own, which must be there to be found
     from threadpoolctl import ThreadpoolController
 

@@ -17,6 +17,7 @@ import logging
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -26,10 +27,10 @@ from typing import BinaryIO, NamedTuple
 from askgraph.errors import BusyError, FileError
 from askgraph.support.files import open_no_follow
 from askgraph.workbench.schema import LAYOUT, NAMED, NO_COMMIT, version
-from askgraph.workbench.writer_lock import WriterLock
+from askgraph.workbench.writer_lock import RETRY_SECONDS, WriterLock
 
 log: logging.Logger = logging.getLogger("askgraph")
-LOCK_SECONDS = 1.0  # another reader that looks at the same log is done by then; a writer holds the lock for longer
+LOCK_SECONDS = 10.0  # another program that puts the same log aside is done by then, on a busy machine too
 MAGIC = (0x377F0682, 0x377F0683)  # the first four bytes of a log
 HEADER_BYTES, FRAME_BYTES = 32, 24  # before the first frame, and before the page in each frame
 PAGE_BYTES = tuple(2**k for k in range(9, 17))  # the page sizes that SQLite allows
@@ -58,15 +59,9 @@ def put_old_log_aside(path: str | os.PathLike[str], held: bool) -> None:
     if held:
         _rename(file)
         return
-    lock = WriterLock(file)
-    try:
-        _take(lock, file)
-        if _is_foreign(file):
-            _rename(file)
-    except BusyError:  # the log belongs to a writer at work
-        return
-    finally:
-        lock.release()
+    end = time.monotonic() + LOCK_SECONDS
+    while not _put_aside_unless_held(file) and _is_foreign(file) and time.monotonic() < end:
+        time.sleep(RETRY_SECONDS)  # whoever holds the lock puts the log aside, or has begun one of its own
 
 
 def holds_commit(file: Path, commit: str) -> bool:
@@ -84,13 +79,21 @@ def dated_name(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.old")
 
 
-def _take(lock: WriterLock, file: Path) -> None:
+def _put_aside_unless_held(file: Path) -> bool:
+    """Rename a log of another file; return False if somebody holds the writer's lock."""
+    lock = WriterLock(file)
     try:
-        lock.take(LOCK_SECONDS)
+        lock.take(wait=0)
     except BusyError:
-        raise
+        return False
     except FileError as error:
         raise _cannot_rename(file, str(error)) from None
+    try:
+        if _is_foreign(file):
+            _rename(file)
+    finally:
+        lock.release()
+    return True
 
 
 def _rename(file: Path) -> None:
