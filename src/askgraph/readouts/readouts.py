@@ -21,6 +21,8 @@ from askgraph.types import Array, IntArray
 from askgraph.utilities.recent import reweighted
 
 SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes that the exponent of a consensus is set by, and its range
+CELLS = 2**20  # steps of the exponent, each the same factor
+USUAL = (CELLS * 2 // 7, CELLS * 5 // 7)  # the steps at which the exponent is 1 and 8
 
 
 class Readout(Protocol):
@@ -344,13 +346,38 @@ def _sharpness(space: Space, p: Array, heard: Array, repeats: Array) -> float:
     aim = aims.mean()
     logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
     low, high = np.log(SHARPNESS)
-    scores = np.empty_like(logs)
-    for _ in range(20):
-        middle = (low + high) / 2
-        np.exp(np.multiply(logs, np.exp(middle), out=scores), out=scores)
-        unsure = (1 / (scores @ repeats)).mean() < aim
-        low, high = (middle, high) if unsure else (low, middle)
-    return float(np.exp((low + high) / 2))
+    step, scores = (high - low) / CELLS, np.empty_like(logs)
+
+    def short(cell: int) -> float:
+        np.exp(np.multiply(logs, np.exp(low + step * cell), out=scores), out=scores)
+        return float(aim - (1 / (scores @ repeats)).mean())
+
+    return float(np.exp(low + step * (last_above(short, CELLS, USUAL) + 0.5)))
+
+
+def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[int] = ()) -> int:
+    """Return the last of the numbers 0 to cells − 1 at which a falling function is above 0; 0 where it is nowhere.
+
+    By false position, after numbers that are likely on either side: the value of an end that stays is halved (Illinois), so
+    that both ends come close to 0 soon.
+    """
+    low, high, known = 0, cells, dict[int, float]()
+    for guess in guesses:
+        if low < guess < high:
+            known[guess] = falling(guess)
+            low, high = (guess, high) if known[guess] > 0 else (low, guess)
+    above, below = (known[end] if end in known else falling(end) for end in (low, high))
+    if above <= 0 or below > 0:
+        return 0 if above <= 0 else cells - 1
+    stays = 0  # 1 where the upper end stayed the last time, -1 where the lower one did
+    while high - low > 1:
+        at = min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
+        value = falling(at)
+        if value > 0:
+            low, above, below, stays = at, value, below / (2 if stays == 1 else 1), 1
+        else:
+            high, below, above, stays = at, value, above / (2 if stays == -1 else 1), -1
+    return low
 
 
 def _sharpened(p: Array, power: float) -> Array:
