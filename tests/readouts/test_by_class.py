@@ -142,7 +142,7 @@ def test_ties_go_to_the_class_named_first():
 def test_the_first_of_equal_values_across_parts(monkeypatch):
     narrow(monkeypatch, 90, 1)
     field = told(ENGINES[0], "map", range(9)).field
-    decided, highest = first_highest(field, blocks_of(field, 1), READOUTS["map"].by_class(field, blocks_of(field, 1)))
+    decided, highest = first_highest(field, blocks_of(field, 1), READOUTS["map"]._by_class(field, blocks_of(field, 1)))
     p = READOUTS["map"](field)
     np.testing.assert_allclose(highest, p.max(axis=1), atol=1e-12)
     np.testing.assert_allclose(p[np.arange(90), decided], highest, atol=1e-12)

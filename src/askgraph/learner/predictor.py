@@ -210,11 +210,11 @@ class Predictor(ABC):
         >>> import askgraph as ag
         >>> learner = ag.Learner(ag.chain(6), readout="map", rng=0)
         >>> learner.tell_all({0: "left", 5: "right", 3: "middle"})
-        >>> learner.predict([1, 4]).tolist()
+        >>> learner.predict([1, 2]).tolist()
         ['left', 'middle']
-        >>> labels, p = learner.predict([1, 4], top=2)
+        >>> labels, p = learner.predict([1, 2], top=2)
         >>> labels.tolist(), p.round(2).tolist()
-        ([['left', 'middle'], ['middle', 'right']], [[0.67, 0.33], [0.5, 0.5]])
+        ([['left', 'middle'], ['middle', 'left']], [[0.67, 0.33], [0.67, 0.33]])
         """
         if top is not None:
             return self._best(nodes, whole_number(top, "top", 1))

@@ -63,11 +63,11 @@ def blended(field: Field, blocks: Sequence[Block], votes: ByClass, scores: ByCla
 def best_classes(field: Field, readout: Any, top: int) -> tuple[IntArray, Array]:
     """Return the ``top`` likeliest classes of each row, the likeliest first, and their probabilities by this readout.
 
-    A readout with a method ``by_class`` is read a few classes at a time; any other one makes an array of all classes.
+    A readout with a method ``_by_class`` is read a few classes at a time; any other one makes an array of all classes.
     """
-    if hasattr(readout, "by_class"):
+    if hasattr(readout, "_by_class"):
         blocks = blocks_of(field, top)
-        return leaders(field, blocks, readout.by_class(field, blocks), top)
+        return leaders(field, blocks, readout._by_class(field, blocks), top)
     return ranked(readout(field), top, field.space.asarray)
 
 

@@ -142,12 +142,12 @@ class Cautious:
             return p
         return np.where(field.certain[:, None], field.certain_votes(), p)
 
-    def by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
-        consensus = Consensus().by_class(field, blocks)
+        consensus = Consensus()._by_class(field, blocks)
 
         def decisions() -> tuple[IntArray, Array, IntArray]:
-            by_mass = Mass().by_class(field, blocks)
+            by_mass = Mass()._by_class(field, blocks)
             return *first_highest(field, blocks, consensus), first_highest(field, blocks, by_mass)[0]
 
         doubt: Doubt = field.once("doubt", lambda: _doubt(field, decisions))

@@ -78,7 +78,7 @@ class Map:
         """Return p_c ∝ (1 + μ_c)/2."""
         return coding.chances(field.votes if votes is None else votes)
 
-    def by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
         reach = row_totals(blocks, lambda block: field.votes[:, block.classes])
 
@@ -128,7 +128,7 @@ class Mass:
         votes = np.maximum(field.votes if votes is None else votes, 0.0)
         return _blended(votes, votes * field.space.asarray(self._weights(field)))
 
-    def by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
         weights = self._weights(field)
 
@@ -189,7 +189,7 @@ class Tempered:
         """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""
         return _read(field, tempered(field, self.tau), votes)
 
-    def by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
         return _read_by_class(field, tempered(field, self.tau), blocks)
 
@@ -248,7 +248,7 @@ class Consensus:
         found: Array = field.once("consensus", compute)
         return found
 
-    def by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
         own, origin, certain = _read_by_class(field, tempered_or_plain(field), blocks), field.origin, field.certain
         if not hears(field):
