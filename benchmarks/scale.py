@@ -1,8 +1,10 @@
 """Large graphs: seconds, memory and the quality of questions, five kinds of graphs at three sizes, each in its own process.
 
 python benchmarks/scale.py [--kinds 3-d,road] [--sizes 10000,100000] [--utilities tv,msd,influence] [--graph FILE]
+                           [--against OTHER/src] [--no-quality]
 Records go to --output (a case that is there is not run again), graphs to --cache, a plot to --plot; tables are printed. A
-million nodes take about twenty minutes, most of them for the quality; building the graphs comes on top, once.
+million nodes take about twenty minutes, most of them for the quality; building the graphs comes on top, once. With --against,
+the source of another version runs each case in turns with this one.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -89,8 +93,10 @@ def warm(graph, utility, engine):
         learner.tell(learner.ask(), 0)
 
 
-def case(path, utility, engine, largest):
-    """Measure one kind of graph, one size and one utility."""
+def case(path, utility, engine, largest, source=None):
+    """Measure one kind of graph, one size and one utility, by the source of another version where one is given."""
+    if source is not None:
+        sys.path.insert(0, str(source))
     import askgraph as ag
     from askgraph.linalg import blocked_cg
     from askgraph.priors import choice
@@ -106,16 +112,18 @@ def case(path, utility, engine, largest):
     del graph
     meter = Meter()
     graph = ag.Graph.load(path)
-    loaded = meter.seconds
+    loaded, spent = meter.seconds, time.process_time()
     learner = ag.Learner(graph, utility, rng=0, engine=asked, **HOW)
     setup = meter.seconds - loaded
     node = learner.ask()
     first, times = meter.seconds - loaded, []
+    first_cpu, spent = time.process_time() - spent, time.process_time()
     for _ in range(QUESTIONS):
         start = time.perf_counter()
         learner.tell(node, int(labels[node]))
         node = learner.ask()
         times.append(time.perf_counter() - start)
+    next_cpu = (time.process_time() - spent) / QUESTIONS
     memory, ahead = meter.megabytes, []
     for _ in range(AHEAD):
         learner.prefetch()
@@ -132,10 +140,12 @@ def case(path, utility, engine, largest):
         "setup": setup,
         "first": first,
         "next": times,
+        "first_cpu": first_cpu,
+        "next_cpu": next_cpu,
         "ahead": ahead,
         "megabytes": memory,
         **solving(learner.field.prior),
-        "quality": qualities(learner, labels, largest),
+        "quality": qualities(learner, labels, largest) if largest else [float("nan")],
     }
 
 
@@ -301,6 +311,11 @@ def plot(records, path):
     figure.savefig(path, dpi=150)
 
 
+def versions(kind, against):
+    """Return what a case is called, and the source it runs from: None for this one."""
+    return [(kind, None)] if against is None else [(f"{kind}, before", against.absolute()), (kind, None)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", default="3-d,16-d,power law,road,community" if not SMOKE else "3-d,road")
@@ -311,8 +326,11 @@ def main():
     parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))
     parser.add_argument("--output", type=Path, default=Path("scale.jsonl"))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--against", type=Path, help="the source of another version, to run in turns with this one")
+    parser.add_argument("--no-quality", action="store_true", help="times and memory only")
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
+    largest = 0 if options.no_quality else LARGEST
     options.cache.mkdir(parents=True, exist_ok=True)
     print(f"Machine: {machine()}.", flush=True)
     done = [json.loads(line) for line in options.output.read_text().splitlines()] if options.output.exists() else []
@@ -325,15 +343,16 @@ def main():
         if not path.exists():
             seconds = in_own_process(convert if options.graph else build_into, path, kind, n)
             print(f"{kind}, {n:,} nodes: built in {seconds:.0f} s", flush=True)
-        for utility in options.utilities.split(","):
+        for utility, (name, source) in product(options.utilities.split(","), versions(kind, options.against)):
             if not any(
-                (r["kind"], r["size"], r["utility"], r["asked"]) == (kind, n, utility, options.engine) for r in done
+                (r["kind"], r["size"], r["utility"], r["asked"]) == (name, n, utility, options.engine) for r in done
             ):
-                found = in_own_process(case, path, utility, options.engine, LARGEST)
-                done.append({"kind": kind, "size": n, "utility": utility, "asked": options.engine, **found})
+                found = in_own_process(case, path, utility, options.engine, largest, source)
+                done.append({"kind": name, "size": n, "utility": utility, "asked": options.engine, **found})
                 with options.output.open("a") as file:
                     file.write(json.dumps(done[-1]) + "\n")
-                print(f"{kind}, {n:,}, {utility}: next {statistics.median(found['next']):.3f} s", flush=True)
+                cpu = f"CPU s: first {found['first_cpu']:.1f}, next {found['next_cpu']:.3f}"
+                print(f"{name}, {n:,}, {utility}: next {statistics.median(found['next']):.3f} s; {cpu}", flush=True)
     table(done, in_own_process(stream))
     exponents(done)
     if options.plot:

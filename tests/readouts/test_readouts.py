@@ -12,6 +12,7 @@ from askgraph.field import Field, Label
 from askgraph.field.coding import decide
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
+from askgraph.readouts.readouts import last_above
 from askgraph.readouts.temperature import TEMPERATURES, tempered_or_plain
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
@@ -247,3 +248,16 @@ def test_new_rows_are_read_as_their_neighbours_are():
         np.testing.assert_allclose(mixed[0], model.learner_.probabilities([3])[0])
         np.testing.assert_allclose(mixed.sum(axis=1), 1)
     assert Map() == as_readout("map")
+
+
+@pytest.mark.parametrize("guesses", [(), (20, 70), (70, 20), (0, 100)])
+def test_where_a_falling_function_crosses_zero(guesses):
+    """The same number as by trying all, wherever it is, with few calls."""
+    rng = np.random.default_rng(0)
+    for root in [-5.0, 0.0, 0.5, 99.0, 99.5, 120.0, *rng.uniform(0, 100, 30)]:
+        values = np.tanh((root - np.arange(101)) / rng.uniform(3, 80))
+        above = np.flatnonzero(values[:100] > 0)
+        calls = []
+        found = last_above(lambda at, values=values, calls=calls: calls.append(at) or float(values[at]), 100, guesses)
+        assert found == (above[-1] if above.size else 0)
+        assert len(calls) < 20

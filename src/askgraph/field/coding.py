@@ -5,11 +5,15 @@ Votes h (n × C) are the field in 0/1 coding; H = Σ_c h_c is how far labels rea
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from askgraph.types import Array, BoolArray, IntArray
 
 TIE = 1e-9  # scores that differ by less count as equal
+PART_BYTES = 32_000_000  # of an array of all rows and some classes, where all classes are not needed at a time
 
 
 def at_least_two(votes: Array) -> Array:
@@ -21,6 +25,26 @@ def at_least_two(votes: Array) -> Array:
 def by_class(votes: Array) -> Array:
     """Return votes with each class contiguous in memory."""
     return votes if votes.flags.f_contiguous else votes.copy(order="F")
+
+
+def parts(rows: int, classes: int) -> list[slice]:
+    """Return the classes in parts, so that an array of this many rows and the classes of one part is not large."""
+    width = max(1, PART_BYTES // (8 * max(rows, 1)))
+    return [slice(at, at + width) for at in range(0, classes, width)]
+
+
+def kept(parts: Sequence[Any], compute: Callable[[Any], Array]) -> Callable[[Any], Array]:
+    """Return the function; where there is one part only, one that computes the array of this part once and keeps it."""
+    if len(parts) > 1:
+        return compute
+    found: list[Array] = []
+
+    def once(part: Any) -> Array:
+        if not found:
+            found.append(compute(part))
+        return found[0]
+
+    return once
 
 
 def row_sums(rows: Array) -> Array:

@@ -210,10 +210,16 @@ class Field:
         gamma = label_noise(prior, labels, hub_power)
         Y = _one_hot([x.label for x in labels], classes)
         inner, exact = prior.fold(nodes, gamma), gamma == 0
-        pinned = prior.space.put(prior.space.zeros(classes), nodes[exact], Y[exact])
-        b, noisy = -inner.times(pinned), nodes[~exact]
-        b = prior.space.put(b, noisy, prior.space.pick(b, noisy) + Y[~exact] * gamma[~exact, None] ** -2.0)
-        votes = inner.solve(b * inner.free[:, None]) + pinned
+        noisy = nodes[~exact]
+
+        def solved(some: Any) -> Array:
+            told = Y[:, some]
+            pinned = prior.space.put(prior.space.zeros(told.shape[1]), nodes[exact], told[exact])
+            b = -inner.times(pinned)
+            b = prior.space.put(b, noisy, prior.space.pick(b, noisy) + told[~exact] * gamma[~exact, None] ** -2.0)
+            return inner.solve(b * inner.free[:, None]) + pinned
+
+        votes = _for_classes(prior.space, classes, np.flatnonzero(Y.any(axis=0)), solved)
         return cls._fresh(prior, inner, votes, tuple(labels), noise, squares, hub_power)
 
     @classmethod
@@ -488,7 +494,12 @@ class Field:
         wide = self._with_classes(label + 1)
         node, _, noise, scale = self.recent[-1]
         gap = _one_hot([label], wide.n_classes)[0] - self.space.pick(wide.votes, node)
-        votes = wide.votes + (self.space.asarray(gap)[:, None] * (self.factor[:, -1] / scale)).T  # (9)
+        v = self.factor[:, -1] / scale
+
+        def moved(some: Any) -> Array:
+            return wide.votes[:, some] + (self.space.asarray(gap[some])[:, None] * v).T  # (9)
+
+        votes = _for_classes(self.space, wide.n_classes, np.append(self._known[1], label), moved)
         known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
         return known._fresh_if_worn()
 
@@ -746,7 +757,11 @@ class Field:
     @property
     def mass(self) -> Array:
         """The sum of each class's votes, where they are above 0, over the unlabeled nodes."""
-        return np.asarray(self.space.total(self.clipped_votes * ~self.labeled[:, None]))
+        rest, parts = ~self.labeled[:, None], coding.parts(self.space.most_rows, self.n_classes)
+        clipped = (
+            np.maximum(self.votes[:, part], 0.0) if self.origin.signed else self.votes[:, part] for part in parts
+        )
+        return np.concatenate([np.zeros(0), *(self.space.total(votes * rest) for votes in clipped)])
 
     @property
     def clipped_votes(self) -> Array:
@@ -761,15 +776,28 @@ class Field:
         nodes = [x.node for x in self.labels if x.noise == 0 and x.label != OPEN]
         return self.space.put(self.space.zeros(dtype=bool), np.array(nodes, dtype=np.int64), True)
 
-    @property
-    def certain_votes(self) -> Array:
-        """The votes, 1 for its label and 0 for other classes at a node whose label is certain."""
-        votes = np.minimum(np.maximum(self.votes, 0.0), 1.0)  # roundoff may leave -1e-17
+    def certain_votes(self, classes: Sequence[int] | None = None) -> Array:
+        """Return the votes, 1 for its label and 0 for other classes at a node whose label is certain.
+
+        Parameters
+        ----------
+        classes : sequence of int, optional
+            The classes; by default all.
+
+        Returns
+        -------
+        array
+            One row per node, one column per class.
+        """
+        votes = self.votes if classes is None else self.votes[:, list(classes)]
+        votes = np.minimum(np.maximum(votes, 0.0), 1.0)  # roundoff may leave -1e-17
         if not self.origin.noise:
             return votes
         known = [x for x in self.labels if x.noise == 0 and x.label != OPEN]
-        nodes = np.array([x.node for x in known], dtype=np.int64)
-        return self.space.put(votes, nodes, _one_hot([x.label for x in known], self.n_classes))
+        nodes, labels = np.array([x.node for x in known], dtype=np.int64), np.array([x.label for x in known])
+        return self.space.put(
+            votes, nodes, 1.0 * (labels[:, None] == (range(self.n_classes) if classes is None else classes))
+        )
 
     def probabilities(self) -> Array:
         """Return the field's own class probabilities (6); a readout returns other ones.
@@ -811,10 +839,29 @@ class Field:
         nodes = np.array([x.node for x in recent], dtype=np.int64)
         gap = _one_hot([x.label for x in recent], self.n_classes) - self.space.pick(self.base, nodes)
         told = solve_triangular(_root(self, recent), gap, lower=True)
-        return self.base + self.factor @ self.space.asarray(told)
+
+        def harmonic(some: Any) -> Array:
+            return self.base[:, some] + self.factor @ self.space.asarray(told[:, some])
+
+        seen = np.concatenate([self.folded.known[1], Folded(recent).known[1]])
+        return _for_classes(self.space, self.n_classes, seen, harmonic)
 
     def _cancelled(self) -> bool:
         return bool(self.space.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
+
+
+def _for_classes(space: Space, classes: int, seen: IntArray, compute: Callable[[Any], Array]) -> Array:
+    """Return the votes that ``compute`` gives for the classes it gets: for all at once, or for many classes part by part.
+
+    Only classes that were seen have votes. Of the others nothing is computed, and no memory is touched where there are many.
+    """
+    if len(coding.parts(space.most_rows, classes)) <= 1:
+        return compute(slice(None))
+    votes, some = space.asarray(np.zeros((space.n_rows, classes), order="F")), np.unique(seen)
+    for part in coding.parts(space.most_rows, some.size):
+        chosen = some[part].tolist()
+        votes[:, chosen] = compute(chosen)
+    return votes
 
 
 def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:

@@ -35,11 +35,12 @@ class LeftOut(NamedTuple):
 def left_out(field: Field, every: bool = False) -> LeftOut:
     """Return leave-one-out of some of the folded labels (of all with ``every``), then of all labels in V."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
-        folded = _folded(
-            field, field.prior.leave_one_out_terms(field.prior.folded) if every else field.prior.leave_one_out_sample
-        )
-        joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, _recent(field), strict=True)]
-    left = LeftOut(*joined)
+        left = _recent(field)
+        if field.folded:
+            prior = field.prior
+            folded = _folded(field, prior.leave_one_out_terms(prior.folded) if every else prior.leave_one_out_sample)
+            joined: list[Any] = [np.concatenate(parts) for parts in zip(folded, left, strict=True)]
+            left = LeftOut(*joined)
     if not np.isfinite(left.votes).all():
         raise ConvergenceError(
             "leaving a label out is lost in rounding: the weights are too far from each other; clip them, or raise delta"

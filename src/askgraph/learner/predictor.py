@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from askgraph.errors import LabelError, SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field, Label, coding
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
 from askgraph.learner.events import Event, SpotCheck, checked
@@ -21,6 +21,7 @@ from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
 from askgraph.learner.suggestions import Suggestions, SuggestionSource, SuspectSuggestion
 from askgraph.readouts import Cautious, Readout, doubt, with_suggestions
+from askgraph.readouts.by_class import best_classes, ranked
 from askgraph.support.arguments import flag, listed, whole_number
 from askgraph.types import AnyArray, Array, IntArray
 
@@ -106,9 +107,8 @@ class Predictor(ABC):
                 f"the readout gave a {type(read).__name__}: return one row per node, one column per class"
             )
         p = self._field.space.gather(read)
-        # the label of a hub, or any with features, may count for less, but it is certain at its own node
-        if self._field.hub_power or self._field.origin.noise:
-            p, exact = p.copy(), [x for x in self._field.labels if x.noise == 0]
+        if exact := self._certain:
+            p = p.copy()
             p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.label for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]
 
@@ -180,8 +180,14 @@ class Predictor(ABC):
             for chance, node, source, label in found[:n]
         ]
 
-    def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray:
-        """Predict labels.
+    @overload
+    def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray: ...
+    @overload
+    def predict(self, nodes: Sequence[Hashable] | None = None, *, top: int) -> tuple[AnyArray, Array]: ...
+    def predict(
+        self, nodes: Sequence[Hashable] | None = None, *, top: int | None = None
+    ) -> AnyArray | tuple[AnyArray, Array]:
+        """Predict labels, or the likeliest labels of each node with their probabilities.
 
         A tie goes to the class that was named first, in the order of ``classes``. All classes tie at a node that no label
         reaches, such as one without an edge: its label is a guess, and its probabilities are equal.
@@ -190,24 +196,56 @@ class Predictor(ABC):
         ----------
         nodes : sequence of hashable, optional
             The nodes; by default all, in the graph's order.
+        top : int, optional
+            How many labels of each node. Where there are many classes this takes much less memory than ``probabilities``: an
+            array of all nodes and all classes is made only for a readout of your own, "reweighted", and suggestions.
 
         Returns
         -------
-        array
-            One label per node; None for every node while no class is known.
+        array, or tuple of two arrays
+            One label per node; None for every node while no class is known. With ``top``, the labels and their probabilities:
+            one row per node, the likeliest first, and fewer than ``top`` columns where there are fewer classes.
 
         Examples
         --------
         >>> import askgraph as ag
-        >>> learner = ag.Learner(ag.chain(6), rng=0)
-        >>> learner.tell_all({0: "left", 5: "right"})
-        >>> learner.predict([1, 4]).tolist()
-        ['left', 'right']
+        >>> learner = ag.Learner(ag.chain(6), readout="map", rng=0)
+        >>> learner.tell_all({0: "left", 5: "right", 3: "middle"})
+        >>> learner.predict([1, 2]).tolist()
+        ['left', 'middle']
+        >>> labels, p = learner.predict([1, 2], top=2)
+        >>> labels.tolist(), p.round(2).tolist()
+        ([['left', 'middle'], ['middle', 'left']], [[0.67, 0.33], [0.67, 0.33]])
         """
+        if top is not None:
+            return self._best(nodes, whole_number(top, "top", 1))
         p = self.probabilities(nodes)
         if not self._history.classes:
             return np.full(len(p), None, dtype=object)
         return label_array(self._history.classes)[coding.decide(p)]
+
+    def _best(self, nodes: Sequence[Hashable] | None, top: int) -> tuple[AnyArray, Array]:
+        """Return the likeliest labels of each node, and their probabilities."""
+        field, classes = self._field, self._history.classes
+        top = min(top, len(classes))
+        if not top:
+            found, best = np.zeros((self.graph.n_nodes, 0), np.int64), np.zeros((self.graph.n_nodes, 0))
+        elif self._suggestions and field.held:
+            found, best = ranked(self.probabilities(), top)
+        else:
+            found, best = map(field.space.gather, best_classes(field, self._readout, top))
+            if exact := self._certain:
+                at, labels = [x.node for x in exact], [x.label for x in exact]
+                certain = ranked(np.eye(len(classes)), top)
+                found[at], best[at] = certain[0][labels], certain[1][labels]
+        some = slice(None) if nodes is None else self._indices(nodes)
+        return label_array(classes)[found[some]], best[some]
+
+    @property
+    def _certain(self) -> list[Label]:
+        """The labels that are certain at their nodes although they count for less: those of hubs, or any with features."""
+        field = self._field
+        return [x for x in field.labels if x.noise == 0] if field.hub_power or field.origin.noise else []
 
     def audit(self, n: int = 10) -> list[Hashable]:
         """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`tell_audit`.

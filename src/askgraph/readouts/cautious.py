@@ -7,6 +7,7 @@ surprising to each other than to the class shares. Together these three are a si
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,9 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.field import Field, coding
+from askgraph.readouts.by_class import Block, ByClass, first_highest
 from askgraph.readouts.readouts import Consensus, Mass
 from askgraph.readouts.temperature import ODD, from_others
-from askgraph.types import Array
+from askgraph.types import Array, IntArray
 
 APART = 0.1  # share of unlabeled nodes; in doubt, two readouts decide differently at more than this
 ONE_SIDED, FAR_APART = 0.95, 0.2  # the same with one class predicted at more than 95 % of the nodes: in doubt too
@@ -73,22 +75,27 @@ class Doubt(NamedTuple):
 
 def doubt(field: Field) -> Doubt:
     """Return the signs that the graph does not predict the labels, computed once per field."""
-    found: Doubt = field.once("doubt", lambda: _doubt(field))
+
+    def decisions() -> tuple[IntArray, Array, IntArray]:
+        p = Consensus.of_nodes(field)
+        return p.argmax(axis=1), p.max(axis=1), Mass()(field).argmax(axis=1)
+
+    found: Doubt = field.once("doubt", lambda: _doubt(field, decisions))
     return found
 
 
-def _doubt(field: Field) -> Doubt:
+def _doubt(field: Field, decisions: Callable[[], tuple[IntArray, Array, IntArray]]) -> Doubt:
+    """Return the signs by what consensus decides, how likely that is, and what class-mass normalization decides."""
     rest, total = ~field.labeled, field.space.total
     unlabeled, counts = int(total(rest)), field.counts
     if not unlabeled or not field.held:
         return Doubt(field.held, 0.0, 0.0, 0.0, float(counts.max(initial=0.0) / max(field.held, 1)), 0.0)
-    p = Consensus.of_nodes(field)
-    decided, otherwise = p.argmax(axis=1), Mass()(field).argmax(axis=1)
+    decided, likely, otherwise = decisions()
     predicted = [total(rest & (decided == c)) for c in range(field.n_classes)]
     return Doubt(
         field.held,
         float(total(rest & (decided != otherwise)) / unlabeled),
-        float(1 - total(p.max(axis=1) * rest) / unlabeled),
+        float(1 - total(likely * rest) / unlabeled),
         _surprising(field),
         float(counts.max() / field.held),
         float(max(predicted) / unlabeled),
@@ -130,8 +137,29 @@ class Cautious:
         p = Consensus()(field, votes, links)
         if not doubt(field).falls_back:
             return p
-        shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.n_classes), 0.0)
-        p[: len(p)] = field.space.asarray(shares / shares.sum())
+        p[: len(p)] = field.space.asarray(_shares(field))
         if votes is not None:
             return p
-        return np.where(field.certain[:, None], field.certain_votes, p)
+        return np.where(field.certain[:, None], field.certain_votes(), p)
+
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+        """Return the same probabilities of the nodes as a function of a block of classes."""
+        consensus = Consensus()._by_class(field, blocks)
+
+        def decisions() -> tuple[IntArray, Array, IntArray]:
+            by_mass = Mass()._by_class(field, blocks)
+            return *first_highest(field, blocks, consensus), first_highest(field, blocks, by_mass)[0]
+
+        doubt: Doubt = field.once("doubt", lambda: _doubt(field, decisions))
+        if not doubt.falls_back:
+            return consensus
+        shares, certain = _shares(field), field.certain[:, None]
+        return lambda block: np.where(
+            certain, field.certain_votes(block.classes), field.space.asarray(shares[block.classes])
+        )
+
+
+def _shares(field: Field) -> Array:
+    """Return the share of each class among the labels, 0 for a class without any."""
+    shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.n_classes), 0.0)
+    return np.asarray(shares / shares.sum())

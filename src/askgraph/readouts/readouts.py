@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -12,14 +12,17 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import SettingError
 from askgraph.field import Field, coding
+from askgraph.readouts.by_class import Block, ByClass, blended, row_highest, row_totals
 from askgraph.readouts.hearing import HEARD, hears
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
 from askgraph.spaces.base import Space
 from askgraph.support.arguments import listed, real_number
-from askgraph.types import Array, BoolArray
+from askgraph.types import Array, IntArray
 from askgraph.utilities.recent import reweighted
 
 SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes that the exponent of a consensus is set by, and its range
+CELLS = 2**20  # steps of the exponent, each the same factor
+USUAL = (CELLS * 2 // 7, CELLS * 5 // 7)  # the steps at which the exponent is 1 and 8
 
 
 class Readout(Protocol):
@@ -75,6 +78,16 @@ class Map:
         """Return p_c ∝ (1 + μ_c)/2."""
         return coding.chances(field.votes if votes is None else votes)
 
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+        """Return the same probabilities of the nodes as a function of a block of classes."""
+        reach = row_totals(blocks, lambda block: field.votes[:, block.classes])
+
+        def odds(block: Block) -> Array:
+            return np.maximum(field.votes[:, block.classes] + (1 - reach) / 2, 0.0)
+
+        total = row_totals(blocks, odds)
+        return lambda block: coding.ratio(odds(block), total, 1 / field.n_classes)
+
 
 @dataclass(frozen=True)
 class Mass:
@@ -112,11 +125,25 @@ class Mass:
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return H · (normalized votes) + (1 − H)/C."""
-        votes, mass = np.maximum(field.votes if votes is None else votes, 0.0), field.mass
-        weights = self._prior(field.counts)
-        if (mass > 0).any():  # else there is nothing to normalize by
-            weights = coding.ratio(weights, mass)
-        return _blended(votes, votes * field.space.asarray(weights))
+        votes = np.maximum(field.votes if votes is None else votes, 0.0)
+        return _blended(votes, votes * field.space.asarray(self._weights(field)))
+
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+        """Return the same probabilities of the nodes as a function of a block of classes."""
+        weights = self._weights(field)
+
+        def votes(block: Block) -> Array:
+            return np.maximum(field.votes[:, block.classes], 0.0)
+
+        def scores(block: Block) -> Array:
+            return votes(block) * field.space.asarray(weights[block.classes])
+
+        return blended(field, blocks, votes, scores)
+
+    def _weights(self, field: Field) -> Array:
+        """Return what the votes of each class are multiplied by: q over the sum of its votes."""
+        weights, mass = self._prior(field.counts), field.mass
+        return coding.ratio(weights, mass) if (mass > 0).any() else weights  # else there is nothing to normalize by
 
     def _prior(self, counts: Array) -> Array:
         if self.prior == "uniform":
@@ -162,6 +189,10 @@ class Tempered:
         """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""
         return _read(field, tempered(field, self.tau), votes)
 
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+        """Return the same probabilities of the nodes as a function of a block of classes."""
+        return _read_by_class(field, tempered(field, self.tau), blocks)
+
 
 @dataclass(frozen=True)
 class Consensus:
@@ -188,7 +219,7 @@ class Consensus:
         if not hears(field):
             return _read(field, reading, votes)
         p = _read(field, reading, None)
-        sharpness = _sharpness(space, p, _heard(p, origin.neighbors(p), origin.degrees), ~field.labeled)
+        sharpness = _sharpness_of(field, p, _heard(p, origin.neighbors(p), origin.degrees))
         weight = space.asarray(np.asarray(links.sum(axis=1)).ravel())
         return _sharpened(_heard(_read(field, reading, votes), space.linked(links, p), weight), sharpness)
 
@@ -212,11 +243,33 @@ class Consensus:
             if not hears(field):
                 return p
             heard = _heard(p, field.origin.neighbors(p), field.origin.degrees)
-            sharpness = _sharpness(field.space, p, heard, ~field.labeled)
-            return np.where(field.certain[:, None], p, _sharpened(heard, sharpness))
+            return np.where(field.certain[:, None], p, _sharpened(heard, _sharpness_of(field, p, heard)))
 
         found: Array = field.once("consensus", compute)
         return found
+
+    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
+        """Return the same probabilities of the nodes as a function of a block of classes."""
+        own, origin, certain = _read_by_class(field, tempered_or_plain(field), blocks), field.origin, field.certain
+        if not hears(field):
+            return own
+        some, mine, around = _sampled(field), list[Array](), list[Array]()
+
+        def averaged(block: Block) -> Array:
+            p = own(block)
+            found = _heard(p, origin.neighbors(p), origin.degrees)
+            if len(mine) < len(blocks):  # the first pass
+                mine.append(p[some])
+                around.append(found[some])
+            return found
+
+        heard = coding.kept(blocks, averaged)
+        highest = row_highest(blocks, heard)
+        repeats = field.space.to_numpy(np.concatenate([block.repeats for block in blocks]))
+        power = _sharpness(field.space, np.concatenate(mine, axis=1), np.concatenate(around, axis=1), repeats)
+        scores = coding.kept(blocks, lambda block: (heard(block) / highest) ** power)
+        total = row_totals(blocks, scores)
+        return coding.kept(blocks, lambda block: np.where(certain[:, None], own(block), scores(block) / total))
 
     @staticmethod
     def steps(field: Field) -> tuple[Array, Callable[[Array, Array], Array]]:
@@ -234,7 +287,7 @@ class Consensus:
             neighbors, its second argument, and makes them as sure as a consensus is.
         """
         p, origin = _read(field, tempered_or_plain(field), None), field.origin
-        power = _sharpness(field.space, p, _heard(p, origin.neighbors(p), origin.degrees), ~field.labeled)
+        power = _sharpness_of(field, p, _heard(p, origin.neighbors(p), origin.degrees))
         return p, lambda own, others: _sharpened(_heard(own, origin.neighbors(others), origin.degrees), power)
 
 
@@ -245,7 +298,28 @@ def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
     p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
     if votes is not None:
         return p
-    return np.where(field.certain[:, None], field.certain_votes, p)
+    return np.where(field.certain[:, None], field.certain_votes(), p)
+
+
+def _read_by_class(field: Field, reading: Reading | None, blocks: Sequence[Block]) -> ByClass:
+    """Return the probabilities of all nodes by this reading as a function of a block of classes."""
+
+    def votes(block: Block) -> Array:
+        return np.maximum(field.votes[:, block.classes], 0.0)
+
+    scores = votes if reading is None else _shares_by_class(reading, votes, blocks)
+    p, certain = blended(field, blocks, votes, scores), field.certain[:, None]
+    return coding.kept(blocks, lambda block: np.where(certain, field.certain_votes(block.classes), p(block)))
+
+
+def _shares_by_class(reading: Reading, votes: ByClass, blocks: Sequence[Block]) -> ByClass:
+    """Return shares by this reading, up to one factor per node."""
+
+    def logits(block: Block) -> Array:
+        return reading.logits(votes(block), block.classes)
+
+    highest = row_highest(blocks, logits)
+    return coding.kept(blocks, lambda block: np.exp(logits(block) - highest))
 
 
 def _heard(own: Array, around: Array, weight: Array) -> Array:
@@ -253,22 +327,57 @@ def _heard(own: Array, around: Array, weight: Array) -> Array:
     return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
 
 
-def _sharpness(space: Space, p: Array, heard: Array, unlabeled: BoolArray) -> float:
-    """Return the exponent that makes averaged probabilities as sure as a node's own, on average over some unlabeled nodes."""
-    some = space.sample(np.flatnonzero(unlabeled), SAMPLE)
-    aims, part = space.allgather(p[some].max(axis=1)), space.allgather(heard[some])
+def _sampled(field: Field) -> IntArray:
+    """Return the rows of some unlabeled nodes."""
+    return field.space.sample(np.flatnonzero(~field.labeled), SAMPLE)
+
+
+def _sharpness_of(field: Field, p: Array, heard: Array) -> float:
+    """Return the exponent of a consensus by the probabilities of all nodes, their own and averaged ones."""
+    some = _sampled(field)
+    return _sharpness(field.space, p[some], heard[some], np.ones((p.shape[1], 1)))
+
+
+def _sharpness(space: Space, p: Array, heard: Array, repeats: Array) -> float:
+    """Return the exponent that makes averaged probabilities as sure as a node's own, on average over these nodes."""
+    aims, part = space.allgather(p.max(axis=1)), space.allgather(heard)
     if not aims.size:
         return 1.0
     aim = aims.mean()
     logs = np.log(np.maximum(part / part.max(axis=1, keepdims=True), np.finfo(float).tiny))
     low, high = np.log(SHARPNESS)
-    scores, ones = np.empty_like(logs), np.ones((logs.shape[1], 1))
-    for _ in range(20):
-        middle = (low + high) / 2
-        np.exp(np.multiply(logs, np.exp(middle), out=scores), out=scores)
-        unsure = (1 / (scores @ ones)).mean() < aim
-        low, high = (middle, high) if unsure else (low, middle)
-    return float(np.exp((low + high) / 2))
+    step, scores = (high - low) / CELLS, np.empty_like(logs)
+
+    def short(cell: int) -> float:
+        np.exp(np.multiply(logs, np.exp(low + step * cell), out=scores), out=scores)
+        return float(aim - (1 / (scores @ repeats)).mean())
+
+    return float(np.exp(low + step * (last_above(short, CELLS, USUAL) + 0.5)))
+
+
+def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[int] = ()) -> int:
+    """Return the last of the numbers 0 to cells − 1 at which a falling function is above 0; 0 where it is nowhere.
+
+    By false position, after numbers that are likely on either side: the value of an end that stays is halved (Illinois), so
+    that both ends come close to 0 soon.
+    """
+    low, high, known = 0, cells, dict[int, float]()
+    for guess in guesses:
+        if low < guess < high:
+            known[guess] = falling(guess)
+            low, high = (guess, high) if known[guess] > 0 else (low, guess)
+    above, below = (known[end] if end in known else falling(end) for end in (low, high))
+    if above <= 0 or below > 0:
+        return 0 if above <= 0 else cells - 1
+    stays = 0  # 1 where the upper end stayed the last time, -1 where the lower one did
+    while high - low > 1:
+        at = min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
+        value = falling(at)
+        if value > 0:
+            low, above, below, stays = at, value, below / (2 if stays == 1 else 1), 1
+        else:
+            high, below, above, stays = at, value, above / (2 if stays == -1 else 1), -1
+    return low
 
 
 def _sharpened(p: Array, power: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,11 +33,17 @@ class Reading:
 
     def __call__(self, votes: Array) -> Array:
         """Return the shares of all classes, 0 for a class without labels; rows add up to 1."""
-        logits = np.full_like(votes, -np.inf)
-        for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
-            logits[:, c] = self.tau * np.log(np.maximum(votes[:, c], 0.0) / mean + FAINT) + np.log(prior)
+        logits = self.logits(votes, range(votes.shape[1]))
         scores = np.exp(logits - logits.max(axis=1, keepdims=True))
         return scores / coding.row_sums(scores)
+
+    def logits(self, votes: Array, classes: Sequence[int]) -> Array:
+        """Return the logarithms of the shares of some classes, up to one number per row; ``votes`` has a column for each."""
+        logits, column = np.full_like(votes, -np.inf), {c: at for at, c in enumerate(classes)}
+        for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
+            if (at := column.get(c)) is not None:
+                logits[:, at] = self.tau * np.log(np.maximum(votes[:, at], 0.0) / mean + FAINT) + np.log(prior)
+        return logits
 
 
 def tempered(field: Field, tau: float | None = None) -> Reading | None:
@@ -153,6 +159,10 @@ class _Votes:
         """Unlabeled nodes that votes reach."""
         return ~self.labeled & (coding.row_sums(self.votes)[:, 0] > NOTHING)
 
+    def reaching(self, part: slice) -> Array:
+        """Return the votes, at least 0, of the nodes reached for some of the classes seen."""
+        return np.maximum(self.votes[:, self.seen[part].tolist()][self.reached], 0.0)
+
     @property
     def tell(self) -> bool:
         """Whether there is anything to read."""
@@ -190,10 +200,11 @@ class Evidence:
     @classmethod
     def read(cls, told: _Votes, left: LeftOut, weights: Array) -> Evidence:
         """Return the evidence of votes and of labels left out, each with its weight."""
-        votes, seen = np.maximum(told.votes[told.reached][:, told.seen.tolist()], 0.0), told.seen
-        reached = int(told.space.total(told.reached))
-        total = np.maximum(told.space.total(votes), NOTHING * reached)
-        likely = _likely(told.space, votes, total / reached, reached)
+        seen, reached = told.seen, int(told.space.total(told.reached))
+        parts = coding.parts(told.space.most_rows, seen.size)
+        votes = coding.kept(parts, told.reaching)
+        total = np.maximum(np.concatenate([told.space.total(votes(part)) for part in parts]), NOTHING * reached)
+        likely = _likely(told.space, parts, votes, total / reached, reached)
         counts, weighted = told.counts[seen], told.weighted[seen]
         return cls(told.counts.size, seen, counts, weighted, total, reached, likely, left, weights)
 
@@ -275,12 +286,17 @@ class Evidence:
         return np.searchsorted(self.seen, self.left.labels)
 
 
-def _likely(space: Space, votes: Array, mean: Array, reached: int) -> float:
+def _likely(space: Space, parts: Sequence[slice], votes: Callable[[slice], Array], mean: Array, reached: int) -> float:
     """Return τ₀ = 2/σ, σ² the variance of ln(h/h̄) over classes, averaged over nodes: what brings a node's odds to about e²."""
     classes = mean.size
     if classes < 2:
         return 1.0
-    logs = np.log(np.maximum(votes, NOTHING)) - space.asarray(np.log(mean))
-    logs -= coding.row_sums(logs) / classes
-    sigma = np.sqrt(float(space.total((logs**2).sum(axis=1))) / (reached * (classes - 1)))
+
+    def computed(part: slice) -> Array:
+        return np.log(np.maximum(votes(part), NOTHING)) - space.asarray(np.log(mean[part]))
+
+    logs = coding.kept(parts, computed)
+    middle = sum(coding.row_sums(logs(part)) for part in parts) / classes
+    squares = sum(((logs(part) - middle) ** 2).sum(axis=1) for part in parts)
+    sigma = np.sqrt(float(space.total(squares)) / (reached * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ class Criterion:
     summaries : bool
         Whether the utility reads g_ii, ‖g_i‖₁ or ‖g_i‖₂ at all.
     sliced : bool
-        Whether the utility takes a slice for rows too, which spares copies where nearly all nodes are candidates.
+        Whether the utility scores each row by itself and takes a slice for rows too: this spares copies where nearly all nodes
+        are candidates, and memory where there are many classes.
     means : callable, optional
         The utility with Σ_c (1 − μ_c²) where the printed form has Σ_c (1 − p_c²); by default the utility.
 
@@ -121,10 +123,14 @@ class Criterion:
         array
             One score per row, larger is better.
         """
-        if self.sliced and rows.size > SCORE_ALL_FROM * len(field.votes):
-            with np.errstate(all="ignore"):  # scores of labeled nodes may be anything; they are dropped
-                return self._score(field, slice(None), alpha, form, expect, shares)[rows]
-        return self._score(field, rows, alpha, form, expect, shares)
+        if not self.sliced:
+            return self._score(field, rows, alpha, form, expect, shares)
+        every = rows.size > SCORE_ALL_FROM * len(field.votes)
+        parts = _row_parts(field, len(field.votes) if every else rows.size)
+        with np.errstate(all="ignore" if every else None):  # scores of labeled nodes may be anything; they are dropped
+            found = [self._score(field, part if every else rows[part], alpha, form, expect, shares) for part in parts]
+        scores = found[0] if len(found) == 1 else np.concatenate(found)
+        return scores[rows] if every else scores
 
     def _score(
         self, field: Field, rows: Any, alpha: float, form: closed.Form, expect: str, shares: Sequence[float] | None
@@ -140,6 +146,18 @@ class Criterion:
         if self.calm is None:
             return utility(field, rows, softened)
         return alpha / 2 * self.calm(field, rows, p) + (1 - alpha) * utility(field, rows, p)  # (35)
+
+
+def _row_parts(field: Field, rows: int) -> list[slice]:
+    """Return the rows in parts, in each process as many: of many classes, a part has few rows, so that its array is not large."""
+    count = 1 + 8 * field.space.most_rows * field.n_classes // coding.PART_BYTES
+    ends = np.linspace(0, rows, count + 1).astype(int).tolist()
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+def no_chances(field: Field, rows: IntArray) -> Array:
+    """Return one column of zeros, for utilities in which the probabilities of the answers play no part."""
+    return field.spread.variance[rows][:, None] * 0.0
 
 
 # share of nodes that are candidates; above it all nodes are scored, which is cheaper than copying arrays
@@ -191,18 +209,18 @@ CRITERIA: dict[str, Criterion] = {
     "tv": _in_all_forms(closed.total_variation, closed.sigma_optimality),
     "msd": _in_all_forms(closed.mean_square_deviation, closed.variance_minimization, squares=True),
     "klg": Criterion(closed.field_kl, partial(closed.field_kl, form="derived"), sliced=True),
-    "vm": Criterion(closed.variance_minimization, squares=True, sliced=True),
-    "sigma": Criterion(closed.sigma_optimality, sliced=True),
-    "influence": Criterion(closed.uncertain_influence, sliced=True),
-    "unc": Criterion(closed.margin, summaries=False, sliced=True),
+    "vm": Criterion(closed.variance_minimization, marginals=no_chances, squares=True, sliced=True),
+    "sigma": Criterion(closed.sigma_optimality, marginals=no_chances, sliced=True),
+    "influence": Criterion(closed.uncertain_influence, marginals=no_chances, sliced=True),
+    "unc": Criterion(closed.margin, marginals=no_chances, summaries=False, sliced=True),
     "fl": Criterion(lookahead.flips, columns=True),
     "kl": Criterion(lookahead.label_kl, columns=True),
     "eer": Criterion(lookahead.expected_error_reduction, columns=True),
     "tsa": two_step_approximation(),
-    "mc": Criterion(recent.model_change, squares=True, sliced=True),
-    "mcvopt": Criterion(recent.mcvopt, squares=True, sliced=True),
-    "dial": Criterion(recent.dirichlet, summaries=False, sliced=True),
-    "pwll": Criterion(recent.minimum_norm, summaries=False, sliced=True),
+    "mc": Criterion(recent.model_change, marginals=no_chances, squares=True, sliced=True),
+    "mcvopt": Criterion(recent.mcvopt, marginals=no_chances, squares=True, sliced=True),
+    "dial": Criterion(recent.dirichlet, marginals=no_chances, summaries=False),
+    "pwll": Criterion(recent.minimum_norm, marginals=no_chances, summaries=False),
 }
 SAMPLERS = (*CRITERIA, "random")
 
