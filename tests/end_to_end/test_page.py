@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 from pathlib import Path
 
@@ -13,11 +12,10 @@ from playwright.sync_api import expect
 import askgraph
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from tests.helpers.browsing import Person
+from tests.helpers.browsing import Person, axe, serious
 from tests.helpers.serving import ask, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
-AXE = Path(__file__).parents[2] / "tools" / "page" / "node_modules" / "axe-core" / "axe.min.js"
 CLASSES = ["Administration", "Development", "Games", "Libraries", "Science", "Web and network"]
 LONG = "This sentence is one of many in a long description of the package. "
 VIEWS = {
@@ -229,11 +227,8 @@ def draw_around_everything(page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser, packages, scheme):
     """T15: every view and the windows, light and dark."""
-    if not AXE.exists():
-        given_up = pytest.fail if os.environ.get("ASKGRAPH_AXE") == "required" else pytest.skip
-        given_up("axe-core is not installed; make lint-page installs it")
     ann = visit(browser, packages, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
-    ann.page.add_script_tag(path=AXE)
+    axe(ann.page)
     found = {}
     for view, landmark in VIEWS.items():
         ann.page.evaluate(f"location.hash = '{view}'")
@@ -253,16 +248,6 @@ def test_axe_finds_nothing_serious(browser, packages, scheme):
     assert {view: faults for view, faults in found.items() if faults} == {}
     ann.page.keyboard.press("w")
     ann.close()
-
-
-def serious(page):
-    """What axe finds that keeps people out, and headings and landmarks out of order."""
-    said = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{fault['id']}: {[node['html'][:90] for node in fault['nodes']][:3]}"
-        for fault in said["violations"]
-        if fault["impact"] in ("serious", "critical") or fault["id"] in ("heading-order", "region", "skip-link")
-    ]
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])

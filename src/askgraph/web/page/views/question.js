@@ -5,6 +5,7 @@ import { contents, enlarge, heading } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openItem } from "../parts/item.js";
+import { searchLine } from "../parts/search.js";
 import { swatch } from "../parts/palette.js";
 import { keep, look } from "../lib/storage.js";
 import { classes, store, watch } from "../lib/store.js";
@@ -37,8 +38,9 @@ export function questionView(root) {
   others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
   const frame = h("div", { class: "frame" }, card);
   const start = welcome();
+  const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
+    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -52,6 +54,7 @@ export function questionView(root) {
     drawTrail();
     clear(sum, state && words.question.sum(state.labels, state.items));
     start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo);
+    search.draw();
     buttons.draw();
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
@@ -65,12 +68,13 @@ export function questionView(root) {
   }
 
   /** @param {Question} question */
-  function drawQuestion({ item, opinions, spot_check, suggested }) {
+  function drawQuestion({ item, opinions, spot_check, copies, suggested }) {
     clear(card, h("div", { class: "fresh" },
       suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(by)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
       spot_check && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
+      copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
       heading(item), contents(item)));
     card.scrollTop = 0;
     stage.scrollTop = 0;
