@@ -286,8 +286,8 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "item": item,
     "map": view("map", ".legend li"),
     "peek": peek,
-    "groups": view("groups", ".tile"),
-    "review": view("review", ".review .fresh"),
+    "groups": view("groups", ".groups > .soft:not(:empty)"),  # a few labels may make no group
+    "review": view("review", ".review .soft:not(:empty)"),
     "guidelines": view("guidelines", ".class-list li"),
     "find": find,
     "found": found,
@@ -336,8 +336,8 @@ WALK = {
     "workbench-groups": (view("groups", ".tile"), "desk-light"),
     "workbench-review": (view("review", ".review .fresh"), "desk-light"),
     "workbench-history": (view("history", ".history .row"), "desk-light"),
-    "workbench-find": (find, "desk-light"),
     "workbench-phone": (view("question", ".fresh"), "phone-dark"),
+    "workbench-find": (find, "desk-light"),  # last, as it stays
 }
 
 

@@ -45,6 +45,11 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         asked = [ann.label() for _ in range(8)]
         assert sum(truth(item) == "west" for item in asked) >= 5  # a third of them by chance, and a spot check or two
         expect(page.locator(".seeking")).to_contain_text("left (")
+        for size in ({"width": 390, "height": 844}, {"width": 320, "height": 256}, {"width": 1280, "height": 800}):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            page.locator(".seeking button").scroll_into_view_if_needed()
+            expect(page.locator(".seeking button")).to_be_in_viewport(ratio=0.99)
 
         ann.go("progress")
         expect(ann.see(".lead-in h1")).to_contain_text("of “west”")

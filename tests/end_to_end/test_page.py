@@ -224,10 +224,12 @@ def draw_around_everything(page):
     page.mouse.up()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser, packages, scheme):
-    """T15: every view and the windows, light and dark."""
-    ann = visit(browser, packages, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de")])
+def test_axe_finds_nothing_serious(browser, packages, scheme, language):
+    """T15: every view and the windows, light and dark, in both languages (no color depends on the language)."""
+    options = {"color_scheme": scheme, "locale": language, "reduced_motion": "reduce", "bypass_csp": True}
+    ann = visit(browser, packages, **options)
+    assert ann.page.evaluate("document.documentElement.lang") == language
     axe(ann.page)
     found = {}
     for view, landmark in VIEWS.items():
@@ -245,6 +247,13 @@ def test_axe_finds_nothing_serious(browser, packages, scheme):
     ann.page.keyboard.press("w")
     ann.see(".why")
     found["why"] = serious(ann.page)
+    ann.page.evaluate("location.hash = 'progress'")
+    ann.see("#seek").select_option(CLASSES[0])
+    ann.page.evaluate("location.hash = 'question'")
+    ann.see(".seeking")
+    found["search"] = serious(ann.page)
+    ann.page.locator(".seeking button").click()
+    expect(ann.page.locator(".seeking")).to_be_hidden()
     assert {view: faults for view, faults in found.items() if faults} == {}
     ann.page.keyboard.press("w")
     ann.close()

@@ -135,7 +135,7 @@ def test_an_edge_list_is_labeled(browser, tmp_path):
     edges.write_text("source,target\n" + "".join(f"a{k},a{(k + 1) % 14}\n" for k in range(14)))
     with first_page(browser, tmp_path) as page:
         page.locator("input[type=file]").first.set_input_files(edges)
-        expect(page.locator("h1")).to_contain_text("graph")
+        expect(page.locator("h1")).to_contain_text("A list of links")
         expect(page.locator(".sample tbody tr")).to_have_count(10)
         begin(page)
         expect(page.locator(".card h2")).to_contain_text("a")

@@ -36,12 +36,13 @@ function welcome(wrong) {
     ondragover: () => zone.classList.add("over"),
     ondragleave: () => zone.classList.remove("over"),
   },
-  h("p", {}, say.drop),
+  h("p", { class: "invite" }, say.drop),
   h("div", { class: "choices" },
     h("button", { class: "primary", onclick: () => files.click() }, say.files),
     h("button", { class: "button", onclick: () => folder.click() }, say.folder)),
   files, folder);
-  clear(main, h("h1", {}, say.title), h("p", {}, say.lead), wrong && alert(wrong), zone);
+  clear(main, h("h1", {}, say.title), h("ol", { class: "steps" }, say.steps.map((one) => h("li", {}, one))), wrong && alert(wrong), zone,
+    h("p", { class: "soft" }, say.formats), h("p", { class: "soft" }, say.stays));
 }
 
 /** @type {(attributes: Attributes) => HTMLInputElement} */
@@ -127,7 +128,7 @@ function choose(upload, seen) {
   const id = select([["", say.numbered], ...names.map((one) => [one, one])], seen.columns.find((one) => one.id)?.name ?? "");
   const label = select([["", say.none], ...names.map((one) => [one, one])], "");
   const folders = h("input", { type: "checkbox" });
-  const classes = h("input", { autocomplete: "off" });
+  const classes = h("input", { autocomplete: "off", placeholder: say.classesSuch });
   const table = seen.kind === "table";
   const columns = table && !seen.by_pictures;
   /** @type {HTMLFormElement} */

@@ -57,7 +57,7 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
-  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, aim(found, changed), seek(found)), enough(found) && exports,
+  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && aim(found, changed), seek(found)), enough(found) && exports,
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),

@@ -1,7 +1,7 @@
 /** The question: one card in the middle, the answers under it. */
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents, enlarge, heading } from "../parts/card.js";
+import { contents, enlarge, fading, heading } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openItem } from "../parts/item.js";
@@ -37,6 +37,7 @@ export function questionView(root) {
     undoButton);
   others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
   const frame = h("div", { class: "frame" }, card);
+  const more = fading(frame, card);
   const start = welcome();
   const search = searchLine();
   const stage = h("div", { class: "stage" },
@@ -78,7 +79,7 @@ export function questionView(root) {
       heading(item), contents(item)));
     card.scrollTop = 0;
     stage.scrollTop = 0;
-    fade();
+    more.fade();
     requestAnimationFrame(() => requestAnimationFrame(shown));
     if (!classes().length) buttons.openNew();
   }
@@ -119,15 +120,6 @@ export function questionView(root) {
     card.scrollBy({ top: SCROLL[event.key] * card.clientHeight });
   }
 
-  /** Shows below the text that there is more of it. */
-  function fade() {
-    frame.classList.toggle("more", card.scrollHeight - card.clientHeight - card.scrollTop > 2);
-  }
-
-  const observer = new ResizeObserver(fade);
-  observer.observe(card);
-  card.addEventListener("scroll", fade, { passive: true });
-  card.addEventListener("load", fade, { capture: true });
   document.addEventListener("keydown", scroll);
   const stop = watch(draw);
   draw();
@@ -136,7 +128,7 @@ export function questionView(root) {
     leave() {
       stop();
       hidden();
-      observer.disconnect();
+      more.stop();
       why.show(null);
       document.removeEventListener("keydown", scroll);
     },
