@@ -1,4 +1,6 @@
-"""Pictures of every view of the page, with three projects, two sizes, light and dark: python benchmarks/screenshots.py -o shots
+"""Pictures of every view of the page, on a desktop and a phone, at 200 % and 400 %, light and dark.
+
+    python benchmarks/screenshots.py -o shots
 
 The projects are made here: short abstracts on three topics, flowers by their measures, and the digits of ``askgraph label --demo``.
 """
@@ -35,10 +37,25 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
     "has_touch": True,
 }
+TWICE: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # a desktop at 200 %
+FOURFOLD: dict[str, Any] = {"viewport": {"width": 320, "height": 200}, "device_scale_factor": 4}  # and at 400 %
 LOOKS = {
     f"{device}-{scheme}": {**options, "color_scheme": scheme}
-    for device, options in (("desk", DESK), ("phone", PHONE))
+    for device, options in (("desk", DESK), ("phone", PHONE), ("twice", TWICE), ("fourfold", FOURFOLD))
     for scheme in ("light", "dark")
+}
+RULES = """# Which topic is it?
+
+Go by what was **treated**, not by where the patients were found.
+
+- A stroke counts as *neurology*, unless the paper is about anticoagulation.
+- Brain tumors are *oncology*.
+
+If two fit, take the one in the title."""
+ABOUT = {
+    "cardiology": "Heart and vessels, blood pressure",
+    "oncology": "Tumors and their treatment",
+    "neurology": "Brain and nerves, headache",
 }
 TOPICS = {
     "cardiology": (
@@ -98,6 +115,10 @@ def text_project(folder: Path) -> tuple[Path, dict[str, str]]:
     truth = abstracts(folder / "abstracts.csv")
     path = folder / "abstracts.ask"
     Project.create(path, Source(folder / "abstracts.csv", text="abstract"), list(TOPICS))
+    with Project.open(path, write=True) as project:
+        project.write_guidelines("mia", RULES)
+        for name, sentence in ABOUT.items():
+            project.change("mia", "describe", name, sentence)
     return path, truth
 
 
@@ -122,8 +143,9 @@ def digit_project(folder: Path) -> tuple[Path, dict[str, str]]:
 
 
 @contextmanager
-def serving(path: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "askgraph", "serve", "-p", str(path), "--port", "0"]
+def serving(*command: str) -> Iterator[str]:
+    """Run a command that serves a page; yield the address of the page."""
+    command = (sys.executable, "-m", "askgraph", *command, "--port", "0")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -154,6 +176,19 @@ def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
         post("/api/answer", key=str(uuid.uuid4()), item=id, seconds=3.0 + k % 4, **said)
         if k % 3 == 2:
             wait_for_predictions(base, token, who)
+
+
+def disagree(url: str, truth: dict[str, str]) -> None:
+    """Let a second person answer some items that the first one answered, two of them otherwise."""
+    base, token = url.split("/?token=")
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    given = json.load(urlopen(Request(f"{base}/api/history?limit=200", headers=headers)))["answers"]
+    classes = sorted(set(truth.values()))
+    for k, one in enumerate([one for one in given if one["kind"] == "label"][:6]):
+        label = classes[(classes.index(truth[one["item"]]) + (k in (2, 4))) % len(classes)]
+        said = {"who": "ben", "key": str(uuid.uuid4()), "item": one["item"], "kind": "label", "label": label}
+        urlopen(Request(f"{base}/api/answer", json.dumps({**said, "seconds": 4.5}).encode(), headers)).read()
+    wait_for_predictions(base, token, "ann")
 
 
 def wait_for_predictions(base: str, token: str, who: str) -> None:
@@ -222,6 +257,23 @@ def new_class(page: Page) -> None:
     page.keyboard.type("neither")
 
 
+def find(page: Page) -> None:
+    """Begin to find all of a class, and show the line above the card."""
+    view("progress", "#seek")(page)
+    page.locator("#seek").select_option(index=2)
+    page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“')")
+    view("question", ".seeking")(page)
+
+
+def found(page: Page) -> None:
+    view("progress", "#seek")(page)
+
+
+def end_find(page: Page) -> None:
+    page.locator("#seek").select_option(index=0)
+    page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“') === false")
+
+
 STEPS: dict[str, Callable[[Page], None]] = {
     "question": view("question", ".fresh"),
     "new-class": new_class,
@@ -234,6 +286,12 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "item": item,
     "map": view("map", ".legend li"),
     "peek": peek,
+    "groups": view("groups", ".groups > .soft:not(:empty)"),  # a few labels may make no group
+    "review": view("review", ".review .soft:not(:empty)"),
+    "guidelines": view("guidelines", ".class-list li"),
+    "find": find,
+    "found": found,
+    "ended": end_find,
 }
 
 
@@ -242,7 +300,12 @@ def shoot(browser: Browser, url: str, name: str, folder: Path, looks: list[str])
     for look in looks:
         context = browser.new_context(**LOOKS[look])
         page = context.new_page()
+        page.set_default_timeout(120_000)
         page.goto(f"{url}&who=ann")
+        page.wait_for_selector(".fresh")
+        if page.locator("dialog[open]").count():
+            page.screenshot(path=folder / f"{name}-hello-{look}.png")
+            page.keyboard.press("Escape")
         for step, act in STEPS.items():
             act(page)
             page.wait_for_timeout(250)
@@ -269,7 +332,12 @@ WALK = {
     "workbench": (why, "desk-light"),
     "workbench-progress": (view("progress", ".curve"), "desk-light"),
     "workbench-map": (select, "desk-light"),
+    "workbench-guidelines": (view("guidelines", ".class-list li"), "desk-light"),
+    "workbench-groups": (view("groups", ".tile"), "desk-light"),
+    "workbench-review": (view("review", ".review .fresh"), "desk-light"),
+    "workbench-history": (view("history", ".history .row"), "desk-light"),
     "workbench-phone": (view("question", ".fresh"), "phone-dark"),
+    "workbench-find": (find, "desk-light"),  # last, as it stays
 }
 
 
@@ -281,16 +349,38 @@ def walk(browser: Browser, url: str, folder: Path) -> None:
         page.set_default_timeout(120_000)
         page.goto(f"{url}&who=ann")
         page.wait_for_selector(".fresh")
+        page.keyboard.press("Escape")  # the guidelines, which are shown at the start
         act(page)
         page.wait_for_timeout(400)
         page.screenshot(path=folder / f"{name}.png")
         context.close()
 
 
+def start(browser: Browser, table: Path, folder: Path, looks: list[str], name: str = "start") -> None:
+    """Take pictures of the page on which files are dropped, and of the columns to choose."""
+    with tempfile.TemporaryDirectory() as temporary, serving("start", temporary, "--no-browser") as url:
+        for look in looks:
+            context = browser.new_context(**LOOKS[look])
+            page = context.new_page()
+            page.set_default_timeout(120_000)
+            page.goto(url)
+            page.wait_for_selector(".drop")
+            page.screenshot(path=folder / (f"{name}-drop-{look}.png" if len(looks) > 1 else f"{name}.png"))
+            page.locator("input[type=file]").first.set_input_files(table)
+            page.wait_for_selector(".sample")
+            page.wait_for_timeout(400)
+            page.screenshot(
+                path=folder / (f"{name}-columns-{look}.png" if len(looks) > 1 else f"{name}-columns.png"),
+                full_page=True,
+            )
+            context.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("shots"))
     parser.add_argument("--only", choices=("abstracts", "flowers", "digits"))
+    parser.add_argument("--looks", default=",".join(LOOKS), help="sizes and colors, separated by commas")
     parser.add_argument(
         "--walk", type=Path, help="write the pictures of docs/workbench.md to that folder, and nothing else"
     )
@@ -298,6 +388,7 @@ def main() -> None:
     wanted = parser.parse_args()
     if wanted.smoke:
         wanted.only = "flowers"
+        wanted.looks = "desk-light"
     wanted.output.mkdir(parents=True, exist_ok=True)
     made = {"abstracts": (text_project, 24), "flowers": (flower_project, 18), "digits": (digit_project, 30)}
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
@@ -308,12 +399,16 @@ def main() -> None:
             folder = Path(temporary, name)
             folder.mkdir()
             path, truth = make(folder)
-            with serving(path) as url:
+            with serving("serve", "-p", str(path)) as url:
                 label(url, truth, labels)
+                disagree(url, truth)
                 if wanted.walk:
                     walk(browser, url, wanted.walk)
+                    start(browser, folder / "abstracts.csv", wanted.walk, ["desk-light"], "workbench-start")
                 else:
-                    shoot(browser, url, name, wanted.output, ["desk-light"] if wanted.smoke else list(LOOKS))
+                    shoot(browser, url, name, wanted.output, wanted.looks.split(","))
+                    if name == "abstracts":
+                        start(browser, folder / "abstracts.csv", wanted.output, wanted.looks.split(","))
         browser.close()
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.helpers.serving import HANGS, truth
@@ -20,7 +23,26 @@ NOTICES = """addEventListener("DOMContentLoaded", () => {
 });"""
 HEARD = """words => { const at = seenNotices.findIndex(one => one.includes(words));
   return at >= 0 && seenNotices.splice(0, at + 1); }"""
+AXE = Path(__file__).parents[2] / "tools" / "page" / "node_modules" / "axe-core" / "axe.min.js"
 expect.set_options(timeout=PATIENCE)
+
+
+def axe(page):
+    """Load axe-core into a page, whose context must have ``bypass_csp``."""
+    if not AXE.exists():
+        given_up = pytest.fail if os.environ.get("ASKGRAPH_AXE") == "required" else pytest.skip
+        given_up("axe-core is not installed; make lint-page installs it")
+    page.add_script_tag(path=AXE)
+
+
+def serious(page):
+    """What axe finds that keeps people out, and headings and landmarks out of order."""
+    said = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{fault['id']}: {[node['html'][:90] for node in fault['nodes']][:3]}"
+        for fault in said["violations"]
+        if fault["impact"] in ("serious", "critical") or fault["id"] in ("heading-order", "region", "skip-link")
+    ]
 
 
 class Person:

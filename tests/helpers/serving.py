@@ -96,6 +96,21 @@ def ranker(server):
 
 
 @contextmanager
+def starting(folder):
+    """A running ``askgraph start``: its process, and the address of the page on which files are dropped."""
+    command = [sys.executable, "-m", "askgraph", "start", str(folder), "--no-browser", "--who", "ann", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        while "The page is at " not in (line := process.stdout.readline()):
+            assert line, "the page did not start"
+        yield process, line.split("The page is at ")[1].strip()
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+@contextmanager
 def serving(path, *options, env=None):
     server = Server(path, *options, env=env)
     try:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.errors import SettingError
+from askgraph.errors import LabelError, SettingError
 from askgraph.learner.recall import left_to_find
 from askgraph.workbench.exchange import asreview_rows, ris_lines
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import progress
+from askgraph.workbench.report import class_changes, progress
 from tests.helpers.projects import make
 
 
@@ -73,7 +73,9 @@ def test_a_project_seeks_a_class(tmp_path):
     graph, group = ag.communities((30, 30), rng=0)
     path = make(tmp_path / "p.ask", 60, ["relevant", "irrelevant"], graph, spot_checks=8)
     with Project.open(path, write=True) as project:
-        project.find("relevant")
+        with pytest.raises(LabelError, match="no class 'relevnt'; there are"):
+            project.change("ann", "find", "relevnt")
+        project.change("ann", "find", "relevant")
         assert project.ask()  # of any class, while none of it is known
         project.say("ann", "i0", "label", "relevant")
         project.say("ann", "i59", "label", "irrelevant")
@@ -93,6 +95,25 @@ def test_a_project_seeks_a_class(tmp_path):
         assert (marks.count("ASReview_relevant"), marks.count("ASReview_irrelevant")) == (30, 12)
     with Project.open(path, write=True) as project:
         assert project.sought == "in"
-        project.find(None)
+        project.change("bob", "find", None)
         assert project.sought is None
         assert progress(project, project.predictions())["find"] is None
+        project.undo_change("bob")  # what ended the search
+        assert project.sought == "in"
+        project.undo_change("ann")  # the rename
+        assert project.sought == "relevant"
+        project.undo_change("ann")  # the search
+        assert project.sought is None
+        said = [(one["who"], one["what"], one["undone"]) for one in class_changes(project)]
+        assert said == [
+            ("bob", "finding ended: every class is asked for", True),
+            ("ann", "relevant renamed to in", True),
+            ("ann", "finding all of relevant", True),
+        ]
+        project.change("ann", "add", "odd")
+        project.change("ann", "find", "odd")
+        project.undo_change(
+            "ann", project.answers.naming.standing[0].seq
+        )  # the class is gone, the search goes on as usual
+        assert project.ask()
+        assert progress(project, project.predictions())["find"]["found"] == 0

@@ -161,7 +161,9 @@ def test_the_page_is_guarded_as_the_workbench_is(tmp_path):
                 assert sent.json() == {"received": offset + len(part)}
             assert (await client.post("/api/start/look", json={"upload": upload})).json()["count"] == 12
             body = {"upload": upload, "project": "news", "kind": "table", "id": "no such column"}
-            await client.post("/api/start/make", json=body)
+            await client.post("/api/start/make", json={**body, "id": "id"})
+            assert "mark at least one" in (await waited(client))["failed"]
+            await client.post("/api/start/make", json={**body, "text": ["title"]})
             assert "no such column" in (await waited(client))["failed"]
             await client.post("/api/start/make", json={**body, "id": "id", "text": ["title"]})
             assert (await waited(client)) == {"made": True, "failed": None}

@@ -10,4 +10,12 @@ interface Reviewed extends ItemLine {
   answers: { who: string; kind: Kind; label: string | null }[];
 }
 interface Rules { version: number; text: string; who: string | null; at: string | null }
-interface ClassChange { seq: number; at: string; who: string; what: string; undone: boolean }
+interface ClassChange {
+  seq: number;
+  at: string;
+  who: string;
+  kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "find";
+  name: string | null;
+  value: string | null;
+  undone: boolean;
+}

@@ -46,12 +46,13 @@ interface State {
   lag: number;
   worker: "starting" | "restarting" | "ready";
   undo: { item: string; title: string; what: string } | null;
+  find: { class: string; left: Findings | null } | null;
   people: Person[];
 }
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; name: string | null; fields: ItemField[]; image: string | null }
-interface Question { item: Item; opinions: number; spot_check: boolean; suggested: { label: string; by: string }[] }
+interface Question { item: Item; opinions: number; spot_check: boolean; copies: number; suggested: { label: string; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {
@@ -75,6 +76,8 @@ interface HistoryLine extends ItemLine {
   kind: Kind;
   label: string | null;
   seconds: number | null;
+  predicted: string | null;
+  how: "group" | "copy" | "review" | null;
   undone: boolean;
   current: boolean;
 }
@@ -119,6 +122,9 @@ interface ExpectedError { value: number; low: number; high: number; audited: num
 interface ClassCount { name: string; count: number; predicted: number }
 interface Dispute extends ItemLine { answers: { who: string; label: string | null }[] }
 
+/** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
+interface Findings { class: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+
 interface Progress {
   items: number;
   labels: number;
@@ -130,7 +136,7 @@ interface Progress {
   hints: ("fit" | "rare" | "untold")[];
   goal: { target: number; reached: boolean; until: { low: number; high: number } | null };
   checks: { count: number; right: number } | null;
-  find: { class: string; found: number; value: number; low: number; high: number } | null;
+  find: Findings | null;
   curve: CurvePoint[];
   people: (Person & { seconds: number | null })[];
   agreement: Agreement | null;

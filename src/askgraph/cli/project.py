@@ -109,12 +109,12 @@ def init(
     given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
     source = Source(*given, vectors, scale)
     settings = Settings(utility=sampler, spot_checks=spot_checks)
-    names = [*(split_names(classes) or ())]
-    names += [find] if find and classes and find not in names else []
-    Project.create(path, source, names, images, settings, seed, overlap, suggestions or ())
+    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     if find is not None:
         with Project.open(path, write=True) as project:
-            project.find(find)
+            if find not in project.answers.classes:
+                project.change(user_name(), "add", find)
+            project.change(user_name(), "find", find)
     with Project.open(path) as project:
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in project.about["graph"]:
@@ -305,9 +305,12 @@ def find(
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="Ask for items of every class again.")] = False,
     project: ProjectOption = None,
+    who: WhoOption = None,
     json: JsonOption = False,
 ) -> None:
     """Find all items of a class: questions are the items most likely in it, and it says how many are left.
+
+    It is a change like those of classes: askgraph classes history lists it, askgraph classes undo takes it back.
 
     Examples:
 
@@ -315,12 +318,13 @@ def find(
 
     askgraph find
     """
+    from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
 
     path = find_project(project)
     if name is not None or stop:
-        with Project.open(path, write=True) as opened:
-            opened.find(None if stop else name)
+        with open_writer(path) as writer:
+            writer.change(who or user_name(), "find", None if stop else name, None)
     with Project.open(path) as opened:
         sought = opened.sought
         left = None if sought is None else opened.learner.left_to_find(sought)

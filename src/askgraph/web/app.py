@@ -123,7 +123,7 @@ class Changing(BaseModel):
 
     key: Key
     who: Who
-    kind: Literal["add", "rename", "merge", "describe", "key", "order"]
+    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find"]
     name: Annotated[str, Field(max_length=1000)] | None = None
     value: Annotated[str, Field(max_length=100_000)] | None = None
 
@@ -353,8 +353,9 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
         before: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
         who: Annotated[str | None, Query(max_length=200)] = None,
+        label: Annotated[str | None, Query(max_length=1000)] = None,
     ) -> dict[str, Any]:
-        return await run(desk.history, limit, before, who or None)
+        return await run(desk.history, limit, before, who or None, label or None)
 
     @app.get("/api/item")
     async def item(

@@ -95,7 +95,8 @@ class Desk:
         if item is not None:
             others = sum(name != who for name in self.project.answers.of(item.place))
             check = item.place in self._checks
-            question = {"item": self.show(item), "opinions": others, "spot_check": check}
+            copies = sum(map(self.project.open_at, self.project.copies.get(item.place, ())))
+            question = {"item": self.show(item), "opinions": others, "spot_check": check, "copies": copies}
             return {**asked, "question": {**question, "suggested": report.suggested(self.project, item.place)}}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
@@ -229,6 +230,7 @@ class Desk:
             "lag": self._lag(self.worker.suggestion),
             "worker": self.worker.status,
             "undo": last and self._undoable(last),
+            "find": self._search(),
             "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
         }
 
@@ -239,9 +241,9 @@ class Desk:
             self._update_curve()
         return self.state(who)
 
-    def history(self, limit: int, before: int | None, who: str | None) -> Plain:
+    def history(self, limit: int, before: int | None, who: str | None, label: str | None) -> Plain:
         """Return the newest lines of the log, and whether there are more."""
-        lines = report.history(self.project, limit + 1, before, who)
+        lines = report.history(self.project, limit + 1, before, who, label)
         return {"answers": lines[:limit], "more": len(lines) > limit}
 
     def item(self, place: int) -> Plain:
@@ -454,6 +456,14 @@ class Desk:
     def _undoable(self, last: Answer) -> Plain:
         item = self.project.item(last.item)
         return {"item": item.id, "title": self.project.title(item), "what": last.label or last.kind}
+
+    def _search(self) -> Plain | None:
+        """Return the class all of whose items are to be found, and how many are left as last computed; None if there is none."""
+        sought, picture = self.project.sought, self.worker.picture
+        if sought is None:
+            return None
+        known = picture and picture.progress["find"]
+        return {"class": sought, "left": known if known and known["class"] == sought else None}
 
     def _update_curve(self) -> list[tuple[int, float, float, float]]:
         """Store the latest expected error, and return all of them by number of labels."""

@@ -164,7 +164,8 @@ class Beginning:
         columns = [_column(name, cells[name], name == chosen.id, name in compared) for name in table.header]
         count = len(cells[table.header[0]])
         rows = [[_short(cells[name][k]) for name in table.header] for k in range(min(ROWS, count))]
-        return {"kind": "table", "name": file.stem, "count": count, "columns": columns, "rows": rows}
+        known = {"kind": "table", "name": file.stem, "count": count, "by_pictures": upload.pictures}
+        return {**known, "columns": columns, "rows": rows}
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
@@ -175,6 +176,8 @@ class Beginning:
         if said.kind == "graph":
             Project.create(path, Source(graph=upload.file), classes)
         elif said.kind == "table" and not upload.pictures:
+            if not said.text and not said.features:
+                raise SettingError("no column is marked to compare items by; mark at least one")
             features = None if said.text else said.features or None
             source = Source(upload.file, None, said.id or None, features, said.text or None, label=said.label or None)
             Project.create(path, source, classes)

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
-ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "guidelines", "undo"]
-CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order")
+ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "find", "guidelines", "undo"]
+CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_CLASSES_IN_ORDER = 10_000
@@ -24,9 +24,9 @@ MAX_CLASSES_IN_ORDER = 10_000
 class Change(NamedTuple):
     """One line of the log of changes, made after ``answers`` lines of the log of answers.
 
-    ``name`` is the class that is changed. ``value`` is its new name, the class that it is merged into, its description or its
-    key; the names of all classes as JSON, for an order; the text of the guidelines. ``undoes`` is the ``seq`` of the line that
-    an undo takes back.
+    ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
+    new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
+    text of the guidelines. ``undoes`` is the ``seq`` of the line that an undo takes back.
     """
 
     seq: int
@@ -105,6 +105,11 @@ class Classes:
         """The names of the classes that were declared or added, whether in use or not."""
         return list(dict.fromkeys(self.name(number) for number in (*self._declared, *self._added)))
 
+    @property
+    def sought(self) -> str | None:
+        """The class all of whose items are to be found; None if every class is asked for."""
+        return None if self._sought is None else self.name(self._sought)
+
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
         place = {name: k for k, name in enumerate(dict.fromkeys(self.name(number) for number in self._order))}
@@ -134,6 +139,8 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
+        if kind == "find" and name is None:
+            return None
         if name not in names:
             raise LabelError(f"no class {name!r}; there are {few(list(names)) or 'none'}")
         if kind == "rename":
@@ -157,7 +164,7 @@ class Classes:
             return tuple(self.number(str(name)) for name in _names_in(change.value))
         if change.kind == "merge":
             return tuple(self._root(self.number(name or "")) for name in (change.name, change.value))
-        if change.kind == "guidelines":
+        if change.kind == "guidelines" or (change.kind == "find" and change.name is None):
             return ()
         number = self._root(self.number(change.name or ""))
         if change.kind == "rename":
@@ -169,6 +176,7 @@ class Classes:
         self._names, self._into = list(self._first), dict[int, int]()
         self._described, self._keys, self._order = dict[int, str](), dict[int, str](), tuple[int, ...]()
         self._added: list[int] = []
+        self._sought: int | None = None
         for change in self.standing:
             numbers, value = self._speaks_of[change.seq], change.value or ""
             if change.kind == "add":
@@ -183,6 +191,8 @@ class Classes:
                 self._keys = {number: key for number, key in self._keys.items() if key != value} | {numbers[0]: value}
             elif change.kind == "order":
                 self._order = numbers
+            elif change.kind == "find":
+                self._sought = numbers[0] if numbers else None
         roots = (number for number in range(len(self._names)) if number not in self._into)
         self._bears = {self._names[number]: number for number in sorted(roots, reverse=True)}
 
@@ -205,6 +215,7 @@ def in_words(change: Change) -> str:
         "describe": f"{change.name} described: {change.value}",
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
+        "find": f"finding all of {change.name}" if change.name else "finding ended: every class is asked for",
         "guidelines": "guidelines written",
     }
     return said.get(change.kind, change.kind)

@@ -393,9 +393,11 @@ class Project:
             The name of the person.
         kind
             "add" a class; "rename" it to ``value``; "merge" it into the class ``value``; "describe" it by the sentence
-            ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON.
+            ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
+            "find" all of its items, that is, ask for those most likely in it.
         name
-            The class.
+            The class. To "find", None asks for every class again; while no item of the class is known, or none of another
+            class, questions are chosen as usual.
         value
             What it gets.
         key
@@ -799,26 +801,13 @@ class Project:
     @property
     def sought(self) -> str | None:
         """The class all of whose items are to be found, by the name that it has now; None if every class is asked for."""
-        name = self.about.get("find")
-        return self.answers.naming.meant(name) if isinstance(name, str) else None
+        return self.answers.naming.sought
 
     @property
     def _searches(self) -> bool:
         """Whether questions are the likeliest items of the class sought: an item of it and one of another class are known."""
         known = set(self.answers.labels.values()) if self.sought is not None else ()
         return self.sought in known and len(known) > 1
-
-    def find(self, name: str | None) -> None:
-        """Ask for the items that are most likely in a class, to find all of it; None asks for every class again.
-
-        Parameters
-        ----------
-        name
-            The class. While no item of it is known, or none of another class, questions are chosen as usual.
-        """
-        value = None if name is None else check_name(name, "class")
-        self.store.note("find", value)
-        self.about["find"] = value
 
     def predictions(self) -> Predictions:
         """Predict the label of every item; given labels stay as they are.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -81,9 +81,9 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
 def _search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop."""
     left = project.learner.left_to_find(project.sought)
-    said = {"class": project.sought, **left._asdict(), "target": TARGET_RECALL}
     share = left.found / max(left.found + left.high, 1)
-    stop = f"you can stop: at least {share:.0%} of {project.sought!r} is found" if share >= TARGET_RECALL else None
+    said = {"class": project.sought, **left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
+    stop = f"you can stop: at least {share:.0%} of {project.sought!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
 
 
@@ -243,7 +243,11 @@ def class_changes(project: Project) -> list[dict[str, Any]]:
     """Return the changes of classes, newest first."""
     naming = project.answers.naming
     return [
-        {"seq": c.seq, "at": c.at, "who": c.who, "what": in_words(c), "undone": c.seq in naming.undone}
+        {
+            **{name: getattr(c, name) for name in ("seq", "at", "who", "kind", "name", "value")},
+            "what": in_words(c),
+            "undone": c.seq in naming.undone,
+        }
         for c in reversed(naming.log.values())
         if c.kind in CLASS_CHANGES
     ]
@@ -267,15 +271,17 @@ def people(project: Project) -> dict[str, Any]:
     }
 
 
-def history(project: Project, limit: int, before: int | None = None, who: str | None = None) -> list[dict[str, Any]]:
-    """Return the newest lines of the log, at most ``limit``, older than line ``before``, of one person or of all."""
-    lines: list[Answer] = []
-    for answer in reversed(project.answers.log.values()):
-        if (before is None or answer.seq < before) and (who is None or answer.who == who):
-            lines.append(answer)
-            if len(lines) == limit:
-                break
-    return describe(project, lines)
+def history(
+    project: Project, limit: int, before: int | None = None, who: str | None = None, label: str | None = None
+) -> list[dict[str, Any]]:
+    """Return the newest lines of the log, at most ``limit``, older than line ``before``, of one person or class or of all."""
+    newest = reversed(project.answers.log.values())
+    wanted = (
+        answer
+        for answer in newest
+        if (before is None or answer.seq < before) and who in (None, answer.who) and label in (None, answer.label)
+    )
+    return describe(project, list(islice(wanted, limit)))
 
 
 def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:

@@ -7,15 +7,22 @@ import { words } from "./lib/words.js";
 
 const PART = 900_000; // bytes that are sent at once; the server takes a little more
 const AGAIN = 400; // milliseconds between two looks whether the project is there
+const THUMB = 120; // pixels of a picture in the sample, at its larger side
 const main = byId("main");
 const say = words.start;
 document.documentElement.lang = language;
 
 /** @typedef {{ name: string, kind: "text" | "short" | "number", id: boolean, compared: boolean }} Column */
-/** @typedef {{ kind: "table" | "graph" | "pictures", name: string, count: number, columns: Column[], rows: string[][] }} Seen */
+/** @typedef {{ kind: "table" | "graph" | "pictures", name: string, count: number, by_pictures: boolean, columns: Column[], rows: string[][], files: Dropped[] }} Seen */
 /** @typedef {{ file: File, name: string }} Dropped */
 
 welcome();
+// a file that is dropped beside the zone is meant for it: the browser would leave this page and show the file
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  if (document.querySelector(".drop")) send(await dropped(event));
+});
 
 /** Asks for files; `wrong` says what was wrong with those before.
  * @param {string} [wrong]
@@ -26,16 +33,16 @@ function welcome(wrong) {
   /** @type {HTMLElement} */
   const zone = h("section", {
     class: "drop",
-    ondragover: (/** @type {DragEvent} */ event) => { event.preventDefault(); zone.classList.add("over"); },
+    ondragover: () => zone.classList.add("over"),
     ondragleave: () => zone.classList.remove("over"),
-    ondrop: async (/** @type {DragEvent} */ event) => { event.preventDefault(); send(await dropped(event)); },
   },
-  h("p", {}, say.drop),
+  h("p", { class: "invite" }, say.drop),
   h("div", { class: "choices" },
     h("button", { class: "primary", onclick: () => files.click() }, say.files),
     h("button", { class: "button", onclick: () => folder.click() }, say.folder)),
   files, folder);
-  clear(main, h("h1", {}, say.title), h("p", {}, say.lead), wrong && alert(wrong), zone);
+  clear(main, h("h1", {}, say.title), h("ol", { class: "steps" }, say.steps.map((one) => h("li", {}, one))), wrong && alert(wrong), zone,
+    h("p", { class: "soft" }, say.formats), h("p", { class: "soft" }, say.stays));
 }
 
 /** @type {(attributes: Attributes) => HTMLInputElement} */
@@ -49,17 +56,18 @@ function chooser(attributes) {
 /** @param {string} text */
 const alert = (text) => h("p", { class: "wrong", role: "alert" }, sentence(text));
 
-/** Returns the files of a drop, those in folders too.
+/** Returns the files of a drop, those in folders too. What was dropped can be asked for only before the event is over.
  * @param {DragEvent} event
  * @returns {Promise<Dropped[]>}
  */
 async function dropped(event) {
-  const entries = [...event.dataTransfer?.items ?? []].map((one) => one.webkitGetAsEntry()).filter((one) => one !== null);
-  return (await Promise.all(entries.map(within))).flat();
+  const found = [...event.dataTransfer?.items ?? []].filter((one) => one.kind === "file").map((one) => one.webkitGetAsEntry() ?? one.getAsFile());
+  return (await Promise.all(found.map(within))).flat();
 }
 
-/** @type {(entry: FileSystemEntry) => Promise<Dropped[]>} */
+/** @type {(entry: FileSystemEntry | File | null) => Promise<Dropped[]>} */
 async function within(entry) {
+  if (entry instanceof File) return [{ file: entry, name: entry.name }];
   if (entry instanceof FileSystemFileEntry) {
     const file = await new Promise((/** @type {(file: File) => void} */ done, fail) => entry.file(done, fail));
     return [{ file, name: entry.fullPath.replace(/^\//, "") }];
@@ -97,7 +105,7 @@ async function send(files) {
       }
     }
     shown.textContent = say.looking;
-    choose(upload, await post("/api/start/look", { upload }));
+    choose(upload, { ...await post("/api/start/look", { upload }), files: wanted });
   } catch (error) {
     welcome(error instanceof Error ? error.message : String(error));
   }
@@ -112,27 +120,32 @@ async function bytesTo(path, body) {
 /** Shows ten rows, and asks what the columns are for.
  * @param {string} upload
  * @param {Seen} seen
- * @param {string} [wrong]
  */
-function choose(upload, seen, wrong) {
+function choose(upload, seen) {
   const names = seen.columns.map((one) => one.name);
   const name = h("input", { value: seen.name, required: true, maxlength: 100 });
   const marks = seen.columns.map((one) => ({ one, box: h("input", { type: "checkbox", checked: one.compared }) }));
   const id = select([["", say.numbered], ...names.map((one) => [one, one])], seen.columns.find((one) => one.id)?.name ?? "");
   const label = select([["", say.none], ...names.map((one) => [one, one])], "");
   const folders = h("input", { type: "checkbox" });
-  const classes = h("input", { autocomplete: "off" });
+  const classes = h("input", { autocomplete: "off", placeholder: say.classesSuch });
   const table = seen.kind === "table";
+  const columns = table && !seen.by_pictures;
+  /** @type {HTMLFormElement} */
   const form = h("form", { onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     const marked = marks.filter(({ box }) => box.checked).map(({ one }) => one);
-    const columns = (/** @type {boolean} */ numbers) => marked.filter((one) => (one.kind === "number") === numbers).map((one) => one.name);
+    const among = (/** @type {boolean} */ numbers) => marked.filter((one) => (one.kind === "number") === numbers).map((one) => one.name);
+    if (columns && !marked.length) {
+      show(say.unmarked);
+      return;
+    }
     make({ upload, project: name.value.trim() || seen.name, kind: seen.kind, id: table ? id.value || null : null,
-      text: table ? columns(false) : [], features: table ? columns(true) : [],
-      label: table ? label.value || null : folders.checked ? "folder" : null, classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean) }, seen);
+      text: columns ? among(false) : [], features: columns ? among(true) : [],
+      label: table ? label.value || null : folders.checked ? "folder" : null, classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean) }, seen, show);
   } },
   h("label", {}, say.name, name),
-  table && h("fieldset", {}, h("legend", {}, say.compare),
+  columns && h("fieldset", {}, h("legend", {}, say.compare),
     h("div", { class: "marks" }, marks.map(({ one, box }) => h("label", { class: "mark-column" }, box, data(one.name), h("span", { class: "soft" }, say.compareKinds[one.kind])))),
     h("p", { class: "soft" }, say.mixed)),
   table && h("label", {}, say.id, id),
@@ -140,8 +153,16 @@ function choose(upload, seen, wrong) {
   seen.kind === "pictures" && h("label", { class: "mark-column" }, folders, say.folders),
   h("label", {}, say.classes, classes),
   h("div", { class: "choices" }, h("button", { class: "primary" }, say.go), h("button", { class: "button", type: "button", onclick: () => welcome() }, say.again)));
-  clear(main, h("h1", {}, say.kinds[seen.kind]), wrong && alert(wrong), h("p", { class: "soft" }, say.rows(seen.rows.length, seen.count)), sample(seen), form);
+  const head = [h("p", { class: "soft" }, say.rows(seen.rows.length, seen.count)), sample(seen)];
+  show(null);
   name.focus();
+
+  /** Shows the choices, as they are, and what was wrong with them.
+   * @param {string | null} wrong
+   */
+  function show(wrong) {
+    clear(main, h("h1", {}, say.kinds[seen.kind]), head, form, wrong && alert(wrong));
+  }
 }
 
 /** @type {(options: string[][], chosen: string) => HTMLSelectElement} */
@@ -152,26 +173,49 @@ function select(options, chosen) {
 }
 
 /** @param {Seen} seen */
-const sample = ({ columns, rows }) => h("div", { class: "sample", tabindex: "0", role: "region", "aria-label": say.rows(rows.length, rows.length) }, h("table", {},
+const sample = (seen) => h("div", { class: "sample", tabindex: "0", role: "region", "aria-label": say.rows(seen.rows.length, seen.count) },
+  seen.kind === "pictures" ? h("ul", { class: "thumbs" }, seen.rows.map(([name]) => thumb(name, seen.files))) : table(seen));
+
+/** @param {Seen} seen */
+const table = ({ columns, rows }) => h("table", {},
   h("thead", {}, h("tr", {}, columns.map((one) => h("th", { scope: "col" }, data(one.name))))),
-  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, data(cell))))))));
+  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, data(cell)))))));
+
+/** Shows a picture from the file itself: nothing is loaded from an address. One that cannot be drawn has only its name.
+ * @type {(name: string, files: Dropped[]) => HTMLElement}
+ */
+function thumb(name, files) {
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const file = files.find((one) => one.name === name)?.file;
+  if (file) createImageBitmap(file).then((drawn) => draw(canvas, drawn), () => canvas.remove());
+  return h("li", {}, canvas, data(name));
+}
+
+/** @type {(canvas: HTMLCanvasElement, picture: ImageBitmap) => void} */
+function draw(canvas, picture) {
+  const scale = THUMB / Math.max(picture.width, picture.height);
+  canvas.width = Math.round(picture.width * scale);
+  canvas.height = Math.round(picture.height * scale);
+  canvas.getContext("2d")?.drawImage(picture, 0, 0, canvas.width, canvas.height);
+}
 
 /** Lets the server make the project, and goes to its first question.
  * @param {{ upload: string, project: string, kind: string, id: string | null, text: string[], features: string[], label: string | null, classes: string[] }} said
  * @param {Seen} seen
+ * @param {(wrong: string) => void} again shows the choices again
  */
-async function make(said, seen) {
+async function make(said, seen, again) {
   clear(main, h("h1", {}, say.kinds[seen.kind]), h("p", { role: "status", class: "breathing" }, say.making));
   try {
     await post("/api/start/make", said);
     for (;;) {
       await new Promise((done) => setTimeout(done, AGAIN));
       const { made, failed } = await get("/api/start/made");
-      if (failed) return choose(said.upload, seen, failed);
+      if (failed) return again(failed);
       if (made) return enter();
     }
   } catch (error) {
-    choose(said.upload, seen, error instanceof Error ? error.message : String(error));
+    again(error instanceof Error ? error.message : String(error));
   }
 }
 

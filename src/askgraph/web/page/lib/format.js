@@ -14,10 +14,13 @@ export function percent(share) {
 /** @type {(text: string) => string} */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Gives a text a capital and a full stop.
+/** Gives a text a capital and a full stop; the name of a file that it begins with stays as it is.
  * @param {string} text
  */
-export const sentence = (text) => (/[.!?]$/.test(text) ? capital(text) : `${capital(text)}.`);
+export function sentence(text) {
+  const begun = /^\S+:/.test(text) ? text : capital(text);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
 
 /** Returns a sentence of the server in the words of the page; one that the page has no words for as it is.
  * @param {string} text
@@ -38,5 +41,10 @@ export function ago(iso) {
   if (minutes < 1) return words.amounts.justNow;
   if (minutes < 60) return words.amounts.minutesAgo(minutes);
   if (minutes < 12 * 60) return words.amounts.hoursAgo(Math.round(minutes / 60));
-  return then.toLocaleString(language === "en" ? "en-GB" : language, { dateStyle: "medium", timeStyle: "short" });
+  return moment(iso);
 }
+
+/** Returns a time by the calendar and the clock.
+ * @param {string} iso
+ */
+export const moment = (iso) => new Date(iso).toLocaleString(language === "en" ? "en-GB" : language, { dateStyle: "medium", timeStyle: "short" });

@@ -24,6 +24,18 @@ export function contents(item) {
  */
 export const heading = (item) => h("header", { class: "naming" }, h("h2", { dir: "auto" }, nameOf(item)), item.name && h("p", { class: "soft", dir: "auto" }, item.id));
 
+/** Shows below a card that scrolls that there is more of it; `fade` looks again, `stop` ends this.
+ * @type {(frame: HTMLElement, card: HTMLElement) => { fade: () => void, stop: () => void }}
+ */
+export function fading(frame, card) {
+  const fade = () => { frame.classList.toggle("more", card.scrollHeight - card.clientHeight - card.scrollTop > 2); };
+  const observer = new ResizeObserver(fade);
+  observer.observe(card);
+  card.addEventListener("scroll", fade, { passive: true });
+  card.addEventListener("load", fade, { capture: true });
+  return { fade, stop: () => observer.disconnect() };
+}
+
 /** @param {Item} item */
 function picture(item) {
   if (!item.image?.startsWith("/images/")) return null;

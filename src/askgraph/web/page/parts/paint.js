@@ -12,7 +12,7 @@ const ODD = 0xff00ff; // the red and blue bytes of a pixel
 const OPAQUE = 0xff000000;
 const FILLING = 0.92; // share of the shorter side that the whole map takes
 const FAINT = 10; // the weight of a point that is not looked for, of 256
-const NAME = { size: 13, wide: 110, high: 22 }; // pixels of the letters of a name, and how near two names may be
+const NAME = { size: 13, apart: 10, high: 22 }; // pixels of the letters of a name, and how near two names may be
 const MARGIN = 9; // pixels beyond the edge at which a point is still drawn
 
 const paths = SHAPES.map((outline) => new Path2D(outline));
@@ -183,12 +183,12 @@ export function painter(canvas) {
    * @param {number} ratio
    */
   function names(regions, { unit, left, top }, ratio) {
-    /** @type {Point[]} */
+    /** @type {(Point & { half: number })[]} */
     const written = [];
     Object.assign(context, { font: `600 ${NAME.size * ratio}px system-ui, sans-serif`, textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4 * ratio });
     for (const one of regions) {
-      const at = { x: one.x * unit + left, y: one.y * unit + top };
-      if (written.some((other) => Math.abs(other.x - at.x) < NAME.wide * ratio && Math.abs(other.y - at.y) < NAME.high * ratio)) continue;
+      const at = { x: one.x * unit + left, y: one.y * unit + top, half: context.measureText(one.name).width / 2 };
+      if (written.some((other) => Math.abs(other.x - at.x) < other.half + at.half + NAME.apart * ratio && Math.abs(other.y - at.y) < NAME.high * ratio)) continue;
       written.push(at);
       context.strokeStyle = theme.ground;
       context.strokeText(one.name, at.x, at.y);

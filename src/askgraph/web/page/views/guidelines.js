@@ -17,13 +17,15 @@ const SENTENCE = 500; // characters of a description
 export function guidelinesView(root) {
   const text = h("div", { class: "prose" });
   const table = h("ul", { class: "rows class-list" });
-  const changes = h("ul", { class: "rows" });
+  const changes = h("ul", { class: "rows past-changes" });
+  const changesTitle = h("h2", {}, words.guidelines.changes);
   const fresh = h("input", { "aria-label": words.classes.newName, placeholder: words.classes.newName, maxlength: LONGEST, autocomplete: "off" });
-  clear(root, h("section", { class: "page narrow guidelines", "aria-labelledby": "title" },
+  clear(root, h("section", { class: "page guidelines", "aria-labelledby": "title" },
     h("header", { class: "heading" }, h("h1", { id: "title" }, words.guidelines.title)), text,
-    h("h2", {}, words.classes.group), table,
-    h("form", { class: "ways", onsubmit: add }, fresh, h("button", { class: "plain" }, words.guidelines.add)),
-    changes));
+    h("h2", {}, words.classes.group),
+    h("p", { class: "class-heads", "aria-hidden": "true" }, h("span", {}), [words.guidelines.name, words.guidelines.description, words.guidelines.given, words.guidelines.key].map((one) => h("span", {}, one))), table,
+    h("form", { class: "ways", onsubmit: add }, fresh, h("button", { class: "button" }, words.guidelines.add)),
+    changesTitle, changes));
   /** @type {string | undefined} */
   let drawn;
 
@@ -35,13 +37,14 @@ export function guidelinesView(root) {
     const names = known.classes.map((/** @type {ClassInfo} */ one) => one.name);
     clear(table, known.classes.map((/** @type {ClassInfo} */ one, /** @type {number} */ place) => row(one, place, names, known.keys)));
     clear(changes, known.changes.map(past));
+    changesTitle.hidden = !known.changes.length;
   }
 
   /** @param {Rules} rules */
   function read(rules) {
     clear(text, rules.text ? markdown(rules.text) : h("p", { class: "soft" }, words.guidelines.none),
       h("p", { class: "ways" }, rules.version > 0 && h("span", { class: "soft" }, words.guidelines.version(rules.version, rules.who ?? "", ago(rules.at ?? ""))),
-        h("button", { class: "plain", onclick: () => edit(rules) }, words.guidelines.edit)));
+        h("button", { class: "button", onclick: () => edit(rules) }, words.guidelines.edit)));
   }
 
   /** @param {Rules} rules */
@@ -87,16 +90,18 @@ export function guidelinesView(root) {
       return made;
     };
     return h("li", {}, swatch(one.name),
-      field(words.guidelines.name, one.name, LONGEST, "rename"), h("span", { class: "soft" }, words.guidelines.labels(one.count)),
+      field(words.guidelines.name, one.name, LONGEST, "rename"),
       field(words.guidelines.description, one.description, SENTENCE, "describe"),
+      h("span", { class: "soft" }, words.guidelines.labels(one.count)),
       choice(words.guidelines.key, "key", one.key, [...new Set([one.key, ...keys])]),
-      names.length > 1 && choice(words.guidelines.merge, "merge", "", names.filter((name) => name !== one.name)),
-      h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
-      h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓"));
+      names.length > 1 ? choice(words.guidelines.merge, "merge", "", names.filter((name) => name !== one.name)) : h("span", {}),
+      h("span", { class: "move" },
+        h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
+        h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓")));
   }
 
   /** @param {ClassChange} one */
-  const past = (one) => h("li", { class: one.undone ? "past" : "" }, data(one.what), data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
+  const past = (one) => h("li", { class: one.undone ? "past" : "" }, data(words.guidelines.past[one.kind](one.name ?? "", one.value ?? "")), data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
     one.undone ? h("span", { class: "soft" }, words.answers.takenBack) : h("button", { class: "plain", onclick: () => undo(one.seq) }, words.question.undo));
 
   /** @param {number} seq */

@@ -1,12 +1,12 @@
 /** All answers, newest first; each can be opened and changed. */
 import { get } from "../lib/api.js";
-import { clear, data, h } from "../lib/dom.js";
+import { changes, clear, data, h } from "../lib/dom.js";
 import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
 import { tag } from "../parts/palette.js";
-import { store, watch } from "../lib/store.js";
-import { ago, said } from "../lib/format.js";
+import { classes, store, watch } from "../lib/store.js";
+import { ago, moment, said } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
 const PAGE = 50; // answers loaded at a time
@@ -16,9 +16,11 @@ const MOST = 500; // answers loaded again when there are new ones
 export function historyView(root) {
   const list = h("ul", { class: "rows history" });
   const more = h("button", { class: "plain", onclick: () => load(last) }, words.history.more);
-  const mine = h("input", { type: "checkbox", onchange: () => load() });
-  clear(root, h("section", { class: "page narrow", "aria-labelledby": "title" },
-    h("header", { class: "heading" }, h("h1", { id: "title" }, words.history.title), h("label", { class: "check" }, mine, words.history.onlyMine)), list, more));
+  const label = h("select", { "aria-label": words.table.class, onchange: () => load() });
+  const who = h("select", { "aria-label": words.history.who, onchange: () => load() });
+  const otherChoices = changes();
+  clear(root, h("section", { class: "page", "aria-labelledby": "title" },
+    h("header", { class: "heading" }, h("h1", { id: "title" }, words.history.title), h("div", { class: "filters" }, label, who)), list, more));
   /** @type {number | null} */
   let last = null;
   /** @type {number | undefined} */
@@ -30,24 +32,42 @@ export function historyView(root) {
    */
   async function load(before = null, limit = PAGE) {
     /** @type {{ answers: HistoryLine[], more: boolean } | void} */
-    const found = await get("/api/history", { limit, before, who: mine.checked ? store.who : "" }).catch(sayError);
+    const found = await get("/api/history", { limit, before, who: who.value, label: label.value }).catch(sayError);
     if (!found) return;
     const rows = found.answers.map((one) => row(one, () => load()));
-    if (before === null) clear(list, rows.length ? rows : h("li", { class: "empty" }, words.history.empty));
+    if (before === null) clear(list, rows.length ? rows : h("li", { class: "empty" }, who.value || label.value ? words.history.noMatch : words.history.empty));
     else list.append(...rows);
     last = found.answers.at(-1)?.seq ?? null;
     more.hidden = !found.more;
   }
 
+  /** Offers the classes and people that there are; what is chosen stays. */
+  function choices() {
+    const names = classes().map((one) => one.name);
+    const people = (store.state?.people ?? []).filter((one) => one.answers > 0).map((one) => one.name);
+    if (!otherChoices([names, people])) return;
+    offer(label, words.table.anyClass, names);
+    offer(who, words.history.anybody, people);
+  }
+
   const stop = watch(() => {
+    choices();
     if (store.state?.seq === seq) return;
     seq = store.state?.seq;
     load(null, Math.min(Math.max(PAGE, list.children.length), MOST));
   });
   more.hidden = true;
+  choices();
   seq = store.state?.seq;
   load();
   return { leave: stop };
+}
+
+/** @type {(choice: HTMLSelectElement, any: string, names: string[]) => void} */
+function offer(choice, any, names) {
+  const chosen = choice.value;
+  clear(choice, h("option", { value: "" }, any), names.map((name) => h("option", { value: name }, name)));
+  choice.value = names.includes(chosen) ? chosen : "";
 }
 
 /** @type {(one: HistoryLine, changed: () => void) => HTMLElement} */
@@ -55,6 +75,19 @@ const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
   h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
     one.kind === "label" ? tag(one.label ?? "") : h("span", { class: "tag" }, h("span", { class: "dash" }), said(one)),
     itemLine(one),
-    one.undone && h("span", { class: "soft" }, words.answers.takenBack),
-    data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
+    h("span", { class: "soft note", title: one.how === "copy" ? words.history.copyMeans : null }, notes(one).join(", ")),
+    data(one.who, { class: "who" }),
+    h("span", { class: "soft took" }, one.seconds !== null && took(one.seconds)),
+    h("time", { class: "soft", datetime: one.at, title: moment(one.at) }, ago(one.at)),
     h("span", { class: "change" }, words.history.change)));
+
+/** How an answer came about, where that is not the usual way.
+ * @param {HistoryLine} one
+ */
+const notes = (one) => [one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.undone && words.answers.takenBack].filter(Boolean);
+
+/** @param {number} seconds */
+function took(seconds) {
+  const shown = seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds));
+  return [h("span", { "aria-hidden": "true" }, words.history.seconds(shown)), h("span", { class: "aloud" }, words.history.took(shown))];
+}

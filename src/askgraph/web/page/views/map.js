@@ -206,7 +206,7 @@ export function mapView(root) {
     const give = h("select", { "aria-label": words.table.give, onchange: () => label(give.value) },
       h("option", { value: "" }, words.table.give), classes().map((one) => h("option", { value: one.name }, one.name)));
     clear(peek, h("p", { class: "title" }, words.map.chosen(chosen.length)),
-      many ? h("p", { class: "soft" }, words.map.tooMany(MOST)) : [give, h("button", { class: "plain", onclick: () => label(null) }, words.map.confirm)],
+      many ? h("p", { class: "soft" }, words.map.tooMany(MOST)) : [give, h("button", { class: "button", onclick: () => label(null) }, words.map.confirm)],
       h("button", { class: "plain", onclick: inTable }, words.map.inTable), h("button", { class: "plain", onclick: release }, words.table.clear));
   }
 

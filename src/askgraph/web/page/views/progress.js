@@ -6,6 +6,7 @@ import { curve } from "../parts/curve.js";
 import { exportLinks } from "../parts/exports.js";
 import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
+import { findings, seekAll } from "../parts/search.js";
 import { tag, tint } from "../parts/palette.js";
 import { store, watch } from "../lib/store.js";
 import { percent, translated } from "../lib/format.js";
@@ -20,10 +21,8 @@ export function progressView(root) {
   const page = h("section", { class: "page progress", "aria-label": words.progress.title }, h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, words.frame.oneMoment));
   const exports = exportLinks();
   clear(root, page);
-  /** @type {number | undefined} */
-  let seq;
-  /** @type {number | undefined} */
-  let lag;
+  /** @type {string | undefined} */
+  let known;
   let timer = 0;
   let gone = false;
 
@@ -38,9 +37,10 @@ export function progressView(root) {
   }
 
   function refresh() {
-    if (store.state?.seq === seq && store.state?.lag === lag) return;
-    seq = store.state?.seq;
-    lag = store.state?.lag;
+    const { seq, lag, changes, find } = store.state ?? {};
+    const now = JSON.stringify([seq, lag, changes, find]);
+    if (now === known) return;
+    known = now;
     load();
   }
 
@@ -57,7 +57,7 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
-  h("section", { class: found.goal.reached ? "lead-in enough" : "lead-in" }, headline(found), search(found), aim(found, changed), found.goal.reached && exports,
+  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && aim(found, changed), seek(found)), enough(found) && exports,
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),
@@ -70,12 +70,31 @@ const report = (found, changed, exports) => [
 /** @type {(title: string, ...children: Child[]) => Child} */
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
 
+/** Whether a class is sought of which something is known.
+ * @param {Progress} found
+ */
+const searching = ({ find }) => find !== null && find.found > 0 && store.state?.find?.class === find.class;
+
+/** Whether one can stop: by the search if there is one, else by the target.
+ * @param {Progress} found
+ */
+const enough = (found) => (searching(found) ? Boolean(found.find?.reached) : found.goal.reached);
+
+/** Says in one sentence whether all of a class is found, and then how many are.
+ * @param {Progress} found
+ */
+const searched = ({ find }) => find && [
+  h("h1", {}, find.reached ? words.find.stop(find.class, percent(find.share)) : words.find.goOn(find.class, Math.max(1, Math.round(find.value)))),
+  h("p", { class: "gist" }, findings(find)),
+];
+
 /** Says in one sentence what to do, and then how good the predictions are.
  * @param {Progress} found
  */
 function headline(found) {
   const { error, goal, checks } = found;
   if (found.labels + found.aside === found.items && found.items > 0) return h("h1", {}, words.question.done);
+  if (searching(found)) return searched(found);
   if (!error) return [h("h1", {}, words.progress.early), h("p", { class: "gist" }, words.progress.earlyMore)];
   const right = percent(1 - error.value);
   const least = percent(1 - error.high);
@@ -86,10 +105,17 @@ function headline(found) {
     : [h("h1", {}, words.progress.goOn(left(found))), h("p", { class: "gist" }, words.progress.now(right, least, by)), h("p", { class: "gist" }, evidence)];
 }
 
-/** Says how many items of the class that is sought are found, and how many may be left.
+/** Lets a person choose a class to find all items of, or none.
  * @param {Progress} found
  */
-const search = ({ find }) => find && h("p", { class: "gist" }, words.progress.find(find.class, find.found, Math.round(find.value), find.low, find.high));
+function seek({ classes }) {
+  const sought = store.state?.find?.class ?? "";
+  /** @type {HTMLSelectElement} */
+  const choice = h("select", { id: "seek", onchange: () => seekAll(choice.value || null) },
+    h("option", { value: "" }, words.find.every), classes.map((one) => h("option", { value: one.name }, one.name)));
+  choice.value = sought;
+  return h("p", { class: "aim" }, h("label", { for: "seek" }, words.find.choose), choice, h("span", { class: "soft" }, words.find.means));
+}
 
 /** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
  * @param {Progress} found

@@ -1,10 +1,11 @@
 /** The question: one card in the middle, the answers under it. */
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents, enlarge, heading } from "../parts/card.js";
+import { contents, enlarge, fading, heading } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openItem } from "../parts/item.js";
+import { searchLine } from "../parts/search.js";
 import { swatch } from "../parts/palette.js";
 import { keep, look } from "../lib/storage.js";
 import { classes, store, watch } from "../lib/store.js";
@@ -36,9 +37,11 @@ export function questionView(root) {
     undoButton);
   others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
   const frame = h("div", { class: "frame" }, card);
+  const more = fading(frame, card);
   const start = welcome();
+  const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
+    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -52,6 +55,7 @@ export function questionView(root) {
     drawTrail();
     clear(sum, state && words.question.sum(state.labels, state.items));
     start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo);
+    search.draw();
     buttons.draw();
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
@@ -65,16 +69,17 @@ export function questionView(root) {
   }
 
   /** @param {Question} question */
-  function drawQuestion({ item, opinions, spot_check, suggested }) {
+  function drawQuestion({ item, opinions, spot_check, copies, suggested }) {
     clear(card, h("div", { class: "fresh" },
       suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(by)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
       spot_check && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
+      copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
       heading(item), contents(item)));
     card.scrollTop = 0;
     stage.scrollTop = 0;
-    fade();
+    more.fade();
     requestAnimationFrame(() => requestAnimationFrame(shown));
     if (!classes().length) buttons.openNew();
   }
@@ -115,15 +120,6 @@ export function questionView(root) {
     card.scrollBy({ top: SCROLL[event.key] * card.clientHeight });
   }
 
-  /** Shows below the text that there is more of it. */
-  function fade() {
-    frame.classList.toggle("more", card.scrollHeight - card.clientHeight - card.scrollTop > 2);
-  }
-
-  const observer = new ResizeObserver(fade);
-  observer.observe(card);
-  card.addEventListener("scroll", fade, { passive: true });
-  card.addEventListener("load", fade, { capture: true });
   document.addEventListener("keydown", scroll);
   const stop = watch(draw);
   draw();
@@ -132,7 +128,7 @@ export function questionView(root) {
     leave() {
       stop();
       hidden();
-      observer.disconnect();
+      more.stop();
       why.show(null);
       document.removeEventListener("keydown", scroll);
     },

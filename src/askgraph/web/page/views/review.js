@@ -1,7 +1,7 @@
 /** One queue of what is worth a second look: disagreements, labels that others contradict, "cannot tell", the least sure. */
 import { get } from "../lib/api.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents } from "../parts/card.js";
+import { contents, fading, heading } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { capital, said, translated } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
@@ -15,19 +15,21 @@ const GUARD = 150; // milliseconds for which a new item takes no key
 
 /** @type {MakeView} */
 export function reviewView(root) {
-  const left = h("p", { class: "soft" });
+  const left = h("p", { class: "soft" }, words.frame.oneMoment);
   const why = h("p", { class: "because" });
   const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
-  const given = h("ul", { class: "rows" });
+  const given = h("ul", { class: "given", "aria-label": words.item.answers });
   const buttons = answerButtons({ pick: (label) => give("label", label) });
   const keep = h("button", { class: "plain strong", onclick: keepIt });
   const others = h("div", { class: "others" }, keep,
     h("button", { class: "plain", onclick: () => give("cannot") }, capital(words.answers.cannot), h("kbd", {}, "c")),
     h("button", { class: "plain", onclick: () => give("invalid") }, capital(words.answers.invalid), h("kbd", {}, "x")),
     h("button", { class: "plain", onclick: next }, words.review.next, h("kbd", {}, "→")));
-  const work = h("div", {}, why, card, given, buttons.element, others);
-  clear(root, h("section", { class: "page narrow review", "aria-labelledby": "title" },
-    h("header", { class: "heading" }, h("h1", { id: "title" }, words.views.review)), left, work));
+  const frame = h("div", { class: "frame" }, card);
+  const more = fading(frame, card);
+  const work = h("div", { class: "work" }, why, frame, given, buttons.element, others);
+  clear(root, h("section", { class: "page review", "aria-labelledby": "title" },
+    h("header", { class: "heading" }, h("h1", { id: "title" }, words.views.review), left), work));
   /** @type {Reviewed[]} */
   let queue = [];
   let timer = 0;
@@ -54,11 +56,13 @@ export function reviewView(root) {
     const found = await get("/api/item", { id: one.item }).catch(sayError);
     if (gone || !found || queue[0] !== one) return;
     clear(why, words.review.why[one.why], one.instead && one.why === "suspect" && [" ", words.suspects.instead, " ", tag(one.instead, true)]);
-    clear(card, h("div", { class: "fresh" }, contents(found.item)));
+    clear(card, h("div", { class: "fresh" }, heading(found.item), contents(found.item)));
     clear(given, one.answers.map((answer) => h("li", {}, data(answer.who, { class: "who" }), answer.kind === "label" ? tag(answer.label ?? "") : h("span", {}, said(answer)))));
     const kept = keepable(one);
     keep.hidden = kept === null;
     clear(keep, kept !== null && [words.review.keep(kept), h("kbd", {}, "⏎")]);
+    card.scrollTop = 0;
+    more.fade();
     buttons.draw();
     shownAt = performance.now();
   }
@@ -92,11 +96,13 @@ export function reviewView(root) {
     else load();
   }
 
+  work.hidden = true;
   load();
   return {
     leave() {
       gone = true;
       clearTimeout(timer);
+      more.stop();
     },
     key(key) {
       const chosen = classes().find((one) => one.key === key);

@@ -1,0 +1,76 @@
+"""Find all of a class, on the page of a running project and by the command beside it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from askgraph.workbench.project import Project
+from tests.helpers.browsing import Person
+from tests.helpers.serving import answer, make_project, serving, truth, until
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+
+
+def command(path, *words):
+    """What ``askgraph find`` prints as JSON."""
+    said = [sys.executable, "-m", "askgraph", "find", *words, "--json", "--who", "cy", "-p", str(path)]
+    done = subprocess.run(said, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp_path):
+    path = make_project(tmp_path)
+    with serving(path) as server, server.client() as client:
+        ann = Person(browser, server)
+        page = ann.page
+        ann.see(".card .fresh")
+        expect(page.locator(".seeking")).to_be_hidden()
+
+        ann.go("progress")
+        ann.see("#seek").select_option("west")
+        expect(page.locator("#notices")).to_contain_text("Finding all of west")
+        ann.go("question")
+        expect(ann.see(".seeking")).to_contain_text("It begins when one item of it")  # no item of it is known
+        for k in range(3):
+            answer(client, f"n{k}", truth(f"n{k}"), "bob")
+        expect(page.locator(".seeking")).to_contain_text("1 found, about")
+        until(client, "/api/state?who=ann", lambda said: said["lag"] == 0)
+        ann.label()  # the card that was there before
+        asked = [ann.label() for _ in range(8)]
+        assert sum(truth(item) == "west" for item in asked) >= 5  # a third of them by chance, and a spot check or two
+        expect(page.locator(".seeking")).to_contain_text("left (")
+        for size in ({"width": 390, "height": 844}, {"width": 320, "height": 256}, {"width": 1280, "height": 800}):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            page.locator(".seeking button").scroll_into_view_if_needed()
+            expect(page.locator(".seeking button")).to_be_in_viewport(ratio=0.99)
+
+        ann.go("progress")
+        expect(ann.see(".lead-in h1")).to_contain_text("of “west”")
+        expect(page.locator("#seek")).to_have_value("west")
+        ann.go("question")
+        page.locator(".seeking button").click()
+        expect(page.locator(".seeking")).to_be_hidden()
+        with Project.open(path) as project:
+            assert project.sought is None
+        page.evaluate("location.hash = 'guidelines'")  # the end of the search is taken back like any change
+        page.locator(".guidelines .rows li", has_text="Search ended").locator("button").click()
+        expect(page.locator(".guidelines .rows li", has_text="Search ended")).to_contain_text("taken back")
+        ann.go("question")
+        expect(ann.see(".seeking")).to_contain_text("Finding all of “west”")
+
+        assert command(path, "north")["class"] == "north"  # through the server
+        expect(ann.see(".seeking")).to_contain_text("Finding all of “north”")
+        assert command(path, "--stop") == {"class": None}
+        expect(page.locator(".seeking")).to_be_hidden()
+        ann.close()
+    with Project.open(path) as project:
+        assert [(c.who, c.name) for c in project.answers.naming.log.values() if c.kind == "find"] == [
+            ("ann", "west"), ("ann", None), ("cy", "north"), ("cy", None)
+        ]  # fmt: skip
