@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from concurrent.futures import wait
+from contextlib import contextmanager
 from multiprocessing import Pipe
 
 import pytest
@@ -191,3 +192,29 @@ def test_of_what_was_heard_only_the_latest_waits():
     there.close()
     outbox.close()
     assert not outbox.request(4, "why", 1)
+
+
+def test_items_can_change_while_a_process_is_being_started(working, monkeypatch):
+    """Two commands that add or remove items, one right after the other."""
+    starting, release, changed = threading.Event(), threading.Event(), threading.Event()
+
+    @contextmanager
+    def slowly():
+        starting.set()
+        assert release.wait(HANGS)
+        yield
+
+    def change():
+        with working.away(forget=True):
+            changed.set()
+
+    monkeypatch.setattr(module, "_ignoring_ctrl_c", slowly)
+    working._process.kill()
+    assert starting.wait(HANGS)
+    command = threading.Thread(target=change)
+    command.start()
+    eventually(lambda: not working._may_start.is_set())
+    release.set()
+    command.join(HANGS)
+    assert changed.is_set()
+    eventually(lambda: working.suggestion is not None)  # the next process is at work

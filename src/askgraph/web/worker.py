@@ -121,6 +121,7 @@ class Worker:
         self._stopped = threading.Event()
         self._may_start, self._taking, self._void = threading.Event(), threading.Lock(), False
         self._may_start.set()
+        self._starting = threading.Lock()  # held while a process is started, so that nobody ends one that is half there
         self._outbox = Outbox()
         self._start()
         self._thread = threading.Thread(target=self._keep, name="askgraph-worker", daemon=True)
@@ -149,13 +150,13 @@ class Worker:
         With ``forget``, what it has sent so far is void at once, since items have other places afterwards.
         """
         self._may_start.clear()
-        with self._taking:
-            self._void = forget
-            if forget:
-                self.suggestion = self.picture = None
-        self._process.kill()  # it only reads
-        self._process.join(END_SECONDS)
         try:
+            with self._starting, self._taking:
+                self._void = forget
+                if forget:
+                    self.suggestion = self.picture = None
+                self._process.kill()  # it only reads
+            self._process.join(END_SECONDS)
             yield
         finally:
             self._may_start.set()
@@ -164,7 +165,8 @@ class Worker:
         """End the process; kill it if it does not end by itself, for example because it is suspended."""
         self._stopped.set()
         self._may_start.set()
-        self._process.terminate()
+        with self._starting:
+            self._process.terminate()
         self._thread.join(END_SECONDS)
         if self._thread.is_alive():
             self._process.kill()
@@ -197,10 +199,18 @@ class Worker:
                     "the process that chooses questions ended (exit code %s); starting it again", self._process.exitcode
                 )
                 self._stopped.wait(wait)
-            self._may_start.wait()
-            if self._stopped.is_set():
-                return
+            while not self._start_if_allowed():
+                if self._stopped.is_set():
+                    return
+
+    def _start_if_allowed(self) -> bool:
+        """Wait until a process may be started, and start one; return False if it may not after all, or never again."""
+        self._may_start.wait()
+        with self._starting:
+            if self._stopped.is_set() or not self._may_start.is_set():
+                return False
             self._start()
+            return True
 
     def _end(self) -> None:
         """Clean up after a process that has closed its connection, and fail the requests that wait for it."""
