@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -33,6 +34,24 @@ from askgraph.support.arguments import flag, one_of, whole_number
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1  # in y: the label of this row is not known
+
+
+@contextmanager
+def _within_floats(name: str) -> Iterator[None]:
+    """Say of an argument that a number in it is too large for a float."""
+    try:
+        yield
+    except OverflowError:
+        raise SettingError(f"{name} has a number that is too large for a float: give smaller numbers") from None
+
+
+def _checked_weights(sample_weight: Any, X: Any) -> Array:
+    """Return one weight per row as scikit-learn checks it; complex numbers are refused, where numpy would drop a part."""
+    if np.asarray(sample_weight).dtype.kind == "c":
+        raise SettingError("sample_weight has complex numbers: give one real number per row")
+    with _within_floats("sample_weight"):
+        weights: Array = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+    return weights
 
 
 class _Given(NamedTuple):
@@ -304,7 +323,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         X = coordinates(X).tocsr() if issparse(X) else X
         how = {"accept_sparse": "csr", "ensure_non_negative": self._given, "dtype": float}
-        X = validate_data(self, X, reset=reset, **how)
+        with _within_floats("X"):
+            X = validate_data(self, X, reset=reset, **how)
         if not reset and issparse(X) and not issparse(self.X_):
             return X.toarray()
         return _entries(X) if issparse(X) or (not reset and issparse(self.X_)) else X
@@ -315,7 +335,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         noise = checked_noise(self.noise)
         gamma = np.full(X.shape[0], noise)
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+            weights = _checked_weights(sample_weight, X)
             known = known & (weights > 0)
             gamma = noise / np.sqrt(np.where(weights > 0, weights, 1.0))
         at = np.flatnonzero(known).tolist()

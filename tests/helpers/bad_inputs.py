@@ -270,7 +270,7 @@ def tried(name: str, call: Callable[[], Any]) -> Tried:
         outcome = "refused" if 0 < len(said) <= MAX_CHARACTERS and said.isprintable() else "message"
         return Tried(name, outcome, said)
     except BaseException as error:
-        if name.startswith(LIKE_SCIKIT_LEARN) and isinstance(error, ValueError | TypeError | OverflowError | Warning):
+        if name.startswith(LIKE_SCIKIT_LEARN) and isinstance(error, ValueError | TypeError):
             return Tried(name, "refused", str(error))  # as scikit-learn's own estimators do
         where = traceback.extract_tb(error.__traceback__)[-1]
         return Tried(
