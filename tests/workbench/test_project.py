@@ -17,6 +17,7 @@ import askgraph as ag
 from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
+from askgraph.workbench.care import Raters, label_noise
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows, to_parquet
 from askgraph.workbench.items import Items
@@ -53,6 +54,16 @@ def counts(events, item):
     most = Counter(votes).most_common(1)[0][1]
     top = [vote for vote in votes if votes.count(vote) == most]
     return next((vote for vote in top if vote[0] == "label"), top[0])
+
+
+def doubts(events, classes, labels):
+    """The label noise of labels that may be wrong, by what everybody says: {item: noise}."""
+    said = {k: {who: e.label for who, e in says(events, k).items() if e.kind == "label"} for k in range(N)}
+    names = dict.fromkeys([*classes, *(name for one in said.values() for name in one.values())])
+    known = Raters([one for one in said.values() if one], list(names))
+    wrong = {item: known.wrongness(said[item], label) for item, label in labels.items()}
+    degrees = GRAPH.degrees
+    return {item: label_noise(e, max(len(classes), 2), degrees[item]) for item, e in wrong.items() if e > 0}
 
 
 def by_class(project):
@@ -133,8 +144,9 @@ class Walk(RuleBasedStateMachine):
         declared = self.project.about["classes"]
         assert sorted(found.classes) == sorted({*declared, *labels.values()})
         fresh = ag.Learner(GRAPH, rng=0, classes=found.classes, readout="map")
+        noise = doubts(self.events, self.project.answers.classes, labels)
         for item, name in labels.items():
-            fresh.tell(item, name)
+            fresh.tell(item, name, noise.get(item))
         np.testing.assert_allclose(found.variance, fresh.field.spread.variance, atol=1e-8)
         if found.classes:
             np.testing.assert_allclose(found.probabilities, fresh.probabilities(), atol=1e-8)
