@@ -1,11 +1,12 @@
 """From a file to the first question, and from an empty cache of compiled code to it: CPU seconds, and seconds.
 
-python benchmarks/start.py [--cases "10,000 x 8" "3,000 x 785"] [--cold 5000 60000] [--against OTHER/src]
+python benchmarks/start.py [--cases "10,000 x 8" "3,000 x 785"] [--cold 5000 60000] [--against OTHER/src] [--draw start.png]
 
 Files are made in a temporary folder: tables of random numbers; news and shuffled news (ASKGRAPH_DATA/trial/ag_test.csv.gz);
 digits as PNG files (ASKGRAPH_DATA/trial/mnist_3000.npz). Each case runs in a process of its own, what `askgraph label` does until
 a person sees a question, but for the server. It runs twice, and the second run counts: all code is compiled then. With --against,
-the source of another version runs in turns with this one. --cold gives numbers of rows, in 3 and in 30 dimensions.
+the source of another version runs in turns with this one. --cold gives numbers of rows, in 3 and in 30 dimensions; --draw makes a
+picture of what they took. PYTHONDONTWRITEBYTECODE is ignored: who uses a package has its bytecode.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ print(*os.times()[:2], time.perf_counter() - start)
 def seconds(code, source, *arguments, cache):
     """Return the CPU seconds, imports included, and the seconds of a fresh process that runs this code."""
     env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-c", TIMED.format(code), *map(str, arguments)],
         env=env,
@@ -128,7 +130,8 @@ def from_files(cases, sources):
 
 
 def from_nothing(sizes, sources):
-    """Print a table: CPU seconds with an empty cache and with a full one."""
+    """Print and return a table: CPU seconds with an empty cache and with a full one."""
+    table = []
     print("\n| rows | dimensions | version | cold, CPU s | warm, CPU s | ratio |\n|---|---|---|---|---|---|")
     for rows in sizes:
         for dimensions in (3,) if SMOKE else (3, 30):
@@ -136,6 +139,35 @@ def from_nothing(sizes, sources):
                 with tempfile.TemporaryDirectory() as cache:
                     cold, warm = (seconds(FROM_POINTS, source, rows, dimensions, cache=cache)[0] for _ in range(2))
                 print(f"| {rows:,} | {dimensions} | {name} | {cold:.1f} | {warm:.1f} | {cold / warm:.1f} |", flush=True)
+                table.append((rows, dimensions, name, cold, warm))
+    return table
+
+
+def draw(table, path):
+    """Draw the CPU seconds to the first question, cold and warm, by the number of rows, one panel for each dimension."""
+    from matplotlib import pyplot as plt
+
+    panels = sorted({row[1] for row in table})
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.5 * len(panels), 3.4), sharey=True, squeeze=False)
+    for axis, dimensions in zip(axes[0], panels, strict=True):
+        for name, color in (("before", "0.6"), ("now", "C0")):
+            found = sorted(row for row in table if row[1:3] == (dimensions, name))
+            for k, style in ((3, "-"), (4, "--")):
+                label = f"{name}, {'empty cache' if k == 3 else 'all compiled'}"
+                if found:
+                    axis.plot(
+                        [row[0] for row in found],
+                        [row[k] for row in found],
+                        style,
+                        marker="o",
+                        color=color,
+                        label=label,
+                    )
+        axis.set(xscale="log", xlabel="rows", title=f"{dimensions} dimensions")
+        axis.set_ylim(bottom=0)
+    axes[0, 0].set_ylabel("CPU seconds to the first question")
+    axes[0, 0].legend(frameon=False)
+    figure.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def main():
@@ -143,13 +175,16 @@ def main():
     parser.add_argument("--cases", nargs="*", default=["10,000 x 8", "7,600 texts"] if SMOKE else CASES, choices=CASES)
     parser.add_argument("--cold", nargs="*", type=int, default=[60] if SMOKE else [5_000, 60_000])
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--draw", type=Path, metavar="FILE")
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
     sources = {"before": options.against} if options.against else {}
     sources["now"] = HERE
     print(machine() + "\n")
     from_files(options.cases, sources)
-    from_nothing(options.cold, sources)
+    table = from_nothing(options.cold, sources)
+    if options.draw:
+        draw(table, options.draw)
 
 
 if __name__ == "__main__":

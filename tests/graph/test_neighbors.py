@@ -18,13 +18,39 @@ def edges(graph):
     return set(zip(ends.row.tolist(), ends.col.tolist(), strict=True))
 
 
+def nearest_by_sorting(X, k):
+    """Return the k nearest other rows of each row, from a table of all distances."""
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    return np.argsort(distances, axis=1)[:, :k]
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_the_tree_finds_what_all_pairs_find(metric, monkeypatch):
     X = np.random.default_rng(0).normal(size=(800, 3))
-    plain = ag.nearest_neighbors(X, k=7, metric=metric)
-    monkeypatch.setattr(search, "EXACT_UP_TO", 100)
     tree = ag.nearest_neighbors(X, k=7, metric=metric)
+    monkeypatch.setattr(search, "FEW_COLUMNS", 2)
+    plain = ag.nearest_neighbors(X, k=7, metric=metric)
     np.testing.assert_allclose(tree.weights.toarray(), plain.weights.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 4), (12, 3), (97, 1), (300, 10), (301, 40)])
+def test_all_pairs_find_the_nearest_in_order(n, k, sparse, monkeypatch):
+    monkeypatch.setattr(search, "PAIRS_PER_BLOCK", 1000)  # several blocks, the last one shorter
+    X = np.random.default_rng(n).normal(size=(n, 12)) + 5
+    i, j, distances, _ = search.find_neighbors(sp.csr_array(X) if sparse else X, k, None)
+    assert (i == np.repeat(np.arange(n), k)).all()
+    assert (j.reshape(n, k) == nearest_by_sorting(X, k)).all()
+    np.testing.assert_allclose(distances, np.linalg.norm(X[i] - X[j], axis=1))
+
+
+def test_all_pairs_join_copies_to_copies():
+    X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
+    i, j, distances, _ = search.find_neighbors(X, 5, None)
+    assert (i // 20 == j // 20).all()
+    assert (i != j).all()
+    assert (distances == 0).all()
 
 
 @pytest.mark.slow
@@ -37,7 +63,7 @@ def test_approximate_neighbors_say_how_many_they_found():
     assert 0.95 <= float(note.split("%")[0].split()[-1]) / 100 <= 1
 
 
-def test_copies_do_not_become_their_own_neighbors():
+def test_copies_do_not_become_their_own_neighbors_in_lists():
     pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
     X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
     graph = ag.nearest_neighbors(X, k=5, approximate=True)

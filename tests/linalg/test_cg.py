@@ -268,3 +268,26 @@ def test_the_diagonal_converges_with_the_square_of_the_residual(name):
     b[nodes, np.arange(nodes.size)] = 1
     exact = Solver(Q).solve(b, 1e-11)[nodes, np.arange(nodes.size)]
     np.testing.assert_allclose(Solver(Q).diagonal(nodes, 1e-2), exact, rtol=2e-3)
+
+
+FIRST = """
+import numpy as np, askgraph as ag
+from askgraph.linalg import cg_kernels
+ag.Learner(ag.nearest_neighbors(np.random.default_rng(0).random((2_000, 30))), engine="iterative", rng=0).ask()
+print(*{len(one[0]) for one in cg_kernels.iterate.signatures})
+"""
+
+
+def test_the_first_question_on_a_small_graph_compiles_one_width_of_blocks():
+    done = subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout.split() == [str(blocked_cg.WIDTH)]
+
+
+@pytest.mark.parametrize("graph", [power_law(2_000), neighbors(2_000), chain(1_700)], ids=["power law", "3-d", "chain"])
+def test_steps_are_counted_alike_in_a_block_and_alone(graph, monkeypatch):
+    system = Solver(precision(graph, 1e-3))._system
+    b = np.random.default_rng(1).choice([-1.0, 1.0], (graph.shape[0], 1))
+    counted = system.count_steps(b, 1e-3, 200)
+    monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
+    assert abs(system.count_steps(b, 1e-3, 200) - counted) <= 1
+    assert system.count_steps(b, 1e-3, 1) == 2

@@ -17,9 +17,10 @@ from PIL import Image
 
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, SettingError
+from askgraph.io import tables
+from askgraph.io.text import plain_numbers
 from askgraph.workbench import items as module
-from askgraph.workbench.cells import plain_numbers
-from askgraph.workbench.items import Source, read_items
+from askgraph.workbench.items import Items, Source, read_items
 from askgraph.workbench.project import Project
 from tests.helpers.complaints import complaint
 
@@ -504,6 +505,32 @@ def test_wide_tables_tell_numbers_from_words_as_narrow_ones_do():
     assert column([1, 2.5, "3"]).tolist() == [1, 2.5, 3]
     odd = (["1", "1_000"], ["1", "inf"], ["1", "nan"], ["1", "x"], ["1", None], [True, 1], [10**400, 1])
     assert all(column(cells) is None for cells in odd)
+
+
+def test_a_wide_table_is_read_into_numbers_once(tmp_path, monkeypatch):
+    path = tmp_path / "wide.csv"
+    path.write_text("a,b,c\n" + "".join(f"{k},{k * k},{-k}\n" for k in range(1, 9)))
+    read = []
+    monkeypatch.setattr(tables, "plain_numbers", lambda cells: read.append(cells) or plain_numbers(cells))
+    monkeypatch.setattr(module, "is_numeric", lambda cells: pytest.fail("a column was read again"))
+    Project.create(tmp_path / "p.ask", Source(path))
+    assert len(read) == 3
+
+
+@given(st.lists(st.one_of(st.text(), st.none(), st.integers(), st.booleans()), min_size=1, max_size=4), st.text())
+@example(["plain"], '100 % "of" it \\')
+@example(["tab\t", "é", "\x7f", "%s"], "%s")
+def test_rows_of_text_are_written_as_json_writes_them(cells, name):
+    items = Items(["1", "2"], {f"{name}{k}": [cell, "x"] for k, cell in enumerate(cells)})
+    rows = (
+        {field: value for field, (value, _) in items.fields.items() if value is not None},
+        dict.fromkeys(items.fields, "x"),
+    )
+    assert list(items.json_rows()) == [json.dumps(row, ensure_ascii=False) for row in rows]
+
+
+def test_items_without_fields_are_written_as_empty_objects():
+    assert list(Items(["1", "2"]).json_rows()) == ["{}", "{}"]
 
 
 def test_numbers_near_the_largest_are_compared_too(tmp_path):

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 
 from askgraph.errors import GraphError, SettingError
 from askgraph.graph.foreign import coordinates_of, library, plain
@@ -153,6 +152,8 @@ def radial_basis(
     >>> radial_basis([[0.0], [1.0], [9.0]], bandwidth=1.0, threshold=0.1).weights.toarray().round(3).tolist()
     [[0.0, 0.368, 0.0], [0.368, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
+    from scipy.spatial.distance import cdist
+
     sigma = check_bandwidth(bandwidth)
     points, found = _check_points(X, names, scale)
     P = _dense(points) / sigma

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askgraph.support.jit import jit
+from askgraph.support.jit import jit, jit_inner
 from askgraph.types import AnyArray, Array, IntArray
 
 Matrix = tuple[IntArray, AnyArray, Array]
@@ -47,7 +47,7 @@ def search_rows(rows: IntArray, k: int, candidates: int, matrix: Matrix, heavy: 
     return found
 
 
-@jit()
+@jit_inner()
 def _add_up(row: int, heavy: Matrix, lists: Matrix, sums: Array, touched: AnyArray) -> int:
     """Add up products of heavy entries with those of all rows; write the rows that share some, and return their number."""
     count = 0
@@ -62,7 +62,7 @@ def _add_up(row: int, heavy: Matrix, lists: Matrix, sums: Array, touched: AnyArr
     return count
 
 
-@jit()
+@jit_inner()
 def _candidates(row: int, most: int, touched: AnyArray, sums: Array, counts: IntArray) -> AnyArray:
     """Return about ``most`` other rows, those with the largest sums; ``sums`` is zero afterwards.
 
@@ -85,7 +85,7 @@ def _candidates(row: int, most: int, touched: AnyArray, sums: Array, counts: Int
     return some if size <= most else some[scores >= np.partition(scores, size - most)[size - most]]
 
 
-@jit()
+@jit_inner()
 def _products(row: int, others: AnyArray, matrix: Matrix, whole: Array) -> Array:
     """Return the products of a row with others; ``whole`` is zero before and after."""
     starts, places, values = matrix

@@ -10,11 +10,16 @@ import scipy.sparse as sp
 
 from askgraph.errors import MissingExtraError, SettingError
 from askgraph.support.progress import bar, log, working
-from askgraph.support.threads import in_threads
+from askgraph.support.threads import in_threads, one_blas_thread
 from askgraph.types import AnyArray, Array, IntArray
 
-EXACT_UP_TO = 50_000  # rows; up to here scikit-learn searches, beyond a k-d tree (few columns) or faiss
-FEW_COLUMNS = 10  # up to here a k-d tree finds the exact neighbors of millions of points; with more it is slow
+EXACT_UP_TO = (
+    50_000  # rows of many columns; up to here all pairs are compared, beyond faiss searches if it is installed
+)
+FEW_COLUMNS = (
+    10  # up to here a k-d tree finds the exact neighbors of millions of points; with more, all pairs are faster
+)
+PAIRS_PER_BLOCK = 1_000_000  # pairs of points compared at a time (8 MB)
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
 HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
@@ -27,28 +32,60 @@ DIFFERENCES_PER_BLOCK = 4_000_000  # coordinate differences computed at a time (
 def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntArray, IntArray, Array, list[str]]:
     """Return each point i with its k nearest j ≠ i, their distances, and notes on how they were found."""
     n, columns = points.shape
-    plain = n <= EXACT_UP_TO or sp.issparse(points)
+    few = columns <= FEW_COLUMNS and not sp.issparse(points)
     many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _have_unit_length(points)
     if approximate is None:
-        approximate = not plain and columns > FEW_COLUMNS and _has_faiss(n)
+        approximate = n > EXACT_UP_TO and not few and not sp.issparse(points) and _has_faiss(n)
     if many_texts:
         return np.repeat(np.arange(n), k), *_search_heavy_entries(points, k)
     if approximate:
         found, notes = _search_lists(points, k)
-    elif plain or columns > FEW_COLUMNS:
-        found, notes = _search_all(points, k), list[str]()
     else:
-        found, notes = _search_tree(points, k), list[str]()
+        found, notes = (_search_tree if few else _search_all)(points, k), list[str]()
     return np.repeat(np.arange(n), k), found.ravel(), _distances(points, found), notes
 
 
 def _search_all(points: Any, k: int) -> IntArray:
-    from sklearn.neighbors import NearestNeighbors
+    """Compare every point with all others by |y|² − 2xy, blocks of points in threads."""
+    n = points.shape[0]
+    if not sp.issparse(points):
+        points = points - points.mean(axis=0)  # near 0 little cancels
+    squares, across = _sums_of_squares(points), -2.0 * points.T
+    step = max(1, PAIRS_PER_BLOCK // n)
+    with bar(n, f"neighbors of {n:,} points") as tick, one_blas_thread():
 
-    index = NearestNeighbors(n_neighbors=k).fit(points)
-    if points.shape[0] <= ROWS_PER_SEARCH:
-        return np.asarray(index.kneighbors(return_distance=False), dtype=np.int64)
-    return _search_in_blocks(points.shape[0], lambda rows: index.kneighbors(points[rows], k + 1, return_distance=False))
+        def part(start: int) -> IntArray:
+            rows = np.arange(start, min(start + step, n))
+            pairs = points[start : start + step] @ across
+            scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + squares
+            scores[rows - start, rows] = np.inf  # a point is no neighbor of itself
+            tick(rows.size)
+            return _lowest(scores, k)
+
+        return np.concatenate(in_threads(part, range(0, n, step)))
+
+
+def _sums_of_squares(points: Any) -> Array:
+    squares = points.power(2).sum(axis=1) if sp.issparse(points) else np.einsum("ij,ij->i", points, points)
+    return np.asarray(squares)
+
+
+def _lowest(scores: Array, k: int) -> IntArray:
+    """Return the places of the k lowest scores of each row, the lowest first.
+
+    They lie in the k groups of columns whose lowest scores are lowest, so that only these are sorted out.
+    """
+    count, n = scores.shape
+    size = max(1, int(np.sqrt(n / k)))
+    m = n // size  # groups; group g has the columns g, g + m, g + 2m, …, and the last columns are in none
+    lowest = scores[:, : size * m].reshape(count, size, m).min(axis=1)
+    groups = np.argpartition(lowest, k - 1, axis=1)[:, None, :k]
+    inside = (groups + m * np.arange(size)[:, None]).reshape(count, -1)
+    places = np.hstack([inside, np.broadcast_to(np.arange(size * m, n), (count, n - size * m))])
+    near = np.take_along_axis(scores, places, axis=1)
+    best = np.argpartition(near, k - 1, axis=1)[:, :k]
+    places, near = np.take_along_axis(places, best, axis=1), np.take_along_axis(near, best, axis=1)
+    return np.take_along_axis(places, np.lexsort((places, near)), axis=1)
 
 
 def _search_in_blocks(n: int, search: Callable[[slice], Any]) -> IntArray:
@@ -173,9 +210,13 @@ def _distances(points: Any, found: IntArray) -> Array:
     n, k = found.shape
     step, parts = max(1, DIFFERENCES_PER_BLOCK // (k * points.shape[1])), []
     for start in range(0, n, step):
-        j = found[start : start + step].ravel()
-        gap = points[np.repeat(np.arange(start, start + j.size // k), k)] - points[j]
-        parts.append(np.sqrt(gap.power(2).sum(axis=1)) if sp.issparse(gap) else np.linalg.norm(gap, axis=1))
+        j = found[start : start + step]
+        if sp.issparse(points):
+            gaps = points[np.repeat(np.arange(start, start + len(j)), k)] - points[j.ravel()]
+            parts.append(np.sqrt(gaps.power(2).sum(axis=1)))
+        else:
+            gaps = points[start : start + step, None, :] - points[j]
+            parts.append(np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps)).ravel())
     return np.concatenate(parts)
 
 

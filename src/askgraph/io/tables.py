@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from askgraph.errors import FileError
-from askgraph.io.text import FilePath, Row, find_delimiter, is_number, number_column, read_lines, read_rows, text_column
+from askgraph.io.text import (
+    FilePath,
+    Row,
+    find_delimiter,
+    is_number,
+    number_column,
+    plain_numbers,
+    read_lines,
+    read_rows,
+    text_column,
+)
 from askgraph.support.npz import load_arrays
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
@@ -18,7 +29,8 @@ from askgraph.types import AnyArray, Array
 HEADER_SAMPLE = 1000  # rows looked at for a cell of the first row
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Table:
     """Columns by name, each in three ways, and the place of a row in the file."""
 
     header: list[str]
@@ -27,6 +39,13 @@ class Table(NamedTuple):
     cells: Callable[[str], list[Any]]  # a column as it is, None for an empty cell
     where: Callable[[int], str]  # the place of the k-th row, such as "line 5"
     notes: tuple[str, ...] = ()  # what had to be guessed to read the file
+    _floats: dict[str, Array | None] = field(default_factory=dict, init=False, repr=False)
+
+    def floats(self, name: str) -> Array | None:
+        """Return a column as floats if every cell is a finite number, else None; it is read once, for tables can be wide."""
+        if name not in self._floats:
+            self._floats[name] = plain_numbers(self.cells(name))
+        return self._floats[name]
 
 
 def text_table(path: FilePath) -> Table:
@@ -53,7 +72,8 @@ def text_table(path: FilePath) -> Table:
 
     @cache
     def cells(name: str) -> list[Any]:
-        return [cell or None for cell in columns()[place[name]]]
+        column = columns()[place[name]]
+        return list(column) if all(column) else [cell or None for cell in column]
 
     return Table(
         header,

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
 
 from askgraph.errors import SettingError
 from askgraph.field import Field
@@ -93,6 +92,8 @@ def expected_error(
         return Error(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)
     wrong = float((p[nodes].argmax(axis=1) != told).sum())
     bad, good = PRIOR * guess + wrong, PRIOR * (1 - guess) + nodes.size - wrong
+    from scipy.special import betaincinv
+
     low, high = betaincinv(bad + JEFFREYS, good + JEFFREYS, TAILS)
     return Error(bad / (bad + good), *_whole_nodes(low, high, rest), nodes.size)
 

@@ -19,7 +19,7 @@ Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand si
 WIDTH = 8  # columns of a block
 FEW_COLUMNS = 3  # columns left over after full blocks: at most 3 are solved one by one, more as a block
 PIECES = 4  # pieces of rows that threads share if there is one column
-SPLIT_FROM = 50_000  # nodes: from this size on, the rows of one column are split over threads
+SPLIT_FROM = 50_000  # nodes: from this size on, threads share one column by its rows, and eight columns by two blocks
 SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries need no order that saves reads
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual
 STEPS = 1_000  # most steps of a solve, over all rounds; 50 are usual
@@ -54,27 +54,46 @@ class System:
         done = in_threads(lambda block: self._solve_block(B, X, block, rtol, limit, split), blocks)
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
+    def count_steps(self, b: Array, rtol: float, limit: int) -> int:
+        """Return the steps that one column takes to a relative residual of rtol; limit + 1 if they are more.
+
+        On a small graph in a block of columns: its kernels are compiled for the first question, those of one column later.
+        """
+        if len(self._place) >= SPLIT_FROM:
+            taken, left = self.run(b, np.zeros_like(b), rtol, limit)
+            return taken if left[0] <= rtol else limit + 1
+        work, taken = self._solve_float32(_fill_block(b / column_norms(b), self._order, WIDTH, np.float32), rtol, limit)
+        return taken if work.sums[0, 0] <= rtol**2 else limit + 1
+
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
         """Solve for k columns in float32 and write X, or D⁻¹W X if ``smooth``; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
 
         def solve(cols: slice) -> Array:
-            left = self._rough_block(sides, cols, rtol, smooth, X, _width(k))
+            left = self._rough_block(sides, cols, rtol, smooth, X, width)
             tick()
             return left
 
-        return np.concatenate([np.zeros(0), *in_threads(solve, _blocks(k, _width(k)))])
+        width = self._width(k)
+        return np.concatenate([np.zeros(0), *in_threads(solve, _blocks(k, width))])
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
         """Return (Q⁻¹)_ii at some nodes, to about rtol², in float32; nan if float32 did not reach rtol."""
-        width = _width(nodes.size)
+        width = self._width(nodes.size)
         blocks = _blocks(nodes.size, width)
         parts = in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol, width), blocks)
         return np.concatenate([np.zeros(0), *parts])
 
+    def _width(self, count: int) -> int:
+        """Return the width of blocks. On a large graph up to eight columns make two blocks, one per thread.
+
+        On a small one that gains less than compiling the kernels for another width takes.
+        """
+        return WIDTH // 2 if count <= WIDTH and len(self._place) >= SPLIT_FROM else WIDTH
+
     def _diagonal_block(self, places: IntArray | Groups, rtol: float, width: int) -> Array:
         b, at = zeros((len(self._place), width), np.float32), np.arange(places.size)
         b[places, at] = 1.0
-        work = self._solve_float32(b, rtol)
+        work, _ = self._solve_float32(b, rtol)
         reached = work.sums[0, at] <= (0.9 * rtol) ** 2
         return np.where(reached, work.x[places, at].astype(np.float64), np.nan)
 
@@ -88,24 +107,24 @@ class System:
         b = _fill_block(sides(cols), self._order, width, np.float32)
         norm = column_norms(b)
         b /= np.where(norm > 0, norm, 1.0).astype(np.float32)
-        work = self._solve_float32(b.copy(), rtol)
+        work, _ = self._solve_float32(b.copy(), rtol)
         residual_and_smooth((0,) * width, self._narrow[0], b, work.x, work.r, work.p, work.sums)
         count, result = cols.stop - cols.start, work.p if smooth else work.x
         result *= norm.astype(np.float32)
         X[:, cols] = result[:, :count].take(self._place, axis=0)
         return np.asarray(np.sqrt(work.sums[0, :count]))
 
-    def _solve_float32(self, r: AnyArray, rtol: float) -> Any:
-        """Solve Q x = r for columns of norm 1, in float32, and return the work arrays; r is overwritten."""
+    def _solve_float32(self, r: AnyArray, rtol: float, limit: int = STEPS // 4) -> tuple[Any, int]:
+        """Solve Q x = r for columns of norm 1, in float32; return the work arrays and the steps taken; r is overwritten."""
         from askgraph.linalg import cg_kernels as kernels
 
         (Q, coarse), width = self._narrow, r.shape[1]
         lanes, work, sums_b = (0,) * width, self._work(r, coarse), np.zeros((len(coarse.total), width))
         kernels.sum_components(lanes, coarse, r, sums_b)
         kernels.correct_constants(lanes, Q, coarse, sums_b, work.x, r)
-        kernels.iterate(lanes, Q, coarse, work, np.full(width, (0.9 * rtol) ** 2), STEPS // 4)
+        steps = kernels.iterate(lanes, Q, coarse, work, np.full(width, (0.9 * rtol) ** 2), limit)
         kernels.correct_constants(lanes, Q, coarse, sums_b, work.x, r)
-        return work
+        return work, steps
 
     def _solve_block(
         self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool
@@ -228,11 +247,6 @@ class System:
             blocks = range(len(ends) - 1)
             in_threads(lambda i: kernels.residual(lanes, Q, b, x, r, none.copy(), *ends[i : i + 2]), blocks)
         return r, self._fine.unexplained(r, x, aim)
-
-
-def _width(count: int) -> int:
-    """Return the width of blocks; up to eight columns make two blocks, one per thread."""
-    return WIDTH if count > WIDTH else WIDTH // 2
 
 
 def _blocks(count: int, width: int) -> list[slice]:

@@ -30,8 +30,7 @@ def _choose_preconditioner(fine: Level) -> tuple[str, System]:
     b = np.random.default_rng(0).choice([-1.0, 1.0], (fine.excess.size, 1))
 
     def steps(system: System, limit: int) -> int:
-        taken, left = system.run(b, np.zeros_like(b), 1e-3, limit)
-        return taken if left[0] <= 1e-3 else limit + 1
+        return system.count_steps(b, 1e-3, limit)
 
     plain = System(Hierarchy.constants(fine, group, level), True) if level.size * MIN_SHRINKAGE > fine.size else None
     if plain and steps(plain, FEW_JACOBI_STEPS) <= FEW_JACOBI_STEPS:

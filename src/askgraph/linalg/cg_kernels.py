@@ -226,7 +226,7 @@ def iterate(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, goal: Any, limit:
 
     All of ``work`` but r must be 0 at the start.
     """
-    steps, sound, none = 0, True, np.uint64(0)
+    steps, sound, none = 0 * limit, True, np.uint64(0)  # not a literal 0, for which the callee would be compiled twice
     n, groups = np.uint64(len(work.p)), coarse.level[1]
     while True:
         restrict_residual(lanes, Q, coarse, work, work.sums, none, groups)

@@ -30,10 +30,8 @@ class Tree(NamedTuple):
 
 
 @jit()
-def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints) -> Ints:
-    """Return the parent of each column in the elimination tree (Liu 1990), -1 at a root."""
-    parent = np.full(len(order), -1, np.int32)
-    root = np.full(len(order), -1, np.int32)
+def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints, parent: Ints, root: Ints) -> None:
+    """Write the parent of each column in the elimination tree (Liu 1990), -1 at a root; both outputs are -1 before."""
     for j in range(len(order)):
         for t in range(indptr[order[j]], indptr[order[j] + 1]):
             i = place[indices[t]]
@@ -43,19 +41,18 @@ def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints) -> Ints:
                 if up == -1:
                     parent[i] = j
                 i = up
-    return parent
 
 
 @jit()
-def postorder(parent: Ints) -> Ints:
-    """Return the rank of each column in an order in which every subtree is contiguous."""
+def postorder(parent: Ints, child: Ints, sibling: Ints, rank: Ints) -> None:
+    """Write the rank of each column in an order in which every subtree is contiguous.
+
+    ``child`` has one more entry, the first root, and is -1 before.
+    """
     n = len(parent)
-    child = np.full(n + 1, -1, np.int32)  # child[-1] is the first root
-    sibling = np.empty(n, np.int32)
     for j in range(n - 1, -1, -1):
         sibling[j] = child[parent[j]]
         child[parent[j]] = j
-    rank = np.empty(n, np.int32)
     j, k = child[n], 0
     while j != -1:
         while child[j] != -1:
@@ -69,20 +66,27 @@ def postorder(parent: Ints) -> Ints:
                 k += 1
         if j != -1:
             j = sibling[j]
-    return rank
 
 
 @jit()
 def count_entries(
-    indptr: Ints, indices: Ints, order: Ints, place: Ints, up: Ints, owner: Ints, end: Longs, rows: Ints
-) -> Longs:
-    """Return the number of entries of each column of L. If ``rows`` is not empty, list in it the rows of each supernode.
+    indptr: Ints,
+    indices: Ints,
+    order: Ints,
+    place: Ints,
+    up: Ints,
+    seen: Ints,
+    counts: Longs,
+    owner: Ints,
+    last: Ints,
+    end: Longs,
+    rows: Ints,
+) -> None:
+    """Add to ``counts`` the entries of each column of L below the diagonal; list in ``rows`` those of each supernode.
 
-    ``owner`` is the supernode of each column; ``end`` is where each list begins, and is moved to where it ends.
+    An empty ``rows`` stays empty. ``owner`` is the supernode of each column; ``end`` is where each list begins, and is moved
+    to where it ends. ``seen``, one entry per column, and ``last``, one per supernode, are -1 before.
     """
-    counts = np.ones(len(order), np.int64)
-    seen = np.full(len(order), -1, np.int32)
-    last = np.full(len(end), -1, np.int32)
     for i in range(len(order)):
         seen[i] = i
         for t in range(indptr[order[i]], indptr[order[i] + 1]):
@@ -95,14 +99,14 @@ def count_entries(
                     rows[end[owner[k]]] = i
                     end[owner[k]] += 1
                 k = up[k]
-    return counts
 
 
 @jit()
-def find_supernodes(up: Ints, counts: Longs) -> Longs:
-    """Return the first column of each supernode, and n. Up to a tenth of explicit zeros costs less than many thin blocks."""
-    first = np.empty(len(up) + 1, np.int64)
-    entries = np.empty(len(up), np.int64)
+def find_supernodes(up: Ints, counts: Longs, first: Longs, entries: Longs) -> int:
+    """Write the first column of each supernode, and n, and return their number.
+
+    Up to a tenth of explicit zeros costs less than many thin blocks.
+    """
     m = 0
     for j in range(len(up)):
         first[m] = j
@@ -117,50 +121,62 @@ def find_supernodes(up: Ints, counts: Longs) -> Longs:
             m -= 1
             entries[m - 1] = true
     first[m] = len(up)
-    return first[: m + 1].copy()
+    return m
 
 
 @jit()
-def link_supernodes(first: Longs, start: Longs, rows: Ints, owner: Ints) -> Tree:
-    """Return the tree of the supernodes, and the sizes of its stack and blocks."""
-    m = len(first) - 1
-    last_child = np.full(m, -1, np.int32)
-    previous = np.full(m, -1, np.int32)
-    block = np.zeros(m + 1, np.int64)
-    stack_size = top = max_rows = 0
-    for s in range(m):
-        w, h = first[s + 1] - first[s], start[s + 1] - start[s]
-        block[s + 1] = block[s] + w * (w + h)
+def link(first: Longs, start: Longs, rows: Ints, owner: Ints, last_child: Ints, previous: Ints) -> int:
+    """Write the last child and the sibling before each supernode, both -1 before; return the size of the stack of updates."""
+    stack_size = top = 0
+    for s in range(len(first) - 1):
+        h = start[s + 1] - start[s]
         c = last_child[s]
         while c != -1:
             top -= (start[c + 1] - start[c]) ** 2
             c = previous[c]
         top += h * h
-        stack_size, max_rows = max(stack_size, top), max(max_rows, h)
+        stack_size = max(stack_size, top)
         if h:
             p = owner[rows[start[s]]]
             previous[s] = last_child[p]
             last_child[p] = s
-    return Tree(first, start, rows, last_child, previous, block, stack_size, max_rows)
+    return stack_size
+
+
+def link_supernodes(first: Longs, start: Longs, rows: Ints, owner: Ints) -> Tree:
+    """Return the tree of the supernodes, and the sizes of its stack and blocks."""
+    last_child, previous = _unset(len(first) - 1), _unset(len(first) - 1)
+    stack_size = link(first, start, rows, owner, last_child, previous)
+    width, height = np.diff(first), np.diff(start)
+    block = np.append(0, np.cumsum(width * (width + height)))
+    return Tree(first, start, rows, last_child, previous, block, stack_size, int(height.max(initial=0)))
 
 
 def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, Longs, Tree]:
     """Return order and place (both in postorder), the entries of each column of L, and the tree.
 
-    ``place`` is the position of each node in an order with little fill.
+    ``place`` is the position of each node in an order with little fill. Arrays are made here: compiled code takes long to compile
+    where it makes them itself.
     """
-    parent = etree(indptr, indices, _inverse(place), place)
-    rank = postorder(parent)
+    n, none, nowhere = len(place), np.empty(0, np.int32), np.empty(0, np.int64)
+    parent, rank = _unset(n), _unset(n)
+    etree(indptr, indices, _inverse(place), place, parent, _unset(n))
+    postorder(parent, _unset(n + 1), _unset(n), rank)
     up = np.where(parent < 0, -1, rank[parent])[_inverse(rank)].astype(np.int32)
     place = rank[place]
-    order, none = _inverse(place), np.empty(0, np.int32)
-    counts = count_entries(indptr, indices, order, place, up, none, np.empty(0, np.int64), none)
-    first = find_supernodes(up, counts)
+    order, counts = _inverse(place), np.ones(n, np.int64)
+    count_entries(indptr, indices, order, place, up, _unset(n), counts, none, none, nowhere, none)
+    first = np.empty(n + 1, np.int64)
+    first = first[: find_supernodes(up, counts, first, np.empty(n, np.int64)) + 1].copy()
     owner = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
     start = np.append(0, np.cumsum(counts[first[1:] - 1] - 1))
-    rows = np.empty(start[-1], np.int32)
-    count_entries(indptr, indices, order, place, up, owner, start.copy(), rows)
+    rows, last = np.empty(start[-1], np.int32), _unset(len(first) - 1)
+    count_entries(indptr, indices, order, place, up, _unset(n), counts.copy(), owner, last, start.copy(), rows)
     return order, place, counts, link_supernodes(first, start, rows, owner)
+
+
+def _unset(n: int) -> Ints:
+    return np.full(n, -1, np.int32)
 
 
 def _inverse(permutation: Ints) -> Ints:

@@ -216,10 +216,9 @@ class _Sparse:
     def diagonals(self, squares: bool) -> tuple[Array, Array | None]:
         from askgraph.linalg import multifrontal
 
-        none = np.empty(0)
-        dN, dd = multifrontal.tangent(self._N, self._d, self._tree) if squares else (none, none)
-        g, g2 = multifrontal.invert(self._N, self._d, dN, dd, self._tree)
-        return g[self._place], g2[self._place] if squares else None
+        tangent = multifrontal.tangent(self._N, self._d, self._tree) if squares else None
+        g, g2 = multifrontal.invert(self._N, self._d, self._tree, tangent)
+        return g[self._place], None if g2 is None else g2[self._place]
 
 
 def _not_a_factor(n: int) -> EngineError:

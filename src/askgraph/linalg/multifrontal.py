@@ -10,10 +10,12 @@ below. All flops are in `multiply`: BLAS would start threads for blocks this sma
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from askgraph.linalg.elimination import MAX_COLUMNS, Floats, Ints, Tree
-from askgraph.support.jit import jit
+from askgraph.support.jit import jit, jit_inner
 
 
 @jit("void(f8[::1],i8,f8[::1],i8,i8,f8[::1],i8,i8,i8,i8,i8)")
@@ -58,7 +60,7 @@ def clear(x: Floats, n: int) -> None:
         x[i] = 0.0
 
 
-@jit()
+@jit_inner()
 def front(tree: Tree, s: int) -> tuple[int, int, int, int, Ints]:
     """Return the first column of supernode s, its width w, its height h, w + h, and its rows."""
     o, R = tree.first[s], tree.rows[tree.start[s] : tree.start[s + 1]]
@@ -66,7 +68,7 @@ def front(tree: Tree, s: int) -> tuple[int, int, int, int, Ints]:
     return o, w, len(R), w + len(R), R
 
 
-@jit()
+@jit_inner()
 def locate(tree: Tree, s: int, at: Ints) -> None:
     """Write into ``at`` the position of each column of the matrix in the front of s."""
     o, w, h, _, R = front(tree, s)
@@ -76,7 +78,7 @@ def locate(tree: Tree, s: int, at: Ints) -> None:
         at[R[i]] = w + i
 
 
-@jit()
+@jit_inner()
 def collect_updates(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: Floats, stack: Floats, top: int) -> int:
     """Pop the updates of the children, add them to the rows B and the update U of s, and return the new top."""
     clear(U, h * h)
@@ -98,17 +100,36 @@ def collect_updates(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: 
     return top
 
 
-@jit()
 def factorize(
     indptr: Ints, indices: Ints, data: Floats, order: Ints, place: Ints, tree: Tree, r: Floats
 ) -> tuple[Floats, Floats, int]:
     """Return N, d, and the column without a positive pivot, or -1. Overwrites r, the row sums in elimination order."""
     N, d, at = np.zeros(tree.block[-1]), np.ones(len(r)), np.empty(len(r), np.int32)
-    stack, U, M = (
-        np.empty(tree.stack_size),
-        np.empty(tree.max_rows**2),
-        np.empty((tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS),
-    )
+    U, M = np.empty(tree.max_rows**2), np.empty((tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS)
+    matrix, room = (indptr, indices, data, order, place), (np.empty(tree.stack_size), U, M)
+    return N, d, fill_factor(*matrix, tree, r, N, d, at, *room)
+
+
+@jit()
+def fill_factor(
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    order: Ints,
+    place: Ints,
+    tree: Tree,
+    r: Floats,
+    N: Floats,
+    d: Floats,
+    at: Ints,
+    stack: Floats,
+    U: Floats,
+    M: Floats,
+) -> int:
+    """Write N and d, and return what `factorize` does; the last four are room to work in.
+
+    Arrays are made by the caller: compiled code takes long to compile where it makes them itself.
+    """
     top = 0 * tree.stack_size  # an int64: a literal zero would compile the callee twice
     for s in range(len(tree.first) - 1):
         o, w, h, f, R = front(tree, s)
@@ -129,7 +150,7 @@ def factorize(
             for i in range(len(row)):
                 pivot += row[i]
             if not 0 < pivot < np.inf:
-                return N, d, o + j
+                return o + j
             d[o + j] = pivot
             for i in range(len(row)):
                 row[i] /= pivot
@@ -140,7 +161,7 @@ def factorize(
         multiply(U, h, M[w:], 1, f, B[w:], f, h, w, h, 1)
         copy(stack[top:], U, h * h)
         top += h * h
-    return N, d, -1
+    return -1
 
 
 @jit()
@@ -176,7 +197,7 @@ def tangent(N: Floats, d: Floats, tree: Tree) -> tuple[Floats, Floats]:
     return dN, dd
 
 
-@jit()
+@jit_inner()
 def hand_down(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Floats, stack: Floats, top: int) -> int:
     """Push for each child its part of the inverse, the last child on top, and return the new top.
 
@@ -211,14 +232,14 @@ def hand_down(tree: Tree, s: int, w: int, h: int, at: Ints, Z: Floats, ZR: Float
     return end
 
 
-@jit()
+@jit_inner()
 def solve_triangle(A: Floats, X: Floats, w: int, f: int) -> None:
     """Replace X by L_JJ⁻ᵀ X for the triangle within a block A."""
     for j in range(w - 2, -1, -1):
         multiply(X[j * f :], f, A[j * f + j + 1 :], 0, 1, X[(j + 1) * f :], f, 1, w - 1 - j, f, f)
 
 
-@jit()
+@jit_inner()
 def add_product(T: Floats, Y: Floats, v: Floats, Z: Floats, w: int, h: int) -> None:
     """Add Y blockdiag(v, Z) to T."""
     for i in range(w):
@@ -227,7 +248,7 @@ def add_product(T: Floats, Y: Floats, v: Floats, Z: Floats, w: int, h: int) -> N
     multiply(T[w:], w + h, Y[w:], w + h, 1, Z, h, w, h, h, h)
 
 
-@jit()
+@jit_inner()
 def add_products_of_rows(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> None:
     """Add X Yᵀ to out."""
     for i in range(w):
@@ -240,7 +261,7 @@ def add_products_of_rows(out: Floats, X: Floats, Y: Floats, w: int, f: int) -> N
             out[i * w + j] += total
 
 
-@jit()
+@jit_inner()
 def finish_diagonal(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
     """Move the diagonal block ZJ into its rows Z, its diagonal into g, and set ZJ to 0."""
     for i in range(w):
@@ -249,29 +270,34 @@ def finish_diagonal(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
     clear(ZJ, w * w)
 
 
-@jit()
-def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Floats, Floats]:
-    """Return diag(G) and, if dN is not empty, diag(G²) = -d diag(G), from the root down (Takahashi 1973).
+def invert(N: Floats, d: Floats, tree: Tree, tangent: tuple[Floats, Floats] | None) -> tuple[Floats, Floats | None]:
+    """Return diag(G) and, if the tangent is given, diag(G²) = -d diag(G)."""
+    g = np.empty(len(d))
+    if tangent is None:
+        fill_inverse(N, d, tree, np.empty(len(d), np.int32), g, _room(tree), None)
+        return g, None
+    dg = np.empty(len(d))
+    fill_inverse(N, d, tree, np.empty(len(d), np.int32), g, _room(tree), (*tangent, dg, *_room(tree)))
+    return g, dg
 
-    With Y = L_JJ⁻ᵀ [I N_JR] and T = Y blockdiag(D⁻¹, Z_RR): Z_JR = T_R and Z_JJ = T Yᵀ.
+
+def _room(tree: Tree) -> tuple[Floats, ...]:
+    """Return room for the parts of the inverse: those on the stack, ZR, Y, Z, ZJ and v."""
+    wide = (tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS
+    inner = np.empty(tree.stack_size), np.empty(tree.max_rows**2), np.empty(wide), np.empty(wide)
+    return *inner, np.zeros(MAX_COLUMNS**2), np.empty(MAX_COLUMNS)
+
+
+@jit()
+def fill_inverse(N: Floats, d: Floats, tree: Tree, at: Ints, g: Floats, room: Any, more: Any) -> None:
+    """Write diag(G), from the root down (Takahashi 1973); ``more`` is None, or the tangent, -diag(G²) to be and its room.
+
+    With Y = L_JJ⁻ᵀ [I N_JR] and T = Y blockdiag(D⁻¹, Z_RR): Z_JR = T_R and Z_JJ = T Yᵀ. What ``more`` needs is compiled only
+    where it is not None.
     """
-    n, wide, squares = len(d), (tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS, len(dN) > 0
-    k = 1 if squares else 0
-    g, dg, at = np.empty(n), np.empty(n * k), np.empty(n, np.int32)
-    stack, ZR, Y, Z, ZJ = (
-        np.empty(tree.stack_size),
-        np.empty(tree.max_rows**2),
-        np.empty(wide),
-        np.empty(wide),
-        np.zeros(MAX_COLUMNS**2),
-    )
-    dstack, dZR, dY, dZ = (
-        np.empty(tree.stack_size * k),
-        np.empty(tree.max_rows**2 * k),
-        np.empty(wide * k),
-        np.empty(wide * k),
-    )
-    dZJ, v, dv = np.zeros(MAX_COLUMNS**2), np.empty(MAX_COLUMNS), np.empty(MAX_COLUMNS)
+    stack, ZR, Y, Z, ZJ, v = room
+    if more is not None:
+        dN, dd, dg, dstack, dZR, dY, dZ, dZJ, dv = more
     top = 0 * tree.stack_size  # an int64: a literal zero would compile the callee twice
     for s in range(len(tree.first) - 2, -1, -1):
         o, w, h, f, _ = front(tree, s)
@@ -288,7 +314,7 @@ def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Fl
         solve_triangle(A, Y, w, f)
         add_product(Z, Y, v, ZR, w, h)
         add_products_of_rows(ZJ, Z, Y, w, f)
-        if squares:
+        if more is not None:
             B = dN[tree.block[s] : tree.block[s + 1]]
             copy(dZR, dstack[top:], h * h)
             copy(dY, B, w * f)
@@ -306,7 +332,6 @@ def invert(N: Floats, d: Floats, dN: Floats, dd: Floats, tree: Tree) -> tuple[Fl
             hand_down(tree, s, w, h, at, dZ, dZR, dstack, top)
         finish_diagonal(Z, ZJ, g[o:], w, f)
         top = hand_down(tree, s, w, h, at, Z, ZR, stack, top)
-    return g, dg
 
 
 @jit()
@@ -318,7 +343,7 @@ def solve(N: Floats, d: Floats, tree: Tree, X: Floats) -> None:
         backward(N, d, tree, X[c], t)
 
 
-@jit()
+@jit_inner()
 def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
     """Replace x by L⁻¹ x; with indices instead of slices, since most supernodes are a few numbers."""
     first, start, block, rows = tree.first, tree.start, tree.block, tree.rows
@@ -342,7 +367,7 @@ def forward(N: Floats, tree: Tree, x: Floats, t: Floats) -> None:
             x[rows[r + i]] += t[i]
 
 
-@jit()
+@jit_inner()
 def backward(N: Floats, d: Floats, tree: Tree, x: Floats, t: Floats) -> None:
     """Replace x by L⁻ᵀ D⁻¹ x."""
     first, start, block, rows = tree.first, tree.start, tree.block, tree.rows

@@ -16,8 +16,8 @@ def jit(*signature: str, reorder: bool = True) -> Callable[[F], F]:
     With ``reorder``, sums may be added up in any order, so that they use vector registers.
     """
     fastmath = {"reassoc", "contract", "nsz"} if reorder else False
-    compile_function = njit(*signature, cache=True, nogil=True, error_model="numpy", fastmath=fastmath)
-    return cast(Callable[[F], F], compile_function)
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    return cast(Callable[[F], F], njit(*signature, cache=True, **options))
 
 
 def jit_inline(contract: bool = False) -> Callable[[F], F]:
@@ -29,3 +29,13 @@ def jit_inline(contract: bool = False) -> Callable[[F], F]:
     fastmath = {"contract"} if contract else False
     inline = njit(nogil=True, error_model="numpy", fastmath=fastmath, forceinline=True, **wrappers)
     return cast(Callable[[F], F], inline)
+
+
+def jit_inner() -> Callable[[F], F]:
+    """Compile, on the first use by a compiled caller, what only compiled code calls; it is stored with each caller.
+
+    Sums may be added up in any order, as with ``jit()``. Without what Python would need to call it, it compiles faster.
+    """
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    fastmath = {"reassoc", "contract", "nsz"}
+    return cast(Callable[[F], F], njit(nogil=True, error_model="numpy", fastmath=fastmath, **wrappers))

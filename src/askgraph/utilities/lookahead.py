@@ -14,7 +14,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_expit
 
 from askgraph.field import Field, coding
 from askgraph.spaces.cuda import CudaSpace
@@ -166,6 +165,8 @@ def _divergence(pairs: Pairs) -> Array:
 
 
 def _two_step_risk(pairs: Pairs, beta: float) -> Array:
+    from scipy.special import log_expit
+
     R = pairs.R
     H = pairs.reach(R)
     classes = pairs.votes.shape[1]

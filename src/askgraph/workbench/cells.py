@@ -9,10 +9,7 @@ import re
 import sys
 from typing import Any
 
-import numpy as np
-
-from askgraph.io.text import is_number
-from askgraph.types import Array
+from askgraph.io.text import is_number, plain_numbers
 
 MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 
@@ -29,21 +26,6 @@ def readable(text: str) -> str:
     ("AT&T 's shares", 'a;b')
     """
     return html.unescape(BARE_ENTITY.sub(r"&\1;", text)) if ";" in text else text
-
-
-def plain_numbers(cells: list[Any]) -> Array | None:
-    """Return a column as floats if every cell is a finite number, else None. Must be fast: tables can be wide."""
-    kinds = set(map(type, cells))
-    if not kinds <= {str, int, float}:
-        return None
-    texts = cells if kinds == {str} else [cell for cell in cells if isinstance(cell, str)]
-    if "_" in "".join(texts):  # Python reads 1_000 as a number
-        return None
-    try:
-        values = np.array(list(map(float, cells)))
-    except (ValueError, OverflowError):
-        return None
-    return values if np.isfinite(values).all() else None
 
 
 def is_numeric(cells: list[Any]) -> bool:
@@ -85,12 +67,6 @@ def is_storable(text: str) -> bool:
         return "\0" not in text
     except UnicodeEncodeError:
         return False
-
-
-def stored_column(cells: list[Any]) -> list[Any]:
-    """Return a column as it is stored, see ``to_stored``. Must be fast: tables can be wide."""
-    plain = set(map(type, cells)) == {str} and "".join(cells).isascii()
-    return cells if plain else [to_stored(cell) for cell in cells]
 
 
 def to_stored(cell: Any) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from askgraph.support.arguments import file_path, whole_number
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
-from askgraph.workbench.cells import is_numeric, is_storable, one_line, stored_column
+from askgraph.workbench.cells import is_numeric, is_storable, one_line, to_stored
 from askgraph.workbench.joining import join_items, vector_columns
 
 MAX_SHOWN_FEATURES = (
@@ -27,6 +30,7 @@ MAX_SHOWN_FEATURES = (
 )
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 MAX_NAME = 4000  # characters of the name of a column or a file
+ESCAPED = re.compile(r'[\x00-\x1f"\\]')  # what JSON escapes in text
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 
 
@@ -134,11 +138,30 @@ class Items:
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of each field: "number" or "text"."""
-        return {name: "number" if is_numeric(cells) else "text" for name, cells in self.fields.items()}
+        numbers = set(self.columns.get("features") or ())  # read as numbers already
+        return {
+            name: "number" if name in numbers or is_numeric(cells) else "text" for name, cells in self.fields.items()
+        }
+
+    def json_rows(self) -> Iterator[str]:
+        """Yield the fields of each item as JSON, like ``row``. Must be fast: tables can be wide."""
+        names = [json.dumps(name, ensure_ascii=False).replace("%", "%%") for name in self.fields]
+        form = "{" + ", ".join(f'{name}: "%s"' for name in names) + "}"
+        rows = zip(*self.fields.values(), strict=True) if self.fields else repeat((), len(self.ids))
+        for k, cells in enumerate(rows):
+            yield form % cells if _is_plain_text(cells) else json.dumps(self.row(k), ensure_ascii=False)
 
     def row(self, k: int) -> dict[str, Any]:
         """Return the fields of the k-th item that are not empty."""
         return {name: cells[k] for name, cells in self.fields.items() if cells[k] is not None}
+
+
+def _is_plain_text(cells: tuple[Any, ...]) -> bool:
+    """Return whether all cells are text in which JSON escapes nothing."""
+    try:
+        return not ESCAPED.search("".join(cells))
+    except TypeError:  # a number, or an empty cell
+        return False
 
 
 def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
@@ -217,7 +240,7 @@ def choose_columns(source: Source, table: Table) -> Source:
         free = [name for name in table.header if name not in (found, source.image, source.label)]
     if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
         return source
-    numbers = [name for name in free if is_numeric(table.cells(name))]
+    numbers = [name for name in free if table.floats(name) is not None or is_numeric(table.cells(name))]
     if prose := [name for name in free if name not in set(numbers) and _is_prose(table.cells(name))]:
         return replace(source, text=prose)
     if not numbers and source.image is not None:
@@ -233,8 +256,7 @@ def choose_columns(source: Source, table: Table) -> Source:
 def _image_column(source: Source, table: Table) -> str | None:
     """Return the first column that holds nothing but names of pictures, if one of these files exists."""
     for name in table.header:
-        cells = table.cells(name)
-        if all(map(is_picture, cells)) and _is_there(source, cells):
+        if table.floats(name) is None and all(map(is_picture, cells := table.cells(name))) and _is_there(source, cells):
             return name
     return None
 
@@ -257,7 +279,7 @@ def _make_items(source: Source, table: Table) -> Items:
     ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
     hidden = (source.id, source.image, source.label, *vector_columns(source.vectors, table.header))
     shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
-    fields = {name: stored_column(table.cells(name)) for name in shown}
+    fields = {name: _stored(table, name) for name in shown}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
     labels = None if source.label is None else [one_line(cell) for cell in table.cells(source.label)]
     if images is not None and not _is_there(source, images):
@@ -267,6 +289,12 @@ def _make_items(source: Source, table: Table) -> Items:
         )
     folder = None if images is None else str(source.image_folder.absolute())
     return Items(ids, fields, images, labels, folder=folder, hidden=_hidden(source), compared=_compared(source))
+
+
+def _stored(table: Table, name: str) -> list[Any]:
+    """Return the cells of a column as they are stored; finite numbers, and text that says them, are stored as they are."""
+    cells = table.cells(name)
+    return cells if table.floats(name) is not None else [to_stored(cell) for cell in cells]
 
 
 def _compared(source: Source) -> tuple[str, ...]:

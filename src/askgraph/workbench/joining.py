@@ -26,7 +26,7 @@ from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array
-from askgraph.workbench.cells import is_missing, number, one_line, plain_numbers
+from askgraph.workbench.cells import is_missing, number, one_line
 
 # columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
 MANY_COLUMNS, ALIKE = 16, 4.0
@@ -251,19 +251,22 @@ def _number_columns(path: FilePath, table: Table, names: Sequence[str]) -> tuple
     """Return columns of numbers with gaps filled by the median of the column, and the number of gaps."""
     columns, filled = [], 0
     for name in names:
-        cells = table.cells(name)
-        values = plain_numbers(cells)
-        if values is None:
-            values = np.array([np.nan if (value := number(cell)) is None else value for cell in cells])
+        if (values := table.floats(name)) is None or not values.size:
+            values = np.array([np.nan if (value := number(cell)) is None else value for cell in table.cells(name)])
             _check_gaps(path, table, name, values)
-        gaps = np.isnan(values)
-        if gaps.all():
-            raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
-        peak = np.abs(values[~gaps]).max() or 1.0  # a median of the largest numbers would overflow
-        values[gaps] = np.median(values[~gaps] / peak) * peak
-        filled += int(gaps.sum())
+            filled += _fill_gaps(path, name, values)
         columns.append(values)
     return np.column_stack(columns), filled
+
+
+def _fill_gaps(path: FilePath, name: str, values: Array) -> int:
+    """Set gaps to the median of the column, and return their number."""
+    gaps = np.isnan(values)
+    if gaps.all():
+        raise FileError(f"{path}: column {name!r} is empty; leave it out of --features")
+    peak = np.abs(values[~gaps]).max() or 1.0  # a median of the largest numbers would overflow
+    values[gaps] = np.median(values[~gaps] / peak) * peak
+    return int(gaps.sum())
 
 
 def _check_gaps(path: FilePath, table: Table, name: str, values: Array) -> None:

@@ -693,7 +693,7 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         db.execute("BEGIN")
         db.executemany("INSERT INTO about VALUES (?, ?)", [(name, json.dumps(value)) for name, value in about.items()])
         images = items.images or [None] * len(items.ids)
-        rows = ((k, id, json.dumps(items.row(k), ensure_ascii=False), images[k]) for k, id in enumerate(items.ids))
+        rows = zip(range(len(items.ids)), items.ids, items.json_rows(), images, strict=True)
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         _pack_joined(db, graph, items.features)
         for name, array in items.arrays.items():

@@ -22,7 +22,6 @@ from askgraph.priors.base import HUB
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
-from askgraph.workbench.cells import plain_numbers
 from askgraph.workbench.items import Source, find_items, make_items, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
@@ -165,7 +164,7 @@ def _look_at_columns(source: Source, table: Table, notes: Sequence[str]) -> tupl
 
 
 def _look_at_numbers(table: Table, names: Sequence[str], scaled: bool) -> tuple[list[str], list[str]]:
-    columns = {name: values for name in names if (values := plain_numbers(table.cells(name))) is not None}
+    columns = {name: values for name in names if (values := table.floats(name)) is not None}
     ranges = {name: float(np.ptp(values)) for name, values in columns.items()}
     constant = [name for name, width in ranges.items() if width == 0]
     varied = [width for width in ranges.values() if width > 0]
