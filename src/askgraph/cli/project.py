@@ -310,7 +310,7 @@ def find(
 ) -> None:
     """Find all items of a class: questions are the items most likely in it, and it says how many are left.
 
-    It is a change like those of classes: askgraph classes history lists it, askgraph classes undo takes it back.
+    It is a change like those of classes, which their history lists and their undo takes back.
 
     Examples:
 

@@ -139,7 +139,7 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "find" and name is None:
+        if kind == "find":  # also a class that nobody has named yet
             return None
         if name not in names:
             raise LabelError(f"no class {name!r}; there are {few(list(names)) or 'none'}")
