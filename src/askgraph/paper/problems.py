@@ -20,6 +20,7 @@ from askgraph.simulate import Problem
 SYNTHETIC = ("grid", "lfr")
 TABLES = ("colon", "ionosphere", "leukemia", "australian", "parkinsons", "ecoli")  # Figs. 5 to 10, in this order
 NETWORKS = ("cora", "citeseer", "polblogs")
+SMALLEST_NETWORK = ("polblogs",)
 ALL = (*SYNTHETIC, *TABLES, *NETWORKS)
 BINARY = ("grid", *TABLES, "polblogs")
 MIXING = 0.1  # share of edges between the communities of the LFR graph: an assumption, the paper does not give it

@@ -18,7 +18,7 @@ from askgraph.paper.document import Block, Bullets, Contents, Heading, Paragraph
 from askgraph.paper.draw import Times, draw_adjacency, draw_figure, draw_grid, draw_mixing, draw_runtimes
 from askgraph.paper.evidence import Evidence
 from askgraph.paper.plan import FIGURES, RUNTIMES, SAMPLERS, Experiment, Tuned, experiments, tuned
-from askgraph.paper.problems import BINARY, NETWORKS, TABLES, Source
+from askgraph.paper.problems import BINARY, NETWORKS, SMALLEST_NETWORK, TABLES, Source
 from askgraph.paper.report import (
     PICTURES,
     TUNING_SAMPLERS,
@@ -170,7 +170,8 @@ class Study:
         if kind == "growth":
             return timing.growth_points(self.quick) if 1 in self.tables or self._needs("growth") else []
         wanted = RUNTIMES in self.figures or self._needs("runtimes")
-        return timing.runtime_points(NETWORKS, self.quick) if wanted else []
+        networks = SMALLEST_NETWORK if self.quick else NETWORKS
+        return timing.runtime_points(networks, self.quick) if wanted else []
 
     def _read_records(self, name: str, keys: Sequence[str]) -> list[Record]:
         """Return the last record of each key."""

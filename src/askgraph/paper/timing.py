@@ -133,7 +133,7 @@ def growth_points(quick: bool) -> list[Point]:
 
 
 def runtime_points(names: Iterable[str], quick: bool) -> list[Point]:
-    """Return the points of Fig. 14: the adaptive samplers (in a quick run only those of claim 11) on each problem."""
+    """Return the points of Fig. 14: the adaptive samplers (in a quick run only those of claim 11) on each named problem."""
     return [
         Point("runtime", sampler, how, data, labels=10, repeats=_repeats(sampler, quick))
         for data, how, sampler in product(names, ("ours", "paper"), COMPARED if quick else ADAPTIVE)
