@@ -130,7 +130,7 @@ def measure_keys(browser: Browser, answers: int, names: list[str]) -> None:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             path, truth = PROJECTS[name](Path(folder))
-            with serving(path) as url:
+            with serving("label", str(path)) as url:
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
                 page.goto(f"{url}&who=ann")
                 times = keys(page, truth, answers)
@@ -141,7 +141,7 @@ def measure_keys(browser: Browser, answers: int, names: list[str]) -> None:
 def measure_map(browser: Browser, points: int, frames: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, _ = texts(Path(folder))
-        with serving(path) as url:
+        with serving("label", str(path)) as url:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(f"{url}&who=ann")
             page.wait_for_selector(".card .fresh")

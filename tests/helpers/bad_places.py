@@ -224,7 +224,7 @@ def _projects(folder: Path) -> Places:
         "undo_change(seq)": lambda p, v: p.undo_change("ann", v),
         "write_guidelines": lambda p, v: p.write_guidelines("ann", v),
         "suggest": lambda p, v: p.suggest(v),
-        "find": lambda p, v: p.find(v),
+        "change(find)": lambda p, v: p.change("ann", "find", v),
         "place": lambda p, v: p.place(v),
         "alternatives": lambda p, v: p.alternatives(v),
         "check": lambda p, v: p.check(v),

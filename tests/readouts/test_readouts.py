@@ -250,6 +250,14 @@ def test_new_rows_are_read_as_their_neighbours_are():
     assert Map() == as_readout("map")
 
 
+@pytest.mark.parametrize("after", [0.0, -1e-300, -1e300])
+def test_a_function_that_is_flat_on_both_sides_takes_few_steps(after):
+    calls = []
+    found = last_above(lambda at: calls.append(at) or (1e-300 if at <= 777_777 else after), 2**20)
+    assert found == 777_777
+    assert len(calls) < 45
+
+
 @pytest.mark.parametrize("guesses", [(), (20, 70), (70, 20), (0, 100)])
 def test_where_a_falling_function_crosses_zero(guesses):
     """The same number as by trying all, wherever it is, with few calls."""

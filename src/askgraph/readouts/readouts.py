@@ -358,8 +358,8 @@ def _sharpness(space: Space, p: Array, heard: Array, repeats: Array) -> float:
 def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[int] = ()) -> int:
     """Return the last of the numbers 0 to cells − 1 at which a falling function is above 0; 0 where it is nowhere.
 
-    By false position, after numbers that are likely on either side: the value of an end that stays is halved (Illinois), so
-    that both ends come close to 0 soon.
+    By false position, after numbers that are likely on either side; a step that leaves more than half of the numbers is
+    followed by one in their middle, so that a flat function takes few steps, too.
     """
     low, high, known = 0, cells, dict[int, float]()
     for guess in guesses:
@@ -369,14 +369,13 @@ def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[in
     above, below = (known[end] if end in known else falling(end) for end in (low, high))
     if above <= 0 or below > 0:
         return 0 if above <= 0 else cells - 1
-    stays = 0  # 1 where the upper end stayed the last time, -1 where the lower one did
-    while high - low > 1:
-        at = min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
+    middle = False  # whether the next step is in the middle
+    while (width := high - low) > 1:
+        at = low + round(width * (0.5 if middle else above / (above - below)))
+        at = min(max(at, low + 1), high - 1)
         value = falling(at)
-        if value > 0:
-            low, above, below, stays = at, value, below / (2 if stays == 1 else 1), 1
-        else:
-            high, below, above, stays = at, value, above / (2 if stays == -1 else 1), -1
+        low, above, high, below = (at, value, high, below) if value > 0 else (low, above, at, value)
+        middle = not middle and 2 * (high - low) > width
     return low
 
 

@@ -33,8 +33,8 @@ def card(title: str, rows: Mapping[str, object]) -> str:
 def tally(names: Iterable[object], counts: Mapping[Any, int]) -> str:
     """Return names with their counts, the first ten of them.
 
-    >>> tally(["ham", "spam"], {"ham": 3, "spam": 1}), tally([], {})
-    ('ham (3), spam (1)', 'none yet')
+    >>> tally(["ham", "spam"], {"ham": 130, "spam": 110}), tally([], {})
+    ('ham (130), spam (110)', 'none yet')
     """
     every = [f"{name} ({counts[name]})" for name in names]
     return ", ".join(every[:10] + [f"… ({len(every)} in all)"] * (len(every) > 10)) or "none yet"
