@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
 
+# Three at a time: on two cores, tests that wait for a clock or a server leave room for another.
 test: $(VENV)/tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST)
 
 # What needs no server, browser, dataset or special hardware and takes little time: under a minute on two idle cores.
 QUICK = "not (slow or server or browser or mpi or gpu or data)"
