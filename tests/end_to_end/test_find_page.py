@@ -34,7 +34,7 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
 
         ann.go("progress")
         ann.see("#seek").select_option("west")
-        expect(page.locator("#notices")).to_contain_text("Finding all of west")
+        ann.hear("Finding all of west")
         ann.go("question")
         expect(ann.see(".seeking")).to_contain_text("It begins when one item of it")  # no item of it is known
         for k in range(3):
