@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import askgraph as ag
 from askgraph.clients.plots import curve
@@ -70,11 +69,15 @@ def _pyg(**other: Any) -> Any:
 
 
 def _anndata(**other: Any) -> Any:
+    import pandas as pd  # not there in the environment of MPI
+
     parts = {"obsp": {"connectivities": ag.chain(3).weights}, "uns": {}, "obs_names": pd.Index(["a", "b", "c"])}
     return foreign("anndata", **(parts | other))
 
 
 def _foreign_objects() -> Places:
+    import pandas as pd  # not there in the environment of MPI
+
     yield "Graph(igraph edges)", lambda v: ag.Graph(_igraph(get_edgelist=lambda: v))
     yield "Graph(igraph count)", lambda v: ag.Graph(_igraph(vcount=lambda: v))
     yield "Graph(igraph weights)", lambda v: ag.Graph(_igraph(es=_Sequence(weight=v)))
@@ -131,6 +134,8 @@ def _suggested_all(*given: Any, **options: Any) -> Any:
 
 
 def _learners() -> Places:
+    import pandas as pd  # not there in the environment of MPI
+
     yield "Learner.scores", lambda v: np.nan_to_num(_told().scores(v))  # labeled nodes have none
     for name in ("likeliest", "left_to_find", "group", "suspect_suggestions"):
         yield f"Learner.{name}", lambda v, name=name: getattr(_told(), name)(v)
