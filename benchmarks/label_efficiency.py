@@ -34,7 +34,7 @@ from askgraph.simulate.runs import versions
 from askgraph.support.progress import bar
 
 BINS = 10
-LARGE, POINTS = 20_000, 30  # beyond so many nodes, accuracy is measured at so many numbers of labels
+LARGE, POINTS = 20_000, 30  # above LARGE nodes, accuracy is measured at POINTS numbers of labels
 LEFT = 0.1  # share of nodes that stay unlabeled when "all" are labeled, to measure accuracy on them
 
 

@@ -121,7 +121,7 @@ def seeds_of(problem):
 
 
 def majority(problem, labels, draws=200):
-    """Return how often the class that is commonest in so many labels drawn at random is right, on average over draws."""
+    """Return how often the class that is commonest in a number of labels drawn at random is right, on average over draws."""
     codes = np.array([problem.classes.index(label) for label in problem.truth])
     shares, rng = np.bincount(codes) / codes.size, np.random.default_rng(0)
     drawn = (np.bincount(rng.choice(codes, labels, replace=False), minlength=shares.size) for _ in range(draws))

@@ -17,7 +17,7 @@ from pathlib import Path
 from measure import SMOKE, Meter, in_own_process, machine
 from scale import HOW, built, labels_of
 
-SHARE = 50  # the trial has one node in so many
+SHARE = 50  # the trial has one node in SHARE
 NEXT = 3 if not SMOKE else 1  # next questions, of which the mean counts
 
 
@@ -29,7 +29,7 @@ def graph_made(kind, nodes, path):
 
 
 def engine_of(graph, limit):
-    """Return the engine that the rule picks; an iterative one with as many probes as fit below so many bytes."""
+    """Return the engine that the rule picks; an iterative one with as many probes as fit into the given bytes."""
     from askgraph.priors import choice
     from askgraph.priors.iterative import Iterative, needed_bytes
     from askgraph.priors.precision import Precision

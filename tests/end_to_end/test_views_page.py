@@ -30,7 +30,7 @@ def points(tmp_path_factory):
         yield server
 
 
-GUARDED = "new Promise((go) => setTimeout(go, 300))"  # a new group takes no key for so many milliseconds
+GUARDED = "new Promise((go) => setTimeout(go, 300))"  # a new group takes no key for 300 milliseconds
 
 
 def tab_to(page, selector):

@@ -155,7 +155,7 @@ def changed(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def mutated_files(folder: Path, count: int, rng: np.random.Generator) -> Iterator[Tried]:
-    """Read so many damaged files, each kind as often as the others."""
+    """Read ``count`` damaged files, each kind as often as the others."""
     readers = seeds(folder)
     whole = {name: (folder / name).read_bytes() for name in readers}
     names = list(readers)

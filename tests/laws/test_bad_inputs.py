@@ -271,7 +271,7 @@ def pyarrow_table(**columns):
 
 
 def varint(number, length=0):
-    """A number of seven bits per byte, the lowest first, in at least so many bytes."""
+    """Return a number in seven bits per byte, the lowest first, in at least the given number of bytes."""
     parts = [number >> shift & 127 for shift in range(0, max(7 * length, number.bit_length()), 7)]
     return bytes([*(part | 128 for part in parts[:-1]), parts[-1]])
 

@@ -21,6 +21,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other 
 PortOption = Annotated[int | None, typer.Option(help="The port [default: 8765, or any free one].", min=0, max=65535)]
 WorkersOption = Annotated[int, typer.Option(help="Processes to use; 0 means one per core.", min=0)]
 
+FeaturesOption = Annotated[
+    str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
+]
+TextOption = Annotated[str | None, typer.Option(help="Columns of text to compare items by, separated by commas.")]
 VectorsOption = Annotated[
     str | None,
     typer.Option(

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from askgraph.cli.options import (
+    FeaturesOption,
     GraphOption,
     JsonOption,
     ProjectOption,
     ScaleOption,
     SuggestionsOption,
+    TextOption,
     VectorsOption,
     WhoOption,
     find_project,
@@ -40,10 +42,8 @@ def init(
         Path | None, typer.Option("-o", "--output", help="The project file [default: TABLE.ask].")
     ] = None,
     graph: GraphOption = None,
-    features: Annotated[
-        str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="Columns of text to compare items by, separated by commas.")] = None,
+    features: FeaturesOption = None,
+    text: TextOption = None,
     vectors: VectorsOption = None,
     scale: ScaleOption = None,
     id: Annotated[
@@ -472,10 +472,8 @@ def doctor(
         typer.Argument(help="A project, a table or a graph; an edge list without a header goes with --graph."),
     ] = None,
     graph: GraphOption = None,
-    features: Annotated[
-        str | None, typer.Option(help="Columns of numbers to compare items by, separated by commas.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="Columns of text to compare items by, separated by commas.")] = None,
+    features: FeaturesOption = None,
+    text: TextOption = None,
     vectors: VectorsOption = None,
     scale: ScaleOption = None,
     id: Annotated[str | None, typer.Option(help="The column of ids.")] = None,
