@@ -89,7 +89,7 @@ SUMMARIES = """
         prior, start = learner.field.prior, learner.field.spread
         shares = prior.graph.ranks.comm.allgather(prior.space.n_rows)
         asked, best = [], []
-        for _ in range(8):
+        for _ in range(5):
             node = learner.ask()
             rows = prior.space.rows_of(np.array([node]))
             best.append(float(prior.space.highest(learner.settings.score(learner.field, rows[rows >= 0]))))

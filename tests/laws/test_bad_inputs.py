@@ -250,7 +250,7 @@ def footer_that_lies(folder, parquet):
 
 
 def texts_that_share_their_beginning(folder, parquet):
-    path, n = folder / "t.parquet", 3000
+    path, n = folder / "t.parquet", 800
     table = pyarrow_table(source=[f"{TEXT}{k}" for k in range(n)], target=[f"{TEXT}{k + 1}" for k in range(n)])
     parquet.write_table(table, path, column_encoding=dict.fromkeys(("source", "target"), "DELTA_BYTE_ARRAY"), **DELTA)
     return path

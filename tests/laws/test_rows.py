@@ -43,7 +43,7 @@ def test_the_same_questions_and_predictions(engine, sampler, first):
         with in_shards:
             there.ask()
         return
-    for _ in range(7):
+    for _ in range(4):
         node = here.ask()
         assert there.ask() == node
         for learner in (here, there):
