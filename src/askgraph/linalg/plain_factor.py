@@ -17,7 +17,9 @@ from askgraph.linalg.supernodes import Floats, Ints, Longs, Tree, inverted, unse
 from askgraph.support.threads import one_blas_thread
 from askgraph.types import Array
 
-NEARLY_SINGULAR = 1e-6  # of the matrix that SuperLU finds the entries of L with: in it no entry is so small that it becomes 0
+NEARLY_SINGULAR = (
+    1e-6  # of the matrix that SuperLU finds the entries of L with: in it no entry is so small that it becomes 0
+)
 
 
 def analyze(Q: csr_array) -> tuple[Ints, Ints, Longs, Tree]:
@@ -162,7 +164,9 @@ def solver(N: Floats, d: Floats, tree: Tree) -> Callable[[Array], None]:
     kept = np.concatenate([np.arange(stop - count, stop) for stop, count in zip(end, size, strict=True)])
     values, starts = -N[kept], np.append(0, np.cumsum(size))
     values[starts[:-1]] = 1.0
-    L = splu(csc_array((values, np.concatenate(rows), starts), (len(d), len(d))), permc_spec="NATURAL", diag_pivot_thresh=0.0)
+    L = splu(
+        csc_array((values, np.concatenate(rows), starts), (len(d), len(d))), permc_spec="NATURAL", diag_pivot_thresh=0.0
+    )
 
     def solve(X: Array) -> None:
         X[:] = L.solve(L.solve(X.T) / d[:, None], trans="T").T
