@@ -333,6 +333,7 @@ def test_steps_are_counted_alike_in_a_block_and_alone(graph, monkeypatch):
     system = Solver(precision(graph, 1e-3))._system
     b = np.random.default_rng(1).choice([-1.0, 1.0], (graph.shape[0], 1))
     counted = system.count_steps(b, 1e-3, 200)
+    monkeypatch.setattr(blocked_cg, "COUNT_ALONE_FROM", 0)
     monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
     assert abs(system.count_steps(b, 1e-3, 200) - counted) <= 1
     assert system.count_steps(b, 1e-3, 1) == 2
