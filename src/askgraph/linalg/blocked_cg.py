@@ -18,6 +18,7 @@ Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand si
 
 WIDTH = 8  # columns of a block
 FEW_COLUMNS = 3  # columns left over after full blocks: at most 3 are solved one by one, more as a block
+CHUNK_ROWS = 64  # rows summed in the precision of an array before sums go on in float64
 PIECES = 4  # pieces of rows that threads share if there is one column
 SPLIT_FROM = 50_000  # nodes: from this size on, threads share one column by its rows, and eight columns by two blocks
 COUNT_ALONE_FROM = (
@@ -122,10 +123,13 @@ class System:
         from askgraph.linalg import cg_kernels as kernels
 
         (Q, coarse), width = self._narrow, r.shape[1]
-        work, goal, sums_b = self._work(r, coarse), np.full(width, (0.9 * rtol) ** 2), self._sums(r)
-        self._correct_constants(Q.excess, sums_b, work.x, r)
+        work, goal, one = self._work(r, coarse), np.full(width, (0.9 * rtol) ** 2), np.ones_like(Q.excess)
+        sums_b = self._sums(one, r)
+        shift = self._constants(sums_b, r.dtype)
+        work.x[:] = shift
+        r -= Q.excess[:, None] * shift
         steps = kernels.iterate((0,) * width, Q, coarse, work, goal, limit)
-        self._correct_constants(Q.excess, sums_b, work.x, r)
+        work.x[:] += self._constants(sums_b - self._sums(Q.excess, work.x), r.dtype)
         return work, steps
 
     @cached_property
@@ -137,24 +141,22 @@ class System:
         there = sizes > 0  # the last aggregate is of nodes without neighbors, and there may be none
         return first[there], sizes[there], coarse.total[there]
 
-    def _sums(self, a: AnyArray) -> Array:
-        """Return the sums of every column over each component, in float64."""
+    def _sums(self, weight: AnyArray, a: AnyArray) -> Array:
+        """Return the weighted sums of every column over each component, in float64 but for chunks of rows."""
         first, _, _ = self._components
-        if first.size == 1:
-            return np.asarray(a.sum(axis=0, dtype=np.float64, keepdims=True))
-        return np.asarray(np.add.reduceat(a, first, axis=0, dtype=np.float64))
+        if first.size > 1:
+            return np.asarray(np.add.reduceat(weight[:, None] * a, first, axis=0, dtype=np.float64))
+        even = len(a) - len(a) % CHUNK_ROWS
+        chunks = weight[:even].reshape(-1, 1, CHUNK_ROWS), a[:even].reshape(-1, CHUNK_ROWS, a.shape[1])
+        return np.asarray(np.matmul(*chunks).sum(axis=0, dtype=np.float64) + weight[even:] @ a[even:])
 
-    def _correct_constants(self, excess: AnyArray, sums_b: Array, x: AnyArray, r: AnyArray) -> None:
-        """Set x += 1_c (1_cᵀb - 1_cᵀQx) / (1_cᵀQ 1_c) for every component c, and r accordingly; sums_b are the 1_cᵀb.
+    def _constants(self, left: Array, kind: Any) -> AnyArray:
+        """Return 1_c left_c / (1_cᵀQ 1_c), summed over the components c: what x lacks where 1_cᵀ(b - Qx) are ``left``.
 
         A solve in float32 drifts along the constants; 1_cᵀQx = excessᵀx measures the drift without a product with Q.
         """
         _, sizes, total = self._components
-        shift = (total[:, None] * (sums_b - self._sums(excess[:, None] * x))).astype(x.dtype)
-        if sizes.size > 1:
-            shift = np.repeat(shift, sizes, axis=0)
-        x += shift
-        r -= excess[:, None] * shift
+        return np.repeat((total[:, None] * left).astype(kind), sizes, axis=0)
 
     def _solve_block(
         self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool
@@ -264,7 +266,10 @@ class System:
         from askgraph.linalg import cg_kernels as kernels
 
         Q, lanes, r, flat = self._wide[0], (0,) * b.shape[1], b.copy(), not x.any()
-        self._correct_constants(Q.excess, self._sums(b), x, r)
+        left = self._sums(np.ones_like(Q.excess), b) - (0.0 if flat else self._sums(Q.excess, x))
+        shift = self._constants(left, x.dtype)
+        x += shift
+        r -= Q.excess[:, None] * shift
         if flat:
             return r, column_norms(r)
         if split and self._scatters:
