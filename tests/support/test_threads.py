@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 
 import pytest
 
-from askgraph.support.threads import in_threads
+from askgraph.support.threads import in_threads, n_cores
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
@@ -63,3 +64,14 @@ def test_every_blas_of_numpy_and_scipy_is_limited_and_gets_its_threads_back(cont
     # In a process of its own: other tests load libraries with a BLAS that is not ours to limit (faiss), and leave threads behind.
     done = subprocess.run([sys.executable, "-c", BLAS + contexts], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which cores a process may use")
+def test_cores_that_the_process_may_not_use_are_not_counted():
+    script = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+        "from askgraph.support.threads import n_cores; print(n_cores())"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout == "1\n"
+    assert n_cores() == len(os.sched_getaffinity(0))

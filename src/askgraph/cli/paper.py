@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from askgraph.cli.options import WorkersOption
 from askgraph.errors import FileError, SettingError
+from askgraph.support.threads import n_cores
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -59,7 +59,7 @@ def paper(
         raise SettingError("--tune cannot be combined with --quick or --draw: leave those out, and draw later")
     parts = choose_parts(figure, claim, table)
     _check_writable(output)
-    study = Study(output, data, *parts, runs, quick, centered, workers or os.cpu_count() or 1)
+    study = Study(output, data, *parts, runs, quick, centered, workers or n_cores())
     try:
         settings = study.tuned(afresh=tune)
         evidence = study.read(settings) if draw else study.measure(settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +14,7 @@ import typer
 from askgraph.cli.options import WorkersOption, split_names
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.support.progress import bar
+from askgraph.support.threads import n_cores
 
 if TYPE_CHECKING:
     from askgraph.pools import Dask
@@ -132,7 +132,7 @@ def simulate(
     try:
         with _open_pool(pool) as cluster, bar(len(missing), "runs") as tick:
             if isinstance(problem, Problem):
-                records.fill(problem, missing, workers or os.cpu_count() or 1, lambda _: tick(), cluster)
+                records.fill(problem, missing, workers or n_cores(), lambda _: tick(), cluster)
             else:
                 records.fill_together(problem, wanted, lambda _: tick())
     except KeyboardInterrupt:

@@ -21,7 +21,7 @@ MIXING_GRAPHS = 10  # graphs drawn for each mixing
 CHEAP_RUNS = 200  # runs of uncertainty sampling, the cheapest sampler, whose runs differ most
 BUDGETS = {"grid": 50, "lfr": 30, "colon": 30, "leukemia": 30, "parkinsons": 60}
 BUDGETS |= {"ionosphere": 80, "australian": 80, "ecoli": 80} | dict.fromkeys(NETWORKS, 100)
-QUICK_BUDGETS = {"lfr": 5} | dict.fromkeys(NETWORKS, 2)  # labels of a quick run where a question is slow; elsewhere 10
+QUICK_BUDGETS = {"lfr": 5} | dict.fromkeys(NETWORKS, 2)  # labels of a quick run where a question is slow; elsewhere 5
 # The smaller tables take doubt t^(-1/2), the larger none; the paper does not say which are the smaller.
 SMALL = ("colon", "leukemia", "parkinsons")
 READOUTS = ("map", "mass")
@@ -208,7 +208,7 @@ def _extras(base: Experiment) -> list[Experiment]:
 
 
 def _scaled(experiment: Experiment, repeats: int, quick: bool) -> Experiment:
-    most = QUICK_BUDGETS.get(experiment.source.data, 10)
+    most = QUICK_BUDGETS.get(experiment.source.data, 5)
     budget = min(experiment.budget, most) if quick else experiment.budget
     return replace(experiment, repeats=repeats or (2 if quick else experiment.repeats), budget=budget)
 

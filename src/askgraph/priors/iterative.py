@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property, partial
 
 import numpy as np
@@ -17,6 +16,7 @@ from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, Pro
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar, log
+from askgraph.support.threads import n_cores
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 FLOAT32_FROM = 1e-4  # relative residuals from here on are reached in float32
@@ -146,4 +146,4 @@ def _with_pinned(group: AnyArray, component: IntArray, free: BoolArray) -> AnyAr
 def needed_bytes(graph: Graph, probes: int) -> float:
     """Return the peak memory: some copies of the matrix, the probes, and what each thread works on; measured within a fifth."""
     n, entries = graph.n_nodes, 2 * graph.n_edges
-    return 60.0 * entries + n * (300.0 + 4.0 * probes + 32.0 * 7 * (os.cpu_count() or 1))
+    return 60.0 * entries + n * (300.0 + 4.0 * probes + 32.0 * 7 * n_cores())

@@ -10,12 +10,12 @@ A *node* is a number of the graph; a *row* is an index into the arrays of this p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from os import cpu_count
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from askgraph.support.threads import n_cores
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
@@ -79,7 +79,7 @@ class Space(ABC):
     @property
     def threads(self) -> int:
         """The number of threads that may work on rows at the same time."""
-        return cpu_count() or 1
+        return n_cores()
 
     def gather(self, x: AnyArray) -> AnyArray:
         """Return all rows in the order of nodes, as NumPy, in every process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,8 +16,8 @@ Result = TypeVar("Result")
 
 
 def n_cores() -> int:
-    """Return the number of cores, 1 if the system does not tell."""
-    return os.cpu_count() or 1
+    """Return the number of cores that this process may use, 1 if the system does not tell."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def in_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:

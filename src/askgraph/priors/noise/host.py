@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -12,17 +14,20 @@ from askgraph.support.hashing import GOLDEN, finalize
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
-WORD = 64  # signs per hash
+WORD, BYTE = 64, 8  # signs per hash, and signs that compiled code adds at a time
+SIGNS = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float32) - 1
 COMPILE_FROM = 20_000  # nodes; fewer are done in NumPy, without compiling
 ORDINARY, EXTRA, FLAT = range(0, 3 << 32, 1 << 32)  # seeds of the signs: times √δ, times √extra, of the probes of ‖g‖₂
 
 
 def signs(i: IntArray, j: IntArray, columns: slice, seed: int = 0) -> Sample:
     """Return random signs for each pair (i, j), some columns of endlessly many; they depend on the pair, not on its place."""
-    first = columns.start // WORD
-    words = np.stack([hashed(i, j, seed + word) for word in range(first, -(-columns.stop // WORD))], axis=1)
-    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-    return bits[:, columns.start - first * WORD : columns.stop - first * WORD].astype(np.float32) * 2 - 1
+    word, byte = columns.start // WORD, columns.start // BYTE
+    words = np.stack([hashed(i, j, seed + at) for at in range(word, -(-columns.stop // WORD))], axis=1)
+    some = words.view(np.uint8)[:, byte - word * WORD // BYTE : -(-columns.stop // BYTE) - word * WORD // BYTE]
+    return SIGNS[some].reshape(len(i), BYTE * some.shape[1])[
+        :, columns.start - byte * BYTE : columns.stop - byte * BYTE
+    ]
 
 
 def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
@@ -31,6 +36,18 @@ def hashed(i: IntArray, j: IntArray, seed: int) -> NDArray[np.uint64]:
     for part in (i, j):
         x = finalize(x * GOLDEN + part.astype(np.uint64) + np.uint64(1))
     return x
+
+
+def add_edges(first: AnyArray, node: AnyArray, ids: AnyArray | None, root: Array, columns: slice, out: Sample) -> None:
+    """Add Σ_j ±√w_ij to some columns, compiled; ``ids`` are the nodes of rows and columns, None if they are nodes already."""
+    from askgraph.priors.noise import kernels
+
+    bytes_between = range(columns.start // BYTE * BYTE + BYTE, columns.stop, BYTE)
+    for at, end in pairwise([columns.start, *bytes_between, columns.stop]):
+        word, shift = divmod(at, WORD)
+        eight = np.zeros((len(out), BYTE), np.float32)
+        kernels.edges(first, node, ids, root, np.uint64(word), np.uint64(shift), SIGNS, eight)
+        out[:, at - columns.start : end - columns.start] += eight[:, : end - at]
 
 
 class SignNoise:
@@ -152,8 +169,12 @@ class FieldNoise:
         if self.root_extra.any():
             nodes = np.arange(self.root_extra.size)
             noise += self.root_extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
-        noise += self._edges(columns)
-        return np.asarray(noise * self.free[:, None])
+        if self.free.size >= COMPILE_FROM:
+            add_edges(self._first, self._node, None, self._root, columns, noise)
+        else:
+            noise += self._edges(columns)
+        noise[~self.free] = 0.0
+        return noise
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
@@ -174,19 +195,9 @@ class FieldNoise:
 
     def _edges(self, columns: slice) -> Sample:
         """Return Σ_j ±√w_ij, the sign of an edge reversed at its second end."""
-        if self.free.size >= COMPILE_FROM:
-            return self._compiled_edges(columns)
         i = np.repeat(np.arange(self.free.size), np.diff(self._first))
         upper = i < self._node
         i, j, root = i[upper], self._node[upper].astype(np.int64), self._root[upper]
         edge = np.arange(i.size)
         ends = np.r_[root, -root].astype(np.float32), (np.r_[i, j], np.r_[edge, edge])
         return np.asarray(csr_array(ends, shape=(self.free.size, i.size)) @ signs(i, j, columns))
-
-    def _compiled_edges(self, columns: slice) -> Sample:
-        from askgraph.priors.noise import kernels
-
-        out = np.zeros((self.free.size, columns.stop - columns.start), np.float32)
-        word, shift = divmod(columns.start, WORD)
-        kernels.edges(self._first, self._node, self._root, np.uint64(word), np.uint64(shift), out)
-        return out

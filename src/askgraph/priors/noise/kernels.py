@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.linalg.simd import load, store
 from askgraph.support import hashing
 from askgraph.support.hashing import GOLDEN
 from askgraph.support.jit import jit
 
+LANES = (0,) * 8  # eight columns are one SIMD value
+BYTE = np.uint64(255)
 finalize: Any = jit()(hashing.finalize)
 
 
@@ -19,29 +22,19 @@ def mixed(x: Any, part: Any) -> Any:
     return finalize(x * GOLDEN + part + np.uint64(1))
 
 
-@jit()
-def edges(first: Any, node: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
-    """Add ±√w_ij to out_ic for all neighbors j of i; the sign is bit c of the edge's hash, reversed at its second end."""
-    one = np.uint64(1)
-    for i in range(len(out)):
-        row = out[i]
-        for t in range(first[i], first[i + 1]):
-            j = node[t]
-            bits = mixed(mixed(word, np.uint64(min(i, j))), np.uint64(max(i, j))) >> shift
+@jit(reorder=False)
+def edges(first: Any, node: Any, ids: Any, root: Any, word: Any, shift: Any, signs: Any, out: Any) -> None:
+    """Add ±√w_ij to out_ic for all neighbors j of i; the sign is bit c of the edge's hash, reversed at its second end.
+
+    ``out`` has eight columns, and ``signs`` the eight signs of each byte. ``ids`` are the nodes of rows and columns, None if
+    they are nodes already.
+    """
+    for r in range(len(out)):
+        i = np.uint64(r if ids is None else ids[r])
+        mine, value = mixed(word, i), load(out, r, LANES)
+        for t in range(first[r], first[r + 1]):
+            j = np.uint64(node[t] if ids is None else ids[node[t]])
+            bits = (mixed(mine, j) if i < j else mixed(mixed(word, j), i)) >> shift
             size = np.float32(root[t] if i < j else -root[t])
-            for c in range(len(row)):
-                row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size
-
-
-@jit()
-def shard_edges(first: Any, column: Any, ids: Any, root: Any, word: Any, shift: Any, out: Any) -> None:
-    """Do the same as ``edges`` where rows are not nodes: ``ids`` are the nodes of the rows and columns."""
-    one = np.uint64(1)
-    for t in range(len(out)):
-        row, i = out[t], ids[t]
-        for at in range(first[t], first[t + 1]):
-            j = ids[column[at]]
-            bits = mixed(mixed(word, np.uint64(min(i, j))), np.uint64(max(i, j))) >> shift
-            size = np.float32(root[at] if i < j else -root[at])
-            for c in range(len(row)):
-                row[c] += np.float32(2) * size * np.float32((bits >> np.uint64(c)) & one) - size
+            value = value + size * load(signs, bits & BYTE, LANES)
+        store(out, r, value)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from askgraph.distributed.sharded_graph import Parts, ShardedGraph
 from askgraph.errors import EngineError
-from askgraph.priors.noise.host import COMPILE_FROM, EXTRA, FLAT, ORDINARY, WORD, Sample, signs
+from askgraph.priors.noise.host import COMPILE_FROM, EXTRA, FLAT, ORDINARY, Sample, add_edges, signs
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
@@ -62,8 +62,13 @@ class MpiFieldNoise:
         noise = np.float32(self._delta) * self._signs.block(columns)
         if self._extra.any():
             noise += self._extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
-        noise += self._edges(columns) if nodes.size < COMPILE_FROM else self._compiled_edges(columns)
-        return np.asarray(noise * self._free[:, None])
+        if nodes.size >= COMPILE_FROM:
+            local = self._graph.local
+            add_edges(local.indptr, local.indices, self._ids, self._root, columns, noise)
+        else:
+            noise += self._edges(columns)
+        noise[~self._free] = 0.0
+        return noise
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
@@ -88,11 +93,3 @@ class MpiFieldNoise:
         size = np.where(i < j, self._root[some], -self._root[some]).astype(np.float32)
         ends = csr_array((size, np.arange(size.size), np.r_[0, np.cumsum(count)]), shape=(count.size, size.size))
         return np.asarray(ends @ signs(np.minimum(i, j), np.maximum(i, j), columns))
-
-    def _compiled_edges(self, columns: slice) -> Sample:
-        from askgraph.priors.noise.kernels import shard_edges
-
-        local, out = self._graph.local, np.zeros((self._graph.n_rows, columns.stop - columns.start), np.float32)
-        word, shift = divmod(columns.start, WORD)
-        shard_edges(local.indptr, local.indices, self._ids, self._root, np.uint64(word), np.uint64(shift), out)
-        return out
