@@ -45,6 +45,23 @@ def test_all_pairs_find_the_nearest_in_order(n, k, sparse, monkeypatch):
     np.testing.assert_allclose(distances, np.linalg.norm(X[i] - X[j], axis=1))
 
 
+@pytest.mark.parametrize("kind", ["clusters far apart", "an outlier", "huge", "tiny", "few values"])
+def test_all_pairs_are_exact_where_float32_cannot_tell_neighbors_apart(kind):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 12))
+    if kind == "clusters far apart":
+        X = 1e-3 * X + 1000.0 * (np.arange(400) % 2)[:, None]
+    if kind == "an outlier":
+        X[7] = 1e9
+    if kind == "few values":
+        X = np.round(X)
+    X *= {"huge": 1e150, "tiny": 1e-150}.get(kind, 1.0)
+    i, j, distances, _ = search.find_neighbors(X, 6, None)
+    expected = np.take_along_axis(np.linalg.norm(X[:, None] - X, axis=2), nearest_by_sorting(X, 6), axis=1)
+    np.testing.assert_allclose(distances.reshape(400, 6), expected, rtol=1e-9)
+    np.testing.assert_allclose(distances, np.linalg.norm(X[i] - X[j], axis=1), rtol=1e-12)
+
+
 def test_all_pairs_join_copies_to_copies():
     X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
     i, j, distances, _ = search.find_neighbors(X, 5, None)

@@ -83,10 +83,26 @@ def _over_ranks():
     return pytest.param(Engine("petsc", None, 0.0), marks=marks)
 
 
+def _sparse(make: Callable[[Precision], Prior], *dense: str) -> Callable[[Precision], Prior]:
+    """Return a maker of an engine that takes no graph for so small that a dense matrix is the quickest."""
+
+    def made(precision: Precision) -> Prior:
+        with pytest.MonkeyPatch.context() as patch:
+            for limit in dense:
+                patch.setattr(limit, 0)
+            prior = make(precision)
+            prior.prepare()
+        return prior
+
+    return made
+
+
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
+    Engine("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
+    Engine("iterative, sparse", _sparse(partial(Iterative, sharp=1e-10), "askgraph.linalg.cg.SMALL"), 1e-6),
 ]
 PETSC = _over_ranks()
 ABROAD = [  # rows are not numpy's, or not all of them

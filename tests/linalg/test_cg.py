@@ -15,8 +15,15 @@ from scipy.spatial import cKDTree
 from askgraph.errors import ConvergenceError, EngineError
 from askgraph.linalg import blocked_cg, cg
 from askgraph.linalg.cg import Solver
+from askgraph.linalg.plain_cg import PlainSystem
 
 EPS = np.finfo(float).eps
+
+
+@pytest.fixture(params=[cg.PLAIN_UP_TO, 0], ids=["numpy where it can", "compiled"])
+def way(request, monkeypatch):
+    """Solve small graphs that mix fast in numpy, and then all graphs by compiled code."""
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", request.param)
 
 
 def precision(W, delta):
@@ -119,13 +126,14 @@ def problems(draw):
     return pinned(Q, rng.permutation(n)[: draw(st.integers(0, n // 3))]), sides(n, draw(st.integers(1, 11)), 1)
 
 
-@pytest.mark.parametrize("small", [cg.SMALL, 0], ids=["numpy", "compiled"])
+@pytest.mark.parametrize("small", [(10**9, 0), (0, 10**9), (0, 0)], ids=["dense", "numpy", "compiled"])
 @settings(deadline=None, max_examples=60)
 @given(problem=problems())
 def test_a_solve_equals_a_dense_one(small, problem):
     Q, b = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cg, "SMALL", small)
+        patch.setattr(cg, "SMALL", small[0])
+        patch.setattr(cg, "PLAIN_UP_TO", small[1])
         x = Solver(Q).solve(b, rtol=1e-12)
     d = 1 / np.sqrt(Q.diagonal())
     A = d[:, None] * Q.toarray() * d
@@ -134,6 +142,7 @@ def test_a_solve_equals_a_dense_one(small, problem):
     np.testing.assert_allclose(x, exact, rtol=0, atol=(1e-9 + 16 * EPS * np.linalg.cond(A)) * abs(exact).max())
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("delta", [1e-12, 0.005, 1.0])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_every_graph_converges(name, delta):
@@ -150,6 +159,7 @@ def test_every_graph_converges(name, delta):
     assert (np.linalg.norm(Q @ rough - b, axis=0) <= 1e-3 * np.linalg.norm(b, axis=0) + held).all()
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", GRAPHS)
 def test_pinned_nodes_leave_the_solve(name):
     W = GRAPHS[name]()
@@ -184,6 +194,7 @@ def test_a_long_chain_converges():
     assert residual(Q, Solver(Q).solve(b), b) <= 1e-8
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
 def test_neither_company_nor_order_matters(name):
     W = GRAPHS[name]()
@@ -252,6 +263,7 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
     whole = Solver(Q).solve(b, 1e-10)
     monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
     monkeypatch.setattr(blocked_cg, "SCATTER_FROM", scatter)
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
     x = Solver(Q).solve(b, 1e-10)
     np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
     assert residual(Q, x, b) <= 1e-10
@@ -259,6 +271,7 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
     assert (Solver(Q).solve(b, 1e-10) == x).all()
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments", "wide weights"])
 def test_the_diagonal_converges_with_the_square_of_the_residual(name):
     Q = precision(GRAPHS[name](), 0.005)
@@ -270,23 +283,56 @@ def test_the_diagonal_converges_with_the_square_of_the_residual(name):
 
 
 FIRST = """
-import numpy as np, askgraph as ag
+import sys, numpy as np, askgraph as ag
+learner = ag.Learner(ag.nearest_neighbors(np.random.default_rng(0).random((2_000, {}))), engine="iterative", rng=0)
+for _ in range(3):
+    learner.tell(learner.ask(), 0)
+print("numba" in sys.modules)
+"""
+WIDTHS = """
 from askgraph.linalg import cg_kernels
-ag.Learner(ag.nearest_neighbors(np.random.default_rng(0).random((2_000, 30))), engine="iterative", rng=0).ask()
 print(*{len(one[0]) for one in cg_kernels.iterate.signatures})
 """
 
 
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def test_questions_on_a_small_graph_that_mixes_fast_compile_nothing():
+    assert run(FIRST.format(30)) == ["False"]
+
+
 def test_the_first_question_on_a_small_graph_compiles_one_width_of_blocks():
-    done = subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout.split() == [str(blocked_cg.WIDTH)]
+    first = FIRST.format(3).replace("range(3)", "range(0)") + "learner.ask()" + WIDTHS
+    assert run(first) == ["True", str(blocked_cg.WIDTH)]
+
+
+@pytest.mark.parametrize("name", ["power law", "complete"])
+def test_jacobi_in_numpy_does_what_compiled_jacobi_does(name, monkeypatch):
+    W = power_law(3000) if name == "power law" else csr_array(1.0 - np.eye(1600))
+    Q, b = precision(W, 0.05), sides(W.shape[0], 11)
+    plain = Solver(Q)
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
+    compiled = Solver(Q)
+    assert isinstance(plain._system, PlainSystem)
+    assert not isinstance(compiled._system, PlainSystem)
+    x = compiled.solve(b, 1e-11)
+    np.testing.assert_allclose(plain.solve(b, 1e-11), x, atol=1e-9 * np.abs(x).max())
+    nodes = np.arange(0, 1600, 100)
+    np.testing.assert_allclose(plain.diagonal(nodes, 1e-2), compiled.diagonal(nodes, 1e-2), rtol=2e-3)
+    np.testing.assert_allclose(
+        plain.rough(b, 1e-5, smooth=True), compiled.rough(b, 1e-5, smooth=True), atol=1e-3 * np.abs(x).max()
+    )
 
 
 @pytest.mark.parametrize("graph", [power_law(2_000), neighbors(2_000), chain(1_700)], ids=["power law", "3-d", "chain"])
 def test_steps_are_counted_alike_in_a_block_and_alone(graph, monkeypatch):
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
     system = Solver(precision(graph, 1e-3))._system
     b = np.random.default_rng(1).choice([-1.0, 1.0], (graph.shape[0], 1))
     counted = system.count_steps(b, 1e-3, 200)
+    monkeypatch.setattr(blocked_cg, "COUNT_ALONE_FROM", 0)
     monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
     assert abs(system.count_steps(b, 1e-3, 200) - counted) <= 1
     assert system.count_steps(b, 1e-3, 1) == 2

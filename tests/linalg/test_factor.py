@@ -20,7 +20,14 @@ from askgraph.linalg import factor
 from askgraph.linalg.factor import Factor
 from askgraph.linalg.fill import predicted_fill
 
-DENSE, SPARSE = 10**9, 0  # nodes up to which numpy does the work
+MANY = 10**9
+WAYS = {"dense": (MANY, MANY), "plain": (0, MANY), "compiled": (0, 0)}  # nodes up to which numpy does the work
+
+
+def choose(patch, way):
+    """Compute all factors in one way: a dense one in numpy, a sparse one in numpy, or a compiled one."""
+    for name, up_to in zip(("DENSE_UP_TO", "PLAIN_UP_TO"), WAYS[way], strict=True):
+        patch.setattr(factor, name, up_to)
 
 
 def precision(n, i, j, w=1.0, delta=0.005):
@@ -91,15 +98,33 @@ def agrees(Q, tolerance=1e-10):
     assert_allclose(made.solve(B[:, 1]), made.solve(B)[:, 1], rtol=0, atol=tolerance * np.abs(G @ B).max())
 
 
-@pytest.mark.parametrize("up_to", [DENSE, SPARSE])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_equals_the_dense_inverse(name, up_to, monkeypatch):
-    monkeypatch.setattr(factor, "DENSE_UP_TO", up_to)
+def test_equals_the_dense_inverse(name, way, monkeypatch):
+    choose(monkeypatch, way)
     agrees(GRAPHS[name])
 
 
-def test_equals_the_dense_inverse_where_supernodes_are_many():
+@pytest.mark.parametrize("way", ["plain", "compiled"])
+def test_equals_the_dense_inverse_where_supernodes_are_many(way, monkeypatch):
+    choose(monkeypatch, way)
     agrees(neighbors(1200, RNG))
+
+
+def test_numpy_and_compiled_code_make_the_same_factor(monkeypatch):
+    Q = neighbors(900, np.random.default_rng(3))
+    made = {}
+    for way in ("plain", "compiled"):
+        choose(monkeypatch, way)
+        made[way] = Factor(Q)
+    plain, compiled = made["plain"], made["compiled"]
+    assert plain.fill == pytest.approx(compiled.fill, rel=0.05)  # ties of minimum degree may be broken in another way
+    assert_allclose(plain.diagonals(squares=False)[0], compiled.diagonals(squares=False)[0], rtol=1e-13)
+    B = np.random.default_rng(4).random((900, 5))
+    assert_allclose(plain.solve(B), compiled.solve(B), rtol=1e-12)
+    choose(monkeypatch, "compiled")  # what one of them stored, the other goes on with
+    again = Factor.restored(Q, plain.arrays())
+    assert_allclose(again.solve(B), plain.solve(B), rtol=1e-12)
 
 
 @st.composite
@@ -125,14 +150,14 @@ def exact(n, edges, weights, delta):
     return [float(G[i][i]) for i in range(n)], [float(sum(x * x for x in row)) for row in G], np.array(G, dtype=float)
 
 
-@pytest.mark.parametrize("up_to", [DENSE, SPARSE])
+@pytest.mark.parametrize("way", WAYS)
 @given(small_graphs())
 @settings(max_examples=60, deadline=None)
-def test_conditioning_costs_no_digit_when_the_row_sums_are_given(up_to, graph):
+def test_conditioning_costs_no_digit_when_the_row_sums_are_given(way, graph):
     n, edges, weights, delta = graph
     i, j = np.array(edges, dtype=int).reshape(-1, 2).T
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factor, "DENSE_UP_TO", up_to)
+        choose(patch, way)
         made = Factor(precision(n, i, j, w=weights, delta=delta), excess=np.full(n, delta))
         variance, norms = made.diagonals(squares=True)
         columns = made.solve(np.eye(n))
@@ -158,9 +183,9 @@ def test_a_long_chain_of_wild_weights_and_a_tiny_delta():
     assert_allclose(made.solve(np.ones(3000)), 1e12, rtol=1e-9)  # G 1 = 1/δ
 
 
-@pytest.mark.parametrize("up_to", [DENSE, SPARSE])
-def test_refuses_what_has_no_inverse(up_to, monkeypatch):
-    monkeypatch.setattr(factor, "DENSE_UP_TO", up_to)
+@pytest.mark.parametrize("way", WAYS)
+def test_refuses_what_has_no_inverse(way, monkeypatch):
+    choose(monkeypatch, way)
     with pytest.raises(EngineError, match="delta > 0"):
         Factor(chain(9, delta=0.0))
     with pytest.raises(EngineError, match="at node 4"):
@@ -201,6 +226,7 @@ def test_survives_a_pickle_and_an_empty_right_hand_side():
 def test_small_problems_never_load_numba():
     code = """import sys, numpy as np, askgraph.linalg.factor as f, askgraph.linalg.fill as g; from scipy.sparse import csr_array
 made = f.Factor(csr_array(np.diag(np.full(500, 2.0)))); made.diagonals(True); made.solve(np.ones(500))
+made = f.Factor(csr_array(np.diag(np.full(5000, 2.0)))); made.diagonals(False); made.solve(np.ones(5000))
 g.predicted_fill(csr_array(np.diag(np.full(5000, 2.0)))); print('numba' in sys.modules)"""
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
@@ -212,5 +238,5 @@ g.predicted_fill(csr_array(np.diag(np.full(5000, 2.0)))); print('numba' in sys.m
     "Q", [*GRAPHS.values(), grid(60, 60), neighbors(3000, RNG)], ids=[*GRAPHS, "grid 60", "neighbors 3000"]
 )
 def test_fill_is_foreseen_within_a_factor_of_two_and_a_half(Q, monkeypatch):
-    monkeypatch.setattr(factor, "DENSE_UP_TO", SPARSE)
+    choose(monkeypatch, "plain")
     assert 1 / 2.5 < predicted_fill(Q) / Factor(Q).fill < 2.5

@@ -510,11 +510,43 @@ def test_wide_tables_tell_numbers_from_words_as_narrow_ones_do():
 def test_a_wide_table_is_read_into_numbers_once(tmp_path, monkeypatch):
     path = tmp_path / "wide.csv"
     path.write_text("a,b,c\n" + "".join(f"{k},{k * k},{-k}\n" for k in range(1, 9)))
-    read = []
-    monkeypatch.setattr(tables, "plain_numbers", lambda cells: read.append(cells) or plain_numbers(cells))
+    read, loadtxt = [], np.loadtxt
+    monkeypatch.setattr(np, "loadtxt", lambda lines, **options: read.append(1) or loadtxt(lines, **options))
+    monkeypatch.setattr(tables, "plain_numbers", lambda cells: pytest.fail("a column was read again"))
     monkeypatch.setattr(module, "is_numeric", lambda cells: pytest.fail("a column was read again"))
     Project.create(tmp_path / "p.ask", Source(path))
-    assert len(read) == 3
+    assert read == [1]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "",
+        "x",
+        "1_000",
+        "inf",
+        "nan",
+        "NA",
+        '"1,5"',
+        '"1\n2"',
+        '"1""2"',
+        "٣",
+        "0x1f",
+        "1d3",
+        " 7 ",
+        "#3",
+        "1 2",
+        "\u20037",
+    ],
+)
+def test_columns_read_together_are_those_read_one_by_one(odd, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b,c,d\n1,2,x,1e-3\n 4 ,{odd},y,.5\n-7,1e400,z,+8.\n", encoding="utf-8")
+    table = tables.text_table(path)
+    for name in table.header:
+        together, alone = table.floats(name), plain_numbers(table.cells(name))
+        assert (together is None) == (alone is None), name
+        assert together is None or together.tolist() == alone.tolist()
 
 
 @given(st.lists(st.one_of(st.text(), st.none(), st.integers(), st.booleans()), min_size=1, max_size=4), st.text())

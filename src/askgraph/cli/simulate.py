@@ -39,15 +39,18 @@ def demo(
     """
     from askgraph.simulate import Run, simulate_all
     from askgraph.simulate.curves import learning_curves
+    from askgraph.support.threads import n_cores
 
     problem = _digits()
     print(f"1,797 digits, one node each, joined to their 10 nearest neighbors by pixels: {problem.graph}")
     wanted = [Run(sampler, seed, budget, data="digits") for sampler in SAMPLERS.split(",") for seed in range(runs)]
     records = []
     with bar(len(wanted), "asking") as tick:
-        for record in simulate_all(problem, wanted):
+        for record in simulate_all(problem, wanted, n_cores()):
             records.append(record)
             tick()
+    order = {(run.sampler, run.seed): k for k, run in enumerate(wanted)}
+    records.sort(key=lambda record: order[record["sampler"], record["seed"]])
     _print_table(records)
     try:
         learning_curves(records, output, "1,797 handwritten digits")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache
+from operator import eq, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ class Table:
     cells: Callable[[str], list[Any]]  # a column as it is, None for an empty cell
     where: Callable[[int], str]  # the place of the k-th row, such as "line 5"
     notes: tuple[str, ...] = ()  # what had to be guessed to read the file
-    _floats: dict[str, Array | None] = field(default_factory=dict, init=False, repr=False)
+    _floats: dict[str, Array | None] = field(default_factory=dict, repr=False)
 
     def floats(self, name: str) -> Array | None:
         """Return a column as floats if every cell is a finite number, else None; it is read once, for tables can be wide."""
@@ -66,14 +67,16 @@ def text_table(path: FilePath) -> Table:
             raise FileError(f"{path}: a header and no rows; give at least one row")
     place = {name: k for k, name in enumerate(header)}
 
+    floats = _numbers_at_once(header, found)
+
     @cache
-    def columns() -> list[tuple[str, ...]]:
-        return list(zip(*(row.cells for row in found), strict=True))
+    def columns() -> list[list[str]]:
+        return [list(column) for column in zip(*(row.cells for row in found), strict=True)]
 
     @cache
     def cells(name: str) -> list[Any]:
         column = columns()[place[name]]
-        return list(column) if all(column) else [cell or None for cell in column]
+        return column if name in floats or all(column) else [cell or None for cell in column]
 
     return Table(
         header,
@@ -82,7 +85,25 @@ def text_table(path: FilePath) -> Table:
         cells,
         lambda k: f"line {found[k].line}",
         tuple(notes),
+        dict(floats),
     )
+
+
+def _numbers_at_once(header: list[str], rows: list[Row]) -> dict[str, Array]:
+    """Return the columns of finite numbers, read together by NumPy, several times faster than one by one in Python.
+
+    Nothing is returned where a column that begins with a number has another cell below: each is then read by itself.
+    """
+    numeric = [k for k, cell in enumerate(rows[0].cells) if is_number(cell)]
+    if len(numeric) < 2:
+        return {}
+    pick = itemgetter(*numeric)
+    try:
+        values = np.loadtxt((",".join(pick(row.cells)) for row in rows), delimiter=",", comments=None, ndmin=2)
+    except ValueError:  # a cell with a comma or a line break in it is found out here too: its row has too many cells
+        return {}
+    columns = zip(numeric, values.T.copy(), strict=True)
+    return {header[k]: column for k, column in columns if np.isfinite(column).all()}
 
 
 def _quoted_or_not(path: FilePath) -> tuple[list[Row], list[str]]:
@@ -114,8 +135,8 @@ def _first_line(path: FilePath) -> str:
 
 def _is_data(rows: list[Row]) -> bool:
     """Return whether a cell of the first row comes again in its column: names of columns do not."""
-    rest = zip(*(row.cells for row in rows[1:HEADER_SAMPLE]), strict=True)
-    return any(cell and cell in column for cell, column in zip(rows[0].cells, rest, strict=False))
+    names = [cell or None for cell in rows[0].cells]
+    return any(any(map(eq, names, row.cells)) for row in rows[1:HEADER_SAMPLE])
 
 
 def check_header(where: str, header: list[str]) -> None:

@@ -101,7 +101,9 @@ def read_rows(path: FilePath, tick: Tick | None = None, quoted: bool = True) -> 
 def _check_widths(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:
     first = None
     for raw, number in zip(split, numbers, strict=False):
-        row = Row(number, list(map(str.strip, raw)))
+        text = "".join(raw)
+        spaced = text.split(None, 1) != [text]  # one test of a whole row: most rows of numbers have no space
+        row = Row(number, list(map(str.strip, raw)) if spaced else raw)
         if row.cells in ([], [""]):
             continue
         first = first or row
@@ -134,11 +136,13 @@ def is_number(cell: str) -> bool:
 
 def plain_numbers(cells: list[Any]) -> Array | None:
     """Return a column as floats if every cell is a finite number, else None. Must be fast: tables can be wide."""
-    kinds = set(map(type, cells))
-    if not kinds <= {str, int, float}:
-        return None
-    texts = cells if kinds == {str} else [cell for cell in cells if isinstance(cell, str)]
-    if "_" in "".join(texts):  # Python reads 1_000 as a number
+    try:
+        texts = "".join(cells)
+    except TypeError:  # not all are text
+        if not set(map(type, cells)) <= {str, int, float}:
+            return None
+        texts = "".join(cell for cell in cells if isinstance(cell, str))
+    if "_" in texts:  # Python reads 1_000 as a number
         return None
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))

@@ -1,4 +1,4 @@
-"""Compiled loops that group the nodes of a graph into aggregates and build the graph of the aggregates."""
+"""The compiled loop that groups the nodes of a graph into aggregates."""
 
 from __future__ import annotations
 
@@ -41,25 +41,3 @@ def aggregate(first: Any, node: Any, weight: Any, top: Any, strong: float, group
     for i in range(len(group)):
         group[i] = -2 - group[i] if group[i] < -1 else group[i]
     return count
-
-
-@jit(reorder=False)
-def contract_groups(
-    first: Any, node: Any, weight: Any, group: Any, member: Any, end: Any, slot: Any, start: Any, to: Any, total: Any
-) -> int:
-    """Write the weights between groups, Σ w_ij over i in a, j in b, by rows into start, to, total; return their number.
-
-    Group a is member[end[a]:end[a + 1]]; ``slot`` is work space, -1 for each group.
-    """
-    size = 0
-    for a in range(len(end) - 1):
-        for m in range(end[a], end[a + 1]):
-            for t in range(first[member[m]], first[member[m] + 1]):
-                b = group[node[t]]
-                if b != a and slot[b] < start[a]:
-                    slot[b], to[size], total[size] = size, b, 0.0
-                    size += 1
-                if b != a:
-                    total[slot[b]] += weight[t]
-        start[a + 1] = size
-    return size

@@ -18,8 +18,12 @@ Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand si
 
 WIDTH = 8  # columns of a block
 FEW_COLUMNS = 3  # columns left over after full blocks: at most 3 are solved one by one, more as a block
+CHUNK_ROWS = 64  # rows summed in the precision of an array before sums go on in float64
 PIECES = 4  # pieces of rows that threads share if there is one column
 SPLIT_FROM = 50_000  # nodes: from this size on, threads share one column by its rows, and eight columns by two blocks
+COUNT_ALONE_FROM = (
+    200_000  # nodes: below, steps of one column are counted in a block, since kernels for one would be compiled
+)
 SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries need no order that saves reads
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual
 STEPS = 1_000  # most steps of a solve, over all rounds; 50 are usual
@@ -57,9 +61,9 @@ class System:
     def count_steps(self, b: Array, rtol: float, limit: int) -> int:
         """Return the steps that one column takes to a relative residual of rtol; limit + 1 if they are more.
 
-        On a small graph in a block of columns: its kernels are compiled for the first question, those of one column later.
+        Unless the graph is large, in a block of columns: its kernels are compiled for the first question, the others later.
         """
-        if len(self._place) >= SPLIT_FROM:
+        if len(self._place) >= COUNT_ALONE_FROM:
             taken, left = self.run(b, np.zeros_like(b), rtol, limit)
             return taken if left[0] <= rtol else limit + 1
         work, taken = self._solve_float32(_fill_block(b / column_norms(b), self._order, WIDTH, np.float32), rtol, limit)
@@ -119,12 +123,40 @@ class System:
         from askgraph.linalg import cg_kernels as kernels
 
         (Q, coarse), width = self._narrow, r.shape[1]
-        lanes, work, sums_b = (0,) * width, self._work(r, coarse), np.zeros((len(coarse.total), width))
-        kernels.sum_components(lanes, coarse, r, sums_b)
-        kernels.correct_constants(lanes, Q, coarse, sums_b, work.x, r)
-        steps = kernels.iterate(lanes, Q, coarse, work, np.full(width, (0.9 * rtol) ** 2), limit)
-        kernels.correct_constants(lanes, Q, coarse, sums_b, work.x, r)
+        work, goal, one = self._work(r, coarse), np.full(width, (0.9 * rtol) ** 2), np.ones_like(Q.excess)
+        sums_b = self._sums(one, r)
+        shift = self._constants(sums_b, r.dtype)
+        work.x[:] = shift
+        r -= Q.excess[:, None] * shift
+        steps = kernels.iterate((0,) * width, Q, coarse, work, goal, limit)
+        work.x[:] += self._constants(sums_b - self._sums(Q.excess, work.x), r.dtype)
         return work, steps
+
+    @cached_property
+    def _components(self) -> tuple[IntArray, IntArray, Array]:
+        """The first node of each component, the number of its nodes, and 1 / (1_cᵀ Q 1_c)."""
+        coarse = self._wide[1]
+        first = coarse.child[coarse.component[:-1]].astype(np.int64)
+        sizes = np.diff(first, append=len(self._place))
+        there = sizes > 0  # the last aggregate is of nodes without neighbors, and there may be none
+        return first[there], sizes[there], coarse.total[there]
+
+    def _sums(self, weight: AnyArray, a: AnyArray) -> Array:
+        """Return the weighted sums of every column over each component, in float64 but for chunks of rows."""
+        first, _, _ = self._components
+        if first.size > 1:
+            return np.asarray(np.add.reduceat(weight[:, None] * a, first, axis=0, dtype=np.float64))
+        even = len(a) - len(a) % CHUNK_ROWS
+        chunks = weight[:even].reshape(-1, 1, CHUNK_ROWS), a[:even].reshape(-1, CHUNK_ROWS, a.shape[1])
+        return np.asarray(np.matmul(*chunks).sum(axis=0, dtype=np.float64) + weight[even:] @ a[even:])
+
+    def _constants(self, left: Array, kind: Any) -> AnyArray:
+        """Return 1_c left_c / (1_cᵀQ 1_c), summed over the components c: what x lacks where 1_cᵀ(b - Qx) are ``left``.
+
+        A solve in float32 drifts along the constants; 1_cᵀQx = excessᵀx measures the drift without a product with Q.
+        """
+        _, sizes, total = self._components
+        return np.repeat((total[:, None] * left).astype(kind), sizes, axis=0)
 
     def _solve_block(
         self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool
@@ -233,10 +265,11 @@ class System:
         """Move x along the constants so that they vanish from the residual; return the residual and its norms."""
         from askgraph.linalg import cg_kernels as kernels
 
-        (Q, coarse), lanes, r = self._wide, (0,) * b.shape[1], b.copy()
-        sums_b, flat = np.zeros((len(coarse.total), b.shape[1])), not x.any()
-        kernels.sum_components(lanes, coarse, b, sums_b)
-        kernels.correct_constants(lanes, Q, coarse, sums_b, x, r)
+        Q, lanes, r, flat = self._wide[0], (0,) * b.shape[1], b.copy(), not x.any()
+        left = self._sums(np.ones_like(Q.excess), b) - (0.0 if flat else self._sums(Q.excess, x))
+        shift = self._constants(left, x.dtype)
+        x += shift
+        r -= Q.excess[:, None] * shift
         if flat:
             return r, column_norms(r)
         if split and self._scatters:

@@ -15,23 +15,39 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
-from askgraph.linalg.blocked_cg import STEPS, WIDTH, Sides, System, divide_or_keep
-from askgraph.linalg.multigrid import Groups, Hierarchy, Level, column_norms
+from askgraph.linalg.blocked_cg import STEPS, WIDTH, Sides, System
+from askgraph.linalg.multigrid import Groups, Hierarchy, Level
+from askgraph.linalg.plain_cg import SAFE_EXCESS, PlainSystem
+from askgraph.support.progress import compiling
 from askgraph.types import AnyArray, Array, IntArray
 
 SMALL = 1_500  # nodes: up to this size a dense inverse is used, which costs less than loading numba
+PLAIN_UP_TO = (
+    8_000  # nodes: up to this size Jacobi runs in numpy where few steps are enough, which costs less than compiling
+)
+PLAIN_RANGE = 1e4  # of the diagonal, at most, for Jacobi in numpy
 MIN_SHRINKAGE = 10  # if the graph of aggregates is 10 times smaller, aggregates are used without a trial of Jacobi
 FEW_JACOBI_STEPS = 16  # if Jacobi needs at most 16 steps for three digits, aggregates are not tried
 
 
-def _choose_preconditioner(fine: Level) -> tuple[str, System]:
-    """Return the preconditioner that takes less work, by count, to solve for random signs to three digits, and its system."""
-    group, level = fine.coarser()
+def _system(fine: Level) -> tuple[str, System | PlainSystem]:
+    """Return the preconditioner and its system: in numpy where that is less work than compiling."""
+    if fine.excess.size <= SMALL:
+        return "multilevel", PlainSystem(fine, dense=True)
     b = np.random.default_rng(0).choice([-1.0, 1.0], (fine.excess.size, 1))
+    if small := _plain_jacobi(fine, b):
+        return "jacobi", small
+    with compiling("conjugate gradients"):
+        return _compiled(fine, b)
+
+
+def _compiled(fine: Level, b: Array) -> tuple[str, System]:
+    """Return the preconditioner that takes less work, by count, to solve for random signs b to three digits, and its system."""
 
     def steps(system: System, limit: int) -> int:
         return system.count_steps(b, 1e-3, limit)
 
+    group, level = fine.coarser()
     plain = System(Hierarchy.constants(fine, group, level), True) if level.size * MIN_SHRINKAGE > fine.size else None
     if plain and steps(plain, FEW_JACOBI_STEPS) <= FEW_JACOBI_STEPS:
         return "jacobi", plain
@@ -42,59 +58,13 @@ def _choose_preconditioner(fine: Level) -> tuple[str, System]:
     return "multilevel", system
 
 
-class DenseSystem:
-    """The `System` of a small Q, in numpy: a dense inverse of Q is the preconditioner, so that little but refinement is left."""
-
-    def __init__(self, fine: Level) -> None:
-        W, nodes = fine.weights.tocoo(), np.arange(fine.excess.size)
-        i, j, w = (a[W.row < W.col] for a in (W.row, W.col, W.data))
-        edges = np.arange(w.size)
-        ends = np.repeat([1.0, -1.0], w.size), (np.r_[edges, edges], np.r_[i, j])
-        self._fine, self._inverse, self._excess = fine, fine.inverse(), fine.excess[:, None]
-        self._difference, self._weight = csr_array(ends, shape=(w.size, nodes.size)), w[:, None]
-        self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
-        self.nested: list[Groups] = []
-
-    def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
-        """Improve X in place, like `System.run`."""
-        b, x = B.astype(np.float64), X.astype(np.float64)
-        norm, p, before = column_norms(b), np.zeros_like(b), np.ones(b.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):  # a column that overflows is reported as not solved
-            for steps in range(limit + 1):
-                r = b - self._times(x)
-                left = divide_or_keep(self._fine.unexplained(r, x, rtol * norm), norm)
-                if steps == limit or not (left > rtol).any():
-                    break
-                z = self._inverse @ r + self._part.T @ ((self._part @ r) / (self._part @ self._excess))
-                now = np.where(left > rtol, (r * z).sum(axis=0), 0.0)
-                p = z + (steps > 0) * now / before * p
-                x += divide_or_keep(now, (p * self._times(p)).sum(axis=0)) * p
-                before = np.where(now > 0, now, 1.0)
-            X[:] = x
-        return steps, left
-
-    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Write X or D⁻¹W X, like `System.rough`."""
-        x = np.zeros(X.shape)
-        left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
-        X[:] = self._fine.smoothed(x) if smooth else x
-        return left
-
-    def diagonal(self, nodes: IntArray, rtol: float) -> Array:
-        """Return (Q⁻¹)_ii at some nodes, like `System.diagonal`."""
-        B = np.zeros((self._excess.size, nodes.size))
-        B[nodes, np.arange(nodes.size)] = 1.0
-        X = np.zeros_like(B)
-        left = self.run(B, X, rtol, STEPS)[1]
-        return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
-
-    def smoothed(self, X: AnyArray) -> Array:
-        """Return D⁻¹W X."""
-        return self._fine.smoothed(X)
-
-    def _times(self, x: Array) -> Array:
-        """Return Qx, computed by differences like `cg_kernels.multiply`."""
-        return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
+def _plain_jacobi(fine: Level, b: Array) -> PlainSystem | None:
+    """Return Jacobi in numpy where the graph is small, its weights are of like size, and few steps give eight digits."""
+    d = fine.diagonal
+    if d.size > PLAIN_UP_TO or d.max() > PLAIN_RANGE * d.min() or not (fine.excess >= SAFE_EXCESS * d).all():
+        return None
+    system, most = PlainSystem(fine, dense=False), 3 * FEW_JACOBI_STEPS
+    return system if system.count_steps(b, 1e-8, most) <= most else None
 
 
 class Solver:
@@ -111,14 +81,12 @@ class Solver:
 
     width = WIDTH  # columns solved together
     preconditioner: str
-    _system: System | DenseSystem
+    _system: System | PlainSystem
 
     def __init__(self, Q: csr_array, excess: Array | None = None) -> None:
         fine = Level.of(Q, excess)
         self._n = fine.excess.size
-        self.preconditioner, self._system = (
-            ("multilevel", DenseSystem(fine)) if self._n <= SMALL else _choose_preconditioner(fine)
-        )
+        self.preconditioner, self._system = _system(fine)
 
     def groups(self, most: int) -> Groups | None:
         """Return the aggregate of each node on the finest level with at most ``most`` aggregates; None if there is none.

@@ -308,36 +308,6 @@ def choose_step_outside(lanes: Any, work: Work, goal: Any) -> bool:
 
 
 @jit(reorder=False)
-def correct_constants(lanes: Any, Q: Matrix, coarse: Coarse, sums_b: Any, x: Any, r: Any) -> None:
-    """Set x += 1_c (1_cᵀb - 1_cᵀQx) / (1_cᵀQ 1_c) for every component c, and r accordingly; sums_b are the 1_cᵀb.
-
-    A solve in float32 drifts along the constants; 1_cᵀQx = excessᵀx measures the drift without a product with Q.
-    """
-    for c in range(np.uint64(len(coarse.total))):
-        first, last = coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]
-        mean = load(sums_b, c, lanes)
-        for begin in range(first, last, CHUNK_ROWS):
-            part = zero(x, lanes)
-            for i in range(begin, min(begin + CHUNK_ROWS, last)):
-                part = part + Q.excess[i] * load(x, i, lanes)
-            mean = mean - part
-        mean = coarse.total[c] * mean
-        for i in range(first, last):
-            store(x, i, load(x, i, lanes) + mean)
-            store(r, i, load(r, i, lanes) - Q.excess[i] * mean)
-
-
-@jit(reorder=False)
-def sum_components(lanes: Any, coarse: Coarse, b: Any, sums_b: Any) -> None:
-    """Set sums_b to 1_cᵀb for every component c."""
-    for c in range(np.uint64(len(coarse.total))):
-        total = zero(sums_b, lanes)
-        for i in range(coarse.child[coarse.component[c]], coarse.end[coarse.component[c + ONE] - ONE]):
-            total = total + load(b, i, lanes)
-        store(sums_b, c, total)
-
-
-@jit(reorder=False)
 def residual(lanes: Any, Q: Matrix, b: Any, x: Any, r: Any, sums: Any, start: Any, stop: Any) -> None:
     """Set r = b - Qx in rows start to stop."""
     multiply(lanes, Q, x, r, sums, start, stop)

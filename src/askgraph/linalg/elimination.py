@@ -1,32 +1,19 @@
-"""The structure of a sparse factor before it is computed: the elimination tree, its supernodes, and their rows."""
+"""The structure of a sparse factor before it is computed, compiled: the elimination tree, its supernodes, and their rows."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import spilu
 
+from askgraph.linalg import supernodes
+from askgraph.linalg.fill import find_hubs
+from askgraph.linalg.supernodes import Ints, Longs, Tree, inverted, linked, owners, unset
 from askgraph.support.jit import jit
+from askgraph.types import AnyArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-
-MAX_COLUMNS = 32  # of a supernode; in wider ones the triangle of the diagonal block takes noticeable time
-
-
-class Tree(NamedTuple):
-    """The supernodes in postorder, each a run of columns with the same rows below; arrays have one entry per supernode."""
-
-    first: Longs  # its first column; one more entry at the end
-    start: Longs  # where its rows begin in `rows`; one more entry at the end
-    rows: Ints  # of all supernodes: rows below the diagonal block, ascending
-    last_child: Ints  # or -1
-    previous: Ints  # the sibling before it, or -1
-    block: Longs  # where its rows of N begin; one more entry at the end
-    stack_size: int  # most floats on the stack of updates at any time
-    max_rows: int  # most rows below a supernode
+postorder, link = jit()(supernodes.postorder), jit()(supernodes.link)
+find_supernodes = jit()(supernodes.find_supernodes)
 
 
 @jit()
@@ -41,31 +28,6 @@ def etree(indptr: Ints, indices: Ints, order: Ints, place: Ints, parent: Ints, r
                 if up == -1:
                     parent[i] = j
                 i = up
-
-
-@jit()
-def postorder(parent: Ints, child: Ints, sibling: Ints, rank: Ints) -> None:
-    """Write the rank of each column in an order in which every subtree is contiguous.
-
-    ``child`` has one more entry, the first root, and is -1 before.
-    """
-    n = len(parent)
-    for j in range(n - 1, -1, -1):
-        sibling[j] = child[parent[j]]
-        child[parent[j]] = j
-    j, k = child[n], 0
-    while j != -1:
-        while child[j] != -1:
-            j = child[j]
-        rank[j] = k
-        k += 1
-        while j != -1 and sibling[j] == -1:
-            j = parent[j]
-            if j != -1:
-                rank[j] = k
-                k += 1
-        if j != -1:
-            j = sibling[j]
 
 
 @jit()
@@ -101,85 +63,52 @@ def count_entries(
                 k = up[k]
 
 
-@jit()
-def find_supernodes(up: Ints, counts: Longs, first: Longs, entries: Longs) -> int:
-    """Write the first column of each supernode, and n, and return their number.
-
-    Up to a tenth of explicit zeros costs less than many thin blocks.
-    """
-    m = 0
-    for j in range(len(up)):
-        first[m] = j
-        entries[m] = counts[j]
-        m += 1
-        while m > 1 and up[first[m - 1] - 1] == first[m - 1]:
-            w = j + 1 - first[m - 2]
-            stored = w * counts[j] + w * (w - 1) // 2
-            true = entries[m - 1] + entries[m - 2]
-            if w > MAX_COLUMNS or (w > 4 and 10 * (stored - true) > stored):
-                break
-            m -= 1
-            entries[m - 1] = true
-    first[m] = len(up)
-    return m
-
-
-@jit()
-def link(first: Longs, start: Longs, rows: Ints, owner: Ints, last_child: Ints, previous: Ints) -> int:
-    """Write the last child and the sibling before each supernode, both -1 before; return the size of the stack of updates."""
-    stack_size = top = 0
-    for s in range(len(first) - 1):
-        h = start[s + 1] - start[s]
-        c = last_child[s]
-        while c != -1:
-            top -= (start[c + 1] - start[c]) ** 2
-            c = previous[c]
-        top += h * h
-        stack_size = max(stack_size, top)
-        if h:
-            p = owner[rows[start[s]]]
-            previous[s] = last_child[p]
-            last_child[p] = s
-    return stack_size
-
-
-def link_supernodes(first: Longs, start: Longs, rows: Ints, owner: Ints) -> Tree:
-    """Return the tree of the supernodes, and the sizes of its stack and blocks."""
-    last_child, previous = _unset(len(first) - 1), _unset(len(first) - 1)
-    stack_size = link(first, start, rows, owner, last_child, previous)
-    width, height = np.diff(first), np.diff(start)
-    block = np.append(0, np.cumsum(width * (width + height)))
-    return Tree(first, start, rows, last_child, previous, block, stack_size, int(height.max(initial=0)))
-
-
-def analyze(indptr: Ints, indices: Ints, place: Ints) -> tuple[Ints, Ints, Longs, Tree]:
+def analyze(Q: csr_array) -> tuple[Ints, Ints, Longs, Tree]:
     """Return order and place (both in postorder), the entries of each column of L, and the tree.
 
-    ``place`` is the position of each node in an order with little fill. Arrays are made here: compiled code takes long to compile
-    where it makes them itself.
+    Arrays are made here: compiled code takes long to compile where it makes them itself.
     """
+    indptr, indices, place = Q.indptr.astype(np.int32), Q.indices.astype(np.int32), _positions(Q)
     n, none, nowhere = len(place), np.empty(0, np.int32), np.empty(0, np.int64)
-    parent, rank = _unset(n), _unset(n)
-    etree(indptr, indices, _inverse(place), place, parent, _unset(n))
-    postorder(parent, _unset(n + 1), _unset(n), rank)
-    up = np.where(parent < 0, -1, rank[parent])[_inverse(rank)].astype(np.int32)
+    parent, rank = unset(n), unset(n)
+    etree(indptr, indices, inverted(place), place, parent, unset(n))
+    postorder(parent, unset(n + 1), unset(n), rank)
+    up = np.where(parent < 0, -1, rank[parent])[inverted(rank)].astype(np.int32)
     place = rank[place]
-    order, counts = _inverse(place), np.ones(n, np.int64)
-    count_entries(indptr, indices, order, place, up, _unset(n), counts, none, none, nowhere, none)
+    order, counts = inverted(place), np.ones(n, np.int64)
+    count_entries(indptr, indices, order, place, up, unset(n), counts, none, none, nowhere, none)
     first = np.empty(n + 1, np.int64)
     first = first[: find_supernodes(up, counts, first, np.empty(n, np.int64)) + 1].copy()
-    owner = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
     start = np.append(0, np.cumsum(counts[first[1:] - 1] - 1))
-    rows, last = np.empty(start[-1], np.int32), _unset(len(first) - 1)
-    count_entries(indptr, indices, order, place, up, _unset(n), counts.copy(), owner, last, start.copy(), rows)
-    return order, place, counts, link_supernodes(first, start, rows, owner)
+    rows, last = np.empty(start[-1], np.int32), unset(len(first) - 1)
+    count_entries(indptr, indices, order, place, up, unset(n), counts.copy(), owners(first), last, start.copy(), rows)
+    return order, place, counts, link_supernodes(first, start, rows)
 
 
-def _unset(n: int) -> Ints:
-    return np.full(n, -1, np.int32)
+def link_supernodes(first: Longs, start: Longs, rows: Ints) -> Tree:
+    """Return the tree of the supernodes."""
+    return linked(link, first, start, rows)
 
 
-def _inverse(permutation: Ints) -> Ints:
-    inverse = np.empty_like(permutation)
-    inverse[permutation] = np.arange(len(permutation), dtype=np.int32)
-    return inverse
+def _positions(Q: csr_array) -> AnyArray:
+    """Return each node's position in a minimum-degree order.
+
+    SuperLU computes it with an incomplete factor, of which nothing is kept.
+    """
+    hubs = find_hubs(Q)
+    core = Q[~hubs][:, ~hubs] if hubs.any() else Q
+    place = np.empty(len(hubs), np.int32)
+    place[hubs] = np.arange(core.shape[0], len(hubs))
+    pattern = csc_array((np.full(core.nnz, -1.0), core.indices, core.indptr), core.shape)
+    pattern.setdiag(np.diff(core.indptr) + 1.0)
+    lu = spilu(
+        pattern,
+        drop_tol=1.0,
+        fill_factor=1.0,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        panel_size=1,
+        options={"SymmetricMode": True},
+    )
+    place[~hubs] = lu.perm_c
+    return place

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
-from scipy.sparse import csc_array, csr_array
-from scipy.sparse.linalg import spilu
+from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError, EngineError, TooLargeError
-from askgraph.linalg.fill import find_hubs
 from askgraph.support.progress import log
 from askgraph.types import AnyArray, Array
 
 DENSE_UP_TO = 600  # nodes: up to this size numpy factorizes, since loading numba would cost more than it saves
+PLAIN_UP_TO = (
+    6_000  # nodes: up to this size a sparse factor is computed in numpy, since compiling would cost more than it saves
+)
 PANEL_ROWS = 48  # rows of the dense factor that are eliminated one by one before one matrix product updates the rest
 PRODUCTS_PER_SECOND = 2e9  # multiplications, on a usual core, for the estimate in the log
 ROUNDING = 16 * np.finfo(float).eps  # relative to |Q| |x|: residuals below it are due to rounding x
@@ -139,14 +143,24 @@ class _Dense:
         return np.asarray(solve_triangular(self._U, b, trans=trans, unit_diagonal=True, check_finite=False))
 
 
+def _methods(plain: bool) -> ModuleType:
+    """Return the module that computes sparse factors: in numpy, or compiled."""
+    if plain:
+        from askgraph.linalg import plain_factor
+
+        return plain_factor
+    from askgraph.linalg import multifrontal
+
+    return multifrontal
+
+
 class _Sparse:
-    """The factor of a large matrix, compiled, on the supernodes of a minimum-degree order."""
+    """The factor of a large matrix, on the supernodes of a minimum-degree order."""
 
     def __init__(self, Q: csr_array, r: Array, limit: float, most_work: float) -> None:
-        from askgraph.linalg import elimination, multifrontal
-
-        indptr, indices = Q.indptr.astype(np.int32), Q.indices.astype(np.int32)
-        self._order, self._place, counts, self._tree = elimination.analyze(indptr, indices, _positions(Q))
+        self._plain = len(r) <= PLAIN_UP_TO
+        methods = _methods(self._plain)
+        self._order, self._place, counts, self._tree = methods.analyze(Q)
         self.entries, work = int(counts.sum()), float(np.square(counts.astype(float)).sum())
         self.nbytes = 8 * int(self._tree.block[-1]) + 16 * len(r) + sum(a.nbytes for a in self._tree[:6])
         if self.nbytes > limit:
@@ -161,8 +175,7 @@ class _Sparse:
             )
         seconds = work / PRODUCTS_PER_SECOND
         log.info("factorizing: %s numbers, %.1e multiplications, about %.0f s", f"{self.entries:,}", work, seconds)
-        matrix = indptr, indices, Q.data, self._order, self._place
-        self._N, self._d, bad = multifrontal.factorize(*matrix, self._tree, r[self._order])
+        self._N, self._d, bad = methods.factorize(Q, self._order, self._place, self._tree, r[self._order])
         if bad >= 0:
             raise _indefinite(self._order[bad])
 
@@ -180,8 +193,6 @@ class _Sparse:
 
     @classmethod
     def restored(cls, n: int, arrays: dict[str, AnyArray]) -> _Sparse:
-        from askgraph.linalg import elimination
-
         made = cls.__new__(cls)
         order, first, start, rows = (arrays[key] for key in ("order", "first", "start", "rows"))
         sound = (
@@ -196,28 +207,32 @@ class _Sparse:
         made._order = order.astype(np.int32)
         made._place = np.empty(n, np.int32)
         made._place[order] = np.arange(n, dtype=np.int32)
-        node = np.repeat(np.arange(first.size - 1, dtype=np.int32), np.diff(first))
-        made._tree = elimination.link_supernodes(
-            first.astype(np.int64), start.astype(np.int64), rows.astype(np.int32), node
-        )
+        made._plain = n <= PLAIN_UP_TO
+        tree = first.astype(np.int64), start.astype(np.int64), rows.astype(np.int32)
+        made._tree = _methods(made._plain).link_supernodes(*tree)
         made._N, made._d, made.entries = arrays["N"], arrays["d"], int(arrays["entries"])
         if (made._N.size, made._d.size) != (int(made._tree.block[-1]), n):
             raise _not_a_factor(n)
         made.nbytes = 8 * made._N.size + 16 * n
         return made
 
-    def solve(self, b: Array) -> Array:
-        from askgraph.linalg import multifrontal
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: value for name, value in vars(self).items() if name != "_solver"
+        }  # one of SuperLU cannot be copied
 
+    @cached_property
+    def _solver(self) -> Callable[[Array], None]:
+        solver: Callable[[Array], None] = _methods(self._plain).solver(self._N, self._d, self._tree)
+        return solver
+
+    def solve(self, b: Array) -> Array:
         X = np.atleast_2d(b.T.take(self._order, axis=-1))
-        multifrontal.solve(self._N, self._d, self._tree, X)
+        self._solver(X)
         return X.take(self._place, axis=-1).T.reshape(b.shape)
 
     def diagonals(self, squares: bool) -> tuple[Array, Array | None]:
-        from askgraph.linalg import multifrontal
-
-        tangent = multifrontal.tangent(self._N, self._d, self._tree) if squares else None
-        g, g2 = multifrontal.invert(self._N, self._d, self._tree, tangent)
+        g, g2 = _methods(self._plain).diagonals(self._N, self._d, self._tree, squares)
         return g[self._place], None if g2 is None else g2[self._place]
 
 
@@ -230,27 +245,3 @@ def _indefinite(node: int) -> EngineError:
         f"Q is not a positive definite M-matrix at node {node}: weights must be finite and >= 0, and delta > 0 large enough "
         "to change the diagonal; else give the row sums as excess"
     )
-
-
-def _positions(Q: csr_array) -> AnyArray:
-    """Return each node's position in a minimum-degree order.
-
-    SuperLU computes it with an incomplete factor, of which nothing is kept.
-    """
-    hubs = find_hubs(Q)
-    core = Q[~hubs][:, ~hubs] if hubs.any() else Q
-    place = np.empty(len(hubs), np.int32)
-    place[hubs] = np.arange(core.shape[0], len(hubs))
-    pattern = csc_array((np.full(core.nnz, -1.0), core.indices, core.indptr), core.shape)
-    pattern.setdiag(np.diff(core.indptr) + 1.0)
-    lu = spilu(
-        pattern,
-        drop_tol=1.0,
-        fill_factor=1.0,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        panel_size=1,
-        options={"SymmetricMode": True},
-    )
-    place[~hubs] = lu.perm_c
-    return place

@@ -10,12 +10,18 @@ below. All flops are in `multiply`: BLAS would start threads for blocks this sma
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from askgraph.linalg.elimination import MAX_COLUMNS, Floats, Ints, Tree
+from askgraph.linalg.elimination import analyze, link_supernodes
+from askgraph.linalg.supernodes import MAX_COLUMNS, Floats, Ints, Tree
 from askgraph.support.jit import jit, jit_inner
+
+__all__ = ["analyze", "diagonals", "factorize", "link_supernodes", "solver"]
 
 
 @jit("void(f8[::1],i8,f8[::1],i8,i8,f8[::1],i8,i8,i8,i8,i8)")
@@ -100,13 +106,12 @@ def collect_updates(tree: Tree, s: int, w: int, h: int, at: Ints, B: Floats, U: 
     return top
 
 
-def factorize(
-    indptr: Ints, indices: Ints, data: Floats, order: Ints, place: Ints, tree: Tree, r: Floats
-) -> tuple[Floats, Floats, int]:
+def factorize(Q: csr_array, order: Ints, place: Ints, tree: Tree, r: Floats) -> tuple[Floats, Floats, int]:
     """Return N, d, and the column without a positive pivot, or -1. Overwrites r, the row sums in elimination order."""
     N, d, at = np.zeros(tree.block[-1]), np.ones(len(r)), np.empty(len(r), np.int32)
     U, M = np.empty(tree.max_rows**2), np.empty((tree.max_rows + MAX_COLUMNS) * MAX_COLUMNS)
-    matrix, room = (indptr, indices, data, order, place), (np.empty(tree.stack_size), U, M)
+    matrix = Q.indptr.astype(np.int32), Q.indices.astype(np.int32), Q.data, order, place
+    room = np.empty(tree.stack_size), U, M
     return N, d, fill_factor(*matrix, tree, r, N, d, at, *room)
 
 
@@ -270,14 +275,14 @@ def finish_diagonal(Z: Floats, ZJ: Floats, g: Floats, w: int, f: int) -> None:
     clear(ZJ, w * w)
 
 
-def invert(N: Floats, d: Floats, tree: Tree, tangent: tuple[Floats, Floats] | None) -> tuple[Floats, Floats | None]:
-    """Return diag(G) and, if the tangent is given, diag(G²) = -d diag(G)."""
+def diagonals(N: Floats, d: Floats, tree: Tree, squares: bool) -> tuple[Floats, Floats | None]:
+    """Return diag(G) and, if ``squares``, diag(G²) = -d diag(G), by the tangent."""
     g = np.empty(len(d))
-    if tangent is None:
+    if not squares:
         fill_inverse(N, d, tree, np.empty(len(d), np.int32), g, _room(tree), None)
         return g, None
     dg = np.empty(len(d))
-    fill_inverse(N, d, tree, np.empty(len(d), np.int32), g, _room(tree), (*tangent, dg, *_room(tree)))
+    fill_inverse(N, d, tree, np.empty(len(d), np.int32), g, _room(tree), (*tangent(N, d, tree), dg, *_room(tree)))
     return g, dg
 
 
@@ -341,6 +346,11 @@ def solve(N: Floats, d: Floats, tree: Tree, X: Floats) -> None:
     for c in range(len(X)):
         forward(N, tree, X[c], t)
         backward(N, d, tree, X[c], t)
+
+
+def solver(N: Floats, d: Floats, tree: Tree) -> Callable[[Floats], None]:
+    """Return a function that replaces each row x of an array, in elimination order, by L⁻ᵀ D⁻¹ L⁻¹ x."""
+    return partial(solve, N, d, tree)
 
 
 @jit_inner()

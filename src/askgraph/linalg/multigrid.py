@@ -79,15 +79,14 @@ class Level:
         return group, self.contracted(group, count)
 
     def contracted(self, group: Groups, count: int) -> Level:
-        """Return the level whose nodes are groups of this one's."""
-        from askgraph.linalg import aggregation
-
-        W = self.weights
-        end = np.append(0, np.cumsum(np.bincount(group, minlength=count)))
-        node, weight = np.empty_like(W.indices), np.empty_like(W.data)
-        first, slot, member = np.zeros(count + 1, dtype=np.int32), np.full(count, -1), np.argsort(group, kind="stable")
-        m = aggregation.contract_groups(W.indptr, W.indices, W.data, group, member, end, slot, first, node, weight)
-        return Level(_csr(weight[:m].copy(), node[:m].copy(), first), _sums(group, self.excess, count))
+        """Return the level whose nodes are groups of this one's: the weight between two is Σ w_ij over i in one, j in the other."""
+        W, n = self.weights, self.excess.size
+        first = np.append(0, np.cumsum(np.bincount(group, minlength=count))).astype(np.int32)
+        members = csr_array((np.ones(n), np.argsort(group, kind="stable").astype(np.int32), first), shape=(count, n))
+        between = members @ csr_array((W.data, group[W.indices], W.indptr), shape=(n, count))
+        off = between.indices != np.repeat(np.arange(count), np.diff(between.indptr))
+        first = np.append(0, np.cumsum(off))[between.indptr]
+        return Level(_csr(between.data[off], between.indices[off], first), _sums(group, self.excess, count))
 
     def permuted(self, order: IntArray) -> Level:
         """Return the level with its nodes in another order."""

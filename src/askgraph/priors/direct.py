@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from askgraph.linalg.factor import DENSE_UP_TO, Factor
+from askgraph.linalg.factor import DENSE_UP_TO, PLAIN_UP_TO, Factor
 from askgraph.priors.base import Prior, check_residual
 from askgraph.priors.summaries import Arrays, Exact
 from askgraph.support.memory import free_bytes
@@ -27,7 +27,7 @@ class Direct(Prior):
     @cached_property
     def factor(self) -> Factor:
         """The factor of the scaled Q, computed when first needed; refused where it would not fit."""
-        with self._loading("factorizing"):
+        with self._loading("factorizing", PLAIN_UP_TO):
             excess = self.precision.excess * self._scales
             return Factor(self.scaled_matrix, excess, MAX_MEMORY_SHARE * free_bytes(), MAX_WORK)
 
@@ -59,12 +59,15 @@ class Direct(Prior):
 
     def spread(self, squares: bool) -> Exact:
         """Return summaries from the factor alone: diag G₀ and diag G₀² by selected inversion."""
-        with self._loading("selected inversion"), np.errstate(over="ignore", invalid="ignore"):
+        with (
+            self._loading("selected inversion", DENSE_UP_TO if squares else PLAIN_UP_TO),
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
             variance, norms = self.factor.diagonals(squares)
         check_residual(0.0 if np.isfinite(variance).all() else np.inf, "selected inversion")
         free = self.free
         norms = None if norms is None else norms * np.square(free)
         return Exact(variance * (free * self.magnitude), self.influence(), norms, self.magnitude)
 
-    def _loading(self, what: str) -> AbstractContextManager[None]:
-        return compiling(what) if self.n_nodes > DENSE_UP_TO else nullcontext()
+    def _loading(self, what: str, numpy_up_to: int) -> AbstractContextManager[None]:
+        return compiling(what) if self.n_nodes > numpy_up_to else nullcontext()

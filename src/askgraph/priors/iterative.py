@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import cached_property, partial
 
 import numpy as np
 
 from askgraph.errors import FileError
 from askgraph.graph import Graph
-from askgraph.linalg.cg import SMALL, Solver
+from askgraph.linalg.cg import Solver
 from askgraph.priors.noise.host import FieldNoise, GroupedSignNoise, GroupNoise, SignNoise
 from askgraph.priors.precision import Precision
 from askgraph.priors.probed import Noise, Probed, Sample, Samples
 from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.memory import fits
-from askgraph.support.progress import bar, compiling, log
+from askgraph.support.progress import bar, log
 from askgraph.support.threads import n_cores
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
@@ -48,8 +47,7 @@ class Iterative(ProbedPrior):
 
     @cached_property
     def _solver(self) -> Solver:
-        with compiling("conjugate gradients") if self.n_nodes > SMALL else nullcontext():
-            return Solver(self.precision.matrix, self.precision.excess)
+        return Solver(self.precision.matrix, self.precision.excess)
 
     def prepare(self) -> None:
         """Order the nodes and build the preconditioner."""

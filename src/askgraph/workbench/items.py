@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -30,7 +29,6 @@ MAX_SHOWN_FEATURES = (
 )
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 MAX_NAME = 4000  # characters of the name of a column or a file
-ESCAPED = re.compile(r'[\x00-\x1f"\\]')  # what JSON escapes in text
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 
 
@@ -157,11 +155,12 @@ class Items:
 
 
 def _is_plain_text(cells: tuple[Any, ...]) -> bool:
-    """Return whether all cells are text in which JSON escapes nothing."""
+    """Return whether all cells are text in which JSON escapes nothing; some odd spaces count as if it did."""
     try:
-        return not ESCAPED.search("".join(cells))
+        text = "".join(cells)
     except TypeError:  # a number, or an empty cell
         return False
+    return text.isprintable() and '"' not in text and "\\" not in text
 
 
 def read_items(source: Source) -> tuple[Items, Graph, list[str]]:

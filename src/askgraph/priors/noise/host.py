@@ -67,7 +67,7 @@ class SignNoise:
         shared = np.flatnonzero(~self.alone)
         entries = 1 / size[group[shared]], (self.part[shared], shared)
         self.member = csr_array(entries, shape=(np.count_nonzero(size > 1), group.size))
-        self._means: dict[int, Array] = {}
+        self._means: dict[int, Array] = {}  # by column: one that float32 cannot solve for is made twice
 
     def block(self, columns: slice) -> Sample:
         """Return some columns, one row per node."""
@@ -80,26 +80,26 @@ class SignNoise:
 
     def keep_means(self, first: int, means: Array) -> None:
         """Keep the means of a block of columns: `at` needs them."""
-        self._means[first] = means
+        self._means.update(enumerate(means.T, first))
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
         if self.alone[node]:
             return np.zeros(count)
-        means = np.concatenate([self._means[at][self.part[node]] for at in sorted(self._means)])
+        means = np.array([self._means[column][self.part[node]] for column in range(count)])
         own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self.seed)[0]
-        return np.asarray(own - means[:count])
+        return np.asarray(own - means)
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return the means, with which `restore` makes the noise of a node again."""
-        made = [self._means[at] for at in sorted(self._means)]
+        made = [self._means[column][:, None] for column in sorted(self._means)]
         return {"means": np.hstack([np.zeros((self.member.shape[0], 0)), *made])}
 
     def restore(self, means: AnyArray) -> None:
         """Take the means of columns that were made before."""
         if means.ndim != 2 or len(means) != self.member.shape[0]:
             raise EngineError(f"means of shape {means.shape} for {self.member.shape[0]} groups")
-        self._means = {0: means}
+        self._means = dict(enumerate(means.T))
 
 
 class GroupNoise:

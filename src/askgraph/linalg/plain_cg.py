@@ -1,0 +1,117 @@
+"""Conjugate gradients in NumPy and SciPy for small graphs, where compiling would take longer than solving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from askgraph.linalg.blocked_cg import STEPS, Sides, divide_or_keep
+from askgraph.linalg.multigrid import Groups, Level, column_norms
+from askgraph.support.threads import in_threads
+from askgraph.types import AnyArray, Array, IntArray
+
+COLUMNS = 16  # solved together: of a few thousand nodes that many stay in cache
+SAFE_EXCESS = (
+    1e-6  # of the diagonal: with less, a product with Q would round the excess away and is computed by differences
+)
+
+
+class PlainSystem:
+    """The `System` of a small Q. The preconditioner is a dense inverse, which leaves little but refinement, or the diagonal of Q.
+
+    Either is made exact on the constant of every component.
+    """
+
+    nested: list[Groups]
+
+    def __init__(self, fine: Level, dense: bool) -> None:
+        nodes = np.arange(fine.excess.size)
+        self._fine, self._excess, self.nested = fine, fine.excess[:, None], []
+        self._precondition = fine.inverse().__matmul__ if dense else (1 / fine.diagonal)[:, None].__mul__
+        self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
+        self._spread, self._total = csr_array(self._part.T), self._part @ self._excess
+        safe = (fine.excess >= SAFE_EXCESS * fine.diagonal).all()
+        self._matrix = csr_array(diags_array(fine.diagonal) - fine.weights) if safe else None
+        self._difference, self._weight = _differences(fine)
+
+    def count_steps(self, b: Array, rtol: float, limit: int) -> int:
+        """Return the steps that b takes to a relative residual of rtol; limit + 1 if they are more."""
+        taken, left = self.run(b, np.zeros_like(b), rtol, limit)
+        return taken if (left <= rtol).all() else limit + 1
+
+    def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
+        """Improve X in place, like `System.run`."""
+        blocks = [slice(at, at + COLUMNS) for at in range(0, B.shape[1], COLUMNS)]
+        done = in_threads(lambda cols: self._solve(B, X, cols, rtol, limit), blocks)
+        return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
+
+    def _solve(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
+        """Improve some columns of X; a residual that is carried along says when to compute it anew, which decides."""
+        b, x = B[:, cols].astype(np.float64), X[:, cols].astype(np.float64)
+        norm, p, before, steps = column_norms(b), np.zeros_like(b), np.ones(b.shape[1]), 0
+        with np.errstate(over="ignore", invalid="ignore"):  # a column that overflows is reported as not solved
+            r, left = self._residual(b, x, rtol, norm)
+            while steps < limit and (left > rtol).any():
+                z = self._precondition(r) + self._constants(r)
+                now = np.where(left > rtol, np.einsum("ij,ij->j", r, z), 0.0)
+                p = z + (steps > 0) * now / before * p
+                q = self._times(p)
+                step = divide_or_keep(now, np.einsum("ij,ij->j", p, q))
+                x += step * p
+                r -= step * q
+                before, steps = np.where(now > 0, now, 1.0), steps + 1
+                left = divide_or_keep(column_norms(r), norm)
+                if steps == limit or not (left > rtol).any():
+                    r, left = self._residual(b, x, rtol, norm)
+        X[:, cols] = x
+        return steps, left
+
+    def _constants(self, r: Array) -> Array:
+        """Return 1_c (1_cᵀr) / (1_cᵀ Q 1_c), summed over the components c."""
+        if self._total.size == 1:
+            return np.asarray(r.sum(axis=0) / self._total)
+        return np.asarray(self._spread @ ((self._part @ r) / self._total))
+
+    def _residual(self, b: Array, x: Array, rtol: float, norm: Array) -> tuple[Array, Array]:
+        """Move x along the constants so that they vanish from the residual; return the residual and its relative norms."""
+        r = b - self._times(x)
+        shift = self._constants(r)
+        x += shift
+        r -= self._excess * shift
+        return r, divide_or_keep(self._fine.unexplained(r, x, rtol * norm), norm)
+
+    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
+        """Write X or D⁻¹W X, like `System.rough`."""
+        x = np.zeros(X.shape)
+        left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
+        X[:] = self._fine.smoothed(x) if smooth else x
+        return left
+
+    def diagonal(self, nodes: IntArray, rtol: float) -> Array:
+        """Return (Q⁻¹)_ii at some nodes, like `System.diagonal`."""
+        B = np.zeros((self._excess.size, nodes.size))
+        B[nodes, np.arange(nodes.size)] = 1.0
+        X = np.zeros_like(B)
+        left = self.run(B, X, rtol, STEPS)[1]
+        return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
+
+    def smoothed(self, X: AnyArray) -> Array:
+        """Return D⁻¹W X."""
+        return self._fine.smoothed(X)
+
+    def _times(self, x: Array) -> Array:
+        """Return Qx; where the excess is small, by differences, like `cg_kernels.multiply`."""
+        if self._matrix is not None:
+            return np.asarray(self._matrix @ x)
+        return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
+
+
+def _differences(fine: Level) -> tuple[csr_array, Array]:
+    """Return the matrix that takes x_i - x_j over every edge, and the weights of the edges."""
+    W = fine.weights.tocoo()
+    i, j, w = (a[W.row < W.col] for a in (W.row, W.col, W.data))
+    edges = np.arange(w.size)
+    ends = np.repeat([1.0, -1.0], w.size), (np.r_[edges, edges], np.r_[i, j])
+    return csr_array(ends, shape=(w.size, fine.excess.size)), w[:, None]
