@@ -134,11 +134,13 @@ def is_number(cell: str) -> bool:
 
 def plain_numbers(cells: list[Any]) -> Array | None:
     """Return a column as floats if every cell is a finite number, else None. Must be fast: tables can be wide."""
-    kinds = set(map(type, cells))
-    if not kinds <= {str, int, float}:
-        return None
-    texts = cells if kinds == {str} else [cell for cell in cells if isinstance(cell, str)]
-    if "_" in "".join(texts):  # Python reads 1_000 as a number
+    try:
+        text = "".join(cells)
+    except TypeError:  # not text alone
+        if not set(map(type, cells)) <= {str, int, float}:
+            return None
+        text = "".join(cell for cell in cells if isinstance(cell, str))
+    if "_" in text:  # Python reads 1_000 as a number
         return None
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
