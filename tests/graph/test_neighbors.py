@@ -34,18 +34,21 @@ def test_the_tree_finds_what_all_pairs_find(metric, monkeypatch):
     np.testing.assert_allclose(tree.weights.toarray(), plain.weights.toarray(), atol=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("way", ["dense", "wide", "sparse"])
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 4), (12, 3), (97, 1), (300, 10), (301, 40)])
-def test_all_pairs_find_the_nearest_in_order(n, k, sparse, monkeypatch):
+def test_all_pairs_find_the_nearest_in_order(n, k, way, monkeypatch):
     monkeypatch.setattr(search, "PAIRS_PER_BLOCK", 1000)  # several blocks, the last one shorter
+    monkeypatch.setattr(search, "WIDE", 11 if way == "wide" else 12)
     X = np.random.default_rng(n).normal(size=(n, 12)) + 5
-    i, j, distances, _ = search.find_neighbors(sp.csr_array(X) if sparse else X, k, None)
+    i, j, distances, _ = search.find_neighbors(sp.csr_array(X) if way == "sparse" else X, k, None)
     assert (i == np.repeat(np.arange(n), k)).all()
     assert (j.reshape(n, k) == nearest_by_sorting(X, k)).all()
     np.testing.assert_allclose(distances, np.linalg.norm(X[i] - X[j], axis=1))
 
 
-def test_all_pairs_join_copies_to_copies():
+@pytest.mark.parametrize("wide", [11, 12])
+def test_all_pairs_join_copies_to_copies(wide, monkeypatch):
+    monkeypatch.setattr(search, "WIDE", wide)
     X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
     i, j, distances, _ = search.find_neighbors(X, 5, None)
     assert (i // 20 == j // 20).all()

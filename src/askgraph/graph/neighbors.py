@@ -20,6 +20,7 @@ FEW_COLUMNS = (
     10  # up to here a k-d tree finds the exact neighbors of millions of points; with more, all pairs are faster
 )
 PAIRS_PER_BLOCK = 1_000_000  # pairs of points compared at a time (8 MB)
+WIDE, WHOLE_UP_TO = 256, 4_000  # beyond so many columns and up to so many rows all pairs are compared at once (128 MB)
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
 HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
@@ -47,16 +48,18 @@ def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntAr
 
 def _search_all(points: Any, k: int) -> IntArray:
     """Compare every point with all others by |y|² − 2xy, blocks of points in threads."""
-    n = points.shape[0]
+    n, columns = points.shape
     if not sp.issparse(points):
         points = points - points.mean(axis=0)  # near 0 little cancels
     squares, across = _sums_of_squares(points), -2.0 * points.T
     step = max(1, PAIRS_PER_BLOCK // n)
+    whole = columns > WIDE and n <= WHOLE_UP_TO and not sp.issparse(points)
     with bar(n, f"neighbors of {n:,} points") as tick, one_blas_thread():
+        products = points @ points.T if whole else None  # of a matrix and itself, BLAS computes one half
 
         def part(start: int) -> IntArray:
             rows = np.arange(start, min(start + step, n))
-            pairs = points[start : start + step] @ across
+            pairs = points[start : start + step] @ across if products is None else -2.0 * products[start : start + step]
             scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + squares
             scores[rows - start, rows] = np.inf  # a point is no neighbor of itself
             tick(rows.size)
