@@ -89,7 +89,7 @@ CLIENTS_VENV ?= .venv-clients
 test-clients: $(CLIENTS_VENV)/tested
 	ASKGRAPH_CLIENTS=required $(CLIENTS_VENV)/bin/python -m pytest tests/clients $(PYTEST)
 	$(CLIENTS_VENV)/bin/python -m pytest -W default tests/house/test_docs.py -k clients.md
-	$(CLIENTS_VENV)/bin/python -m pytest tests/house/test_benchmarks.py -k activeml
+	ASKGRAPH_CLIENTS=required $(CLIENTS_VENV)/bin/python -m pytest tests/house/test_benchmarks.py -k activeml
 
 # The labeling card in JupyterLab, in a real browser: needs chromium.
 test-notebook: $(CLIENTS_VENV)/tested
