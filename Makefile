@@ -32,7 +32,7 @@ test-python: $(PYTHON_VENV)/tested
 
 $(PYTHON_VENV)/tested: pyproject.toml
 	$(PYTHON) -m venv $(PYTHON_VENV)
-	$(PYTHON_VENV)/bin/python -m pip install --quiet -e ".[networkx,tables]" httpx hypothesis pandas polars pytest pytest-xdist schemathesis
+	$(PYTHON_VENV)/bin/python -m pip install --quiet -e ".[networkx,plot,tables]" httpx hypothesis pandas polars pytest pytest-xdist schemathesis
 	touch $@
 
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old

@@ -67,3 +67,5 @@ def test_commands_offer_completion():
     from askgraph.cli import app
 
     assert "--install-completion" in CliRunner().invoke(app, ["--help"]).output
+    typed = {"_ASKGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": "askgraph doctor --lab", "COMP_CWORD": "2"}
+    assert CliRunner().invoke(app, [], prog_name="askgraph", env=typed).output.split() == ["--label", "--labels"]
