@@ -163,8 +163,9 @@ def write_shards(folder, ends, weights, kind, count):
         elif kind == "npz":
             np.savez(path, source=ends[part, 0], target=ends[part, 1], weight=weights[part])
         else:
-            pq = pytest.importorskip("pyarrow.parquet")
-            pa = pytest.importorskip("pyarrow")
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
             pq.write_table(pa.table({"source": ends[part, 0], "target": ends[part, 1], "weight": weights[part]}), path)
     return folder / f"whole.{kind}"
 

@@ -127,7 +127,8 @@ def test_other_json_is_refused_by_name(tmp_path, content):
 
 
 def test_hugging_face_loads_it(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     with Project.open(news(tmp_path)) as project:
         table = pq.read_table(io.BytesIO(hugging_face_parquet(project)))
         rows = list(labeled_items(project))

@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -23,9 +25,6 @@ from askgraph.workbench import items as module
 from askgraph.workbench.items import Items, Source, read_items
 from askgraph.workbench.project import Project
 from tests.helpers.complaints import complaint
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 NUMBERS = "id,a,b,kind\n" + "".join(f"r{k},{k % 5},{10 * (k % 2)},{'xy'[k % 2]}\n" for k in range(20))
 PROSE = "id,about\n" + "".join(

@@ -109,8 +109,7 @@ class Source:
     @property
     def graphs(self) -> list[FilePath]:
         """The files with graphs."""
-        one = isinstance(self.graph, str | PathLike)
-        return [self.graph] if one else list(self.graph or ())  # type: ignore[arg-type, list-item]  # one path, or several
+        return [self.graph] if isinstance(self.graph, str | PathLike) else list(self.graph or ())
 
     @property
     def texts(self) -> list[str] | None:
