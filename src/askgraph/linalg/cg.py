@@ -22,9 +22,7 @@ from askgraph.support.progress import compiling
 from askgraph.types import AnyArray, Array, IntArray
 
 SMALL = 1_500  # nodes: up to this size a dense inverse is used, which costs less than loading numba
-PLAIN_UP_TO = (
-    8_000  # nodes: up to this size Jacobi runs in numpy where few steps are enough, which costs less than compiling
-)
+PLAIN_UP_TO = 8_000  # nodes: up to here Jacobi runs in numpy if few steps suffice: numba would cost more
 PLAIN_RANGE = 1e4  # of the diagonal, at most, for Jacobi in numpy
 MIN_SHRINKAGE = 10  # if the graph of aggregates is 10 times smaller, aggregates are used without a trial of Jacobi
 FEW_JACOBI_STEPS = 16  # if Jacobi needs at most 16 steps for three digits, aggregates are not tried

@@ -17,9 +17,7 @@ from askgraph.support.progress import log
 from askgraph.types import AnyArray, Array
 
 DENSE_UP_TO = 600  # nodes: up to this size numpy factorizes, since loading numba would cost more than it saves
-PLAIN_UP_TO = (
-    6_000  # nodes: up to this size a sparse factor is computed in numpy, since compiling would cost more than it saves
-)
+PLAIN_UP_TO = 6_000  # nodes: up to here a sparse factor is computed in numpy: numba would cost more
 PANEL_ROWS = 48  # rows of the dense factor that are eliminated one by one before one matrix product updates the rest
 PRODUCTS_PER_SECOND = 2e9  # multiplications, on a usual core, for the estimate in the log
 ROUNDING = 16 * np.finfo(float).eps  # relative to |Q| |x|: residuals below it are due to rounding x

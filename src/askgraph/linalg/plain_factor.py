@@ -6,10 +6,11 @@ Compiling takes longer than the whole work on a few thousand nodes. Sums have te
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
-from scipy.sparse import csc_array, csr_array, tril
+from scipy.sparse import csc_array, csr_array, tril, triu
 from scipy.sparse.linalg import splu
 
 from askgraph.linalg import supernodes
@@ -51,14 +52,16 @@ def link_supernodes(first: Longs, start: Longs, rows: Ints) -> Tree:
 
 def factorize(Q: csr_array, order: Ints, place: Ints, tree: Tree, r: Floats) -> tuple[Floats, Floats, int]:
     """Return N, d, and the column without a positive pivot, or -1. Overwrites r, the row sums in elimination order."""
-    M = csr_array(Q[order][:, order])
+    M = csr_array(triu(Q[order][:, order], 1))
+    row = np.repeat(np.arange(len(r)), np.diff(M.indptr))
     N, d, at, updates = np.zeros(tree.block[-1]), np.ones(len(r)), np.empty(len(r), np.int64), dict[int, Array]()
     with one_blas_thread():
         for s in range(len(tree.first) - 1):
             o, w, columns = _front(tree, s)
             at[columns] = np.arange(columns.size)
             F = np.zeros((columns.size, columns.size))
-            _add_entries(F, M, o, w, at)
+            own = slice(M.indptr[o], M.indptr[o + w])
+            F[row[own] - o, at[M.indices[own]]] = -M.data[own]
             for child in _children(tree, s):
                 inside = at[tree.rows[tree.start[child] : tree.start[child + 1]]]
                 entries = inside[:, None] * columns.size + inside
@@ -66,7 +69,8 @@ def factorize(Q: csr_array, order: Ints, place: Ints, tree: Tree, r: Floats) -> 
             bad = _eliminate(F, w, r, columns, d[o : o + w])
             if bad >= 0:
                 return N, d, o + bad
-            B = np.triu(F[:w], 1)
+            B = F[:w]
+            B[:, :w] *= _above_diagonal(w)
             N[tree.block[s] : tree.block[s + 1]] = B.ravel()
             updates[s] = F[w:, w:] + (B[:, w:].T * d[o : o + w]) @ B[:, w:]
     return N, d, -1
@@ -86,27 +90,25 @@ def _children(tree: Tree, s: int) -> list[int]:
     return found
 
 
-def _add_entries(F: Array, M: csr_array, o: int, w: int, at: Longs) -> None:
-    """Add the weights m_ij = -q_ij of the rows of a supernode to the first rows of its front."""
-    entries = slice(M.indptr[o], M.indptr[o + w])
-    row, column = np.repeat(np.arange(w), np.diff(M.indptr[o : o + w + 1])), M.indices[entries]
-    later = column > row + o
-    F[row[later], at[column[later]]] -= M.data[entries][later]
+@cache
+def _above_diagonal(w: int) -> Array:
+    return np.triu(np.ones((w, w)), 1)
 
 
 def _eliminate(F: Array, w: int, r: Floats, columns: Ints, d: Floats) -> int:
     """Eliminate the first w columns of a front: leave N in its rows, and return the one without a positive pivot, or -1."""
+    sums = r[columns]
     for j in range(w):
         row = F[j, j + 1 :]
-        own = r[columns[j]]
-        d[j] = pivot = own + row.sum()
+        d[j] = pivot = sums[j] + row.sum()
         if not 0 < pivot < np.inf:
             return j
         share = row / pivot
         if j + 1 < w:
             F[j + 1 : w, j + 1 :] += np.multiply.outer(share[: w - j - 1], row)
-        r[columns[j + 1 :]] += share * own
+        sums[j + 1 :] += share * sums[j]
         row[:] = share
+    r[columns] = sums
     return -1
 
 
