@@ -28,7 +28,7 @@ class PlainSystem:
 
     def __init__(self, fine: Level, dense: bool) -> None:
         nodes = np.arange(fine.excess.size)
-        self._fine, self._excess, self.nested = fine, fine.excess[:, None], []
+        self._fine, self._excess, self._dense, self.nested = fine, fine.excess[:, None], dense, []
         self._precondition = fine.inverse().__matmul__ if dense else (1 / fine.diagonal)[:, None].__mul__
         self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
         self._spread, self._total = csr_array(self._part.T), self._part @ self._excess
@@ -48,23 +48,32 @@ class PlainSystem:
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
     def _solve(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
-        """Improve some columns of X; a residual that is carried along says when to compute it anew, which decides."""
+        """Improve some columns of X.
+
+        With Jacobi a residual that is carried along says when to compute it anew, which decides and begins anew from there;
+        with a dense inverse few steps are needed, and each computes it.
+        """
         b, x = B[:, cols].astype(np.float64), X[:, cols].astype(np.float64)
-        norm, p, before, steps = column_norms(b), np.zeros_like(b), np.ones(b.shape[1]), 0
+        norm, p, before = column_norms(b), np.zeros_like(b), np.ones(b.shape[1])
+        steps, kept = 0, 0.0  # kept: whether a direction goes on from the last one
         with np.errstate(over="ignore", invalid="ignore"):  # a column that overflows is reported as not solved
             r, left = self._residual(b, x, rtol, norm)
             while steps < limit and (left > rtol).any():
                 z = self._precondition(r) + self._constants(r)
                 now = np.where(left > rtol, np.einsum("ij,ij->j", r, z), 0.0)
-                p = z + (steps > 0) * now / before * p
+                p = z + kept * now / before * p
                 q = self._times(p)
                 step = divide_or_keep(now, np.einsum("ij,ij->j", p, q))
                 x += step * p
+                before, steps, kept = np.where(now > 0, now, 1.0), steps + 1, 1.0
+                if self._dense:
+                    r, left = self._residual(b, x, rtol, norm)
+                    continue
                 r -= step * q
-                before, steps = np.where(now > 0, now, 1.0), steps + 1
                 left = divide_or_keep(column_norms(r), norm)
                 if steps == limit or not (left > rtol).any():
                     r, left = self._residual(b, x, rtol, norm)
+                    kept = 0.0
         X[:, cols] = x
         return steps, left
 
@@ -75,11 +84,15 @@ class PlainSystem:
         return np.asarray(self._spread @ ((self._part @ r) / self._total))
 
     def _residual(self, b: Array, x: Array, rtol: float, norm: Array) -> tuple[Array, Array]:
-        """Move x along the constants so that they vanish from the residual; return the residual and its relative norms."""
+        """Return the residual and its relative norms; with Jacobi, move x along the constants first, so that they vanish from it.
+
+        Not with a dense inverse: each of its directions goes on from the last, which holds only while nothing else moves x.
+        """
         r = b - self._times(x)
-        shift = self._constants(r)
-        x += shift
-        r -= self._excess * shift
+        if not self._dense:
+            shift = self._constants(r)
+            x += shift
+            r -= self._excess * shift
         return r, divide_or_keep(self._fine.unexplained(r, x, rtol * norm), norm)
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
