@@ -142,6 +142,18 @@ def test_a_solve_equals_a_dense_one(small, problem):
     np.testing.assert_allclose(x, exact, rtol=0, atol=(1e-9 + 16 * EPS * np.linalg.cond(A)) * abs(exact).max())
 
 
+@pytest.mark.parametrize("small", [(10**9, 0), (0, 10**9), (0, 0)], ids=["dense", "numpy", "compiled"])
+def test_weights_over_twelve_orders_of_magnitude_are_solved_for(small, monkeypatch):
+    monkeypatch.setattr(cg, "SMALL", small[0])
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", small[1])
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(10, 30))
+        W = np.triu((rng.random((n, n)) < 0.3) * 10.0 ** rng.uniform(-6, 6, (n, n)), 1)
+        Q, b = pinned(precision(W + W.T, 1e-6), rng.permutation(n)[: n // 4]), sides(n, 6, seed)
+        assert residual(Q, Solver(Q).solve(b, rtol=1e-12), b) <= 1e-12
+
+
 LOST = "wide weights", 1e-12  # delta is below the rounding of the weights
 
 
