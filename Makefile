@@ -32,7 +32,7 @@ test-python: $(PYTHON_VENV)/tested
 
 $(PYTHON_VENV)/tested: pyproject.toml
 	$(PYTHON) -m venv $(PYTHON_VENV)
-	$(PYTHON_VENV)/bin/python -m pip install --quiet -e ".[networkx,tables]" httpx hypothesis pandas polars pytest pytest-xdist schemathesis
+	$(PYTHON_VENV)/bin/python -m pip install --quiet -e ".[networkx,plot,tables]" httpx hypothesis pandas polars pytest pytest-xdist schemathesis
 	touch $@
 
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old
@@ -89,7 +89,7 @@ CLIENTS_VENV ?= .venv-clients
 test-clients: $(CLIENTS_VENV)/tested
 	ASKGRAPH_CLIENTS=required $(CLIENTS_VENV)/bin/python -m pytest tests/clients $(PYTEST)
 	$(CLIENTS_VENV)/bin/python -m pytest -W default tests/house/test_docs.py -k clients.md
-	$(CLIENTS_VENV)/bin/python -m pytest tests/house/test_benchmarks.py -k activeml
+	ASKGRAPH_CLIENTS=required $(CLIENTS_VENV)/bin/python -m pytest tests/house/test_benchmarks.py -k activeml
 
 # The labeling card in JupyterLab, in a real browser: needs chromium.
 test-notebook: $(CLIENTS_VENV)/tested

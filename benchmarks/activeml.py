@@ -66,7 +66,7 @@ def main():
         args.seeds, args.questions, args.rows = 1, 3, 60
     X, truth = load_digits(return_X_y=True)
     X, truth = X[: args.rows] / 16, truth[: args.rows]
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # scikit-activeml warns of newer scikit-learn, the regression of few steps
     runs = []
     with bar(args.seeds, "asking") as tick:
         for seed in range(args.seeds):

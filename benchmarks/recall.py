@@ -1,12 +1,14 @@
 """Find all items of a rare class: recall after a few answers, work saved, and whether the range of what is left holds.
 
-ASKGRAPH_DATA=folder python benchmarks/recall.py [--sets spam,mail,sports] [--seeds 2]     # prints Markdown tables
+ASKGRAPH_DATA=folder python benchmarks/recall.py [--sets spam,mail,sports,short] [--seeds 2]     # prints Markdown tables
 
-Texts, in the folder trial of ASKGRAPH_DATA: SMS Spam (sms.tsv.gz: 5,574 messages, 13 % spam), Debian packages (packages.csv.gz and
-packages_sections.csv.gz: 5,111 descriptions, 7 % in the section mail) and AG News (ag_test.csv.gz) with all but 115 sports items
-left out (5,815, 2 % sports). Everybody starts from one item of the class and one other, drawn by the seed, and answers ten items
-between two rankings. Beside askgraph (``Learner.likeliest``, every eighth item drawn at random as a spot check): TF-IDF of words
-and logistic regression, the likeliest first, without spot checks, as screening tools do; and items in random order.
+Texts, in the folders trial and attributed of ASKGRAPH_DATA: SMS Spam (sms.tsv.gz: 5,574 messages, 13 % spam), Debian packages
+(packages.csv.gz and packages_sections.csv.gz: 5,111 descriptions, 7 % in the section mail), AG News (ag_test.csv.gz) with all but
+115 sports items left out (5,815, 2 % sports) and questions of TREC (trec.jsonl.gz: 1,500, 2 % of which ask what something is short
+for). Items are joined as ``askgraph init --text`` joins them: by their words, and by a linear function of these once leave-one-out
+asks for it. Everybody starts from one item of the class and one other, drawn by the seed, and answers ten items between two
+rankings. Beside askgraph (``Learner.likeliest``, every eighth item drawn at random as a spot check): TF-IDF of words and logistic
+regression, the likeliest first, without spot checks, as screening tools do; and items in random order.
 
 WSS@95 is the share of items that nobody looks at when 95 % of the class is found, less 5 %: what is saved over random order. A set
 whose files are not here is left out, and the reason is printed.
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -26,8 +29,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import askgraph as ag
+from askgraph.graph.texts import join_written, text_rows
+from askgraph.learner.features import NEIGHBORS
 from askgraph.learner.recall import left_to_find
 from askgraph.support.progress import bar
+from askgraph.workbench.joining import directed_features
 
 TOGETHER = 10  # answers between two rankings
 CHECKS = 8  # every how many items askgraph draws one at random
@@ -35,10 +41,11 @@ PART = 0.3  # of the items that are looked at
 LOOKS = (0.05, 0.1, 0.2)  # shares of the items after which recall is given
 RANGES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # and after which the range of what is left is compared with the truth
 SPORTS = 115
+ABBREVIATIONS = 0  # the class of questions that ask for them
 
 
-def lines_of(name):
-    folder = Path(os.environ.get("ASKGRAPH_DATA", "")) / "trial"
+def lines_of(name, folder="trial"):
+    folder = Path(os.environ.get("ASKGRAPH_DATA", "")) / folder
     if not (folder / name).exists():
         raise FileNotFoundError(f"{folder / name} is not there: name the folder with the datasets in ASKGRAPH_DATA")
     return gzip.open(folder / name, "rt", encoding="utf-8", newline="\n")
@@ -56,6 +63,9 @@ def texts_of(name):
         sections = dict(csv.reader(lines_of("packages_sections.csv.gz")))
         rows = list(csv.DictReader(lines_of("packages.csv.gz")))
         return [row["description"] for row in rows], np.array([sections[row["id"]] == "mail" for row in rows])
+    if name == "short":
+        found = [json.loads(line) for line in lines_of("trec.jsonl.gz", "attributed")]
+        return [row["text"] for row in found], np.array([row["label"] == ABBREVIATIONS for row in found])
     rows = list(csv.reader(lines_of("ag_test.csv.gz")))
     sports = np.array([row[0] == "2" for row in rows])
     few = np.random.default_rng(0).choice(np.flatnonzero(sports), SPORTS, replace=False)
@@ -68,9 +78,9 @@ def first_two(y, seed):
     return [int(rng.choice(np.flatnonzero(y))), int(rng.choice(np.flatnonzero(~y)))]
 
 
-def by_askgraph(graph, y, seed):
+def by_askgraph(graph, features, y, seed):
     """Return the items in the order in which they are asked, and after each ranking what is said to be left."""
-    learner = ag.Learner(graph, rng=seed, spot_checks=CHECKS)
+    learner = ag.Learner(graph, rng=seed, spot_checks=CHECKS, features=features)
     order, drawn, left = first_two(y, seed), [False, False], {}
     learner.tell_all({k: bool(y[k]) for k in order})
     while len(order) < PART * len(y):
@@ -125,7 +135,7 @@ def _at(run, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default="spam" if SMOKE else "spam,mail,sports")
+    parser.add_argument("--sets", default="spam" if SMOKE else "spam,mail,sports,short")
     parser.add_argument("--seeds", type=int, default=1 if SMOKE else 2)
     parser.add_argument("--smoke", action="store_true")
     args = parser.parse_args()
@@ -136,11 +146,13 @@ def main():
         except FileNotFoundError as error:
             print(error)
             continue
-        graph, rows = ag.nearest_texts(texts), TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        words, rows = text_rows(texts), TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        graph = join_written(words, NEIGHBORS)
+        features = directed_features(graph, words)
         seeds, runs = range(args.seeds), []
         with bar(len(seeds), name) as tick:
             for seed in seeds:
-                runs.append(by_askgraph(graph, y, seed))
+                runs.append(by_askgraph(graph, features, y, seed))
                 tick()
         first.append(recall_row(name, "askgraph", y, [order for order, _ in runs]))
         first.append(

@@ -1,4 +1,4 @@
-"""Pictures of every view of the page, on a desktop and a phone, at 200 % and 400 %, light and dark.
+"""Pictures of every view of the page, on desktops of 1280 and 2560 px and a phone, at 200 % and 400 %, light and dark.
 
     python benchmarks/screenshots.py -o shots
 
@@ -39,9 +39,10 @@ PHONE: dict[str, Any] = {
 }
 TWICE: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # a desktop at 200 %
 FOURFOLD: dict[str, Any] = {"viewport": {"width": 320, "height": 200}, "device_scale_factor": 4}  # and at 400 %
+WIDE: dict[str, Any] = {"viewport": {"width": 2560, "height": 1440}}
 LOOKS = {
     f"{device}-{scheme}": {**options, "color_scheme": scheme}
-    for device, options in (("desk", DESK), ("phone", PHONE), ("twice", TWICE), ("fourfold", FOURFOLD))
+    for device, options in (("desk", DESK), ("phone", PHONE), ("twice", TWICE), ("fourfold", FOURFOLD), ("wide", WIDE))
     for scheme in ("light", "dark")
 }
 RULES = """# Which topic is it?

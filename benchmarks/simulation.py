@@ -3,7 +3,7 @@
 ASKGRAPH_DATA=folder python benchmarks/simulation.py [--runs 50] [--labels 100] [--against OTHER/src]
 
 Cora (the dataset of the paper), the sampler and the readout of a learner by default. Each version runs in a process of its own, in
-turns, a few runs at a time, after one short run that is not counted, so all code is compiled. The records of both must be equal
+turns, 50 runs at a time, after one short run that is not counted, so all code is compiled. The records of both must be equal
 but for seconds and versions; the script fails where they are not.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from measure import SMOKE, machine
 
 HERE = Path(__file__).parents[1] / "src"
-TURN = 10  # runs of one version before it is the other's turn
+TURN = 50  # runs of one version before it is the other's turn; each turn makes the inverse of its graph once
 RUNS = """
 import json, os, sys, time
 import askgraph as ag

@@ -198,7 +198,7 @@ def commands_page() -> str:
 
     from askgraph.cli import app
 
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = typer.main.get_command(app).commands
     return COMMANDS_HEAD + "\n".join(_command_section(name, commands[name]) for name in sorted(commands))
 
 

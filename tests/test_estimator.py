@@ -31,6 +31,19 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        ag.GraphClassifier(metric="cosine", scale=True, random_state=0),
+        ag.GraphClassifier(linear=True, random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: OTHERWISE,
+)
+def test_scikit_learns_own_checks_in_other_modes(estimator, check):
+    # Promise 15
+    check(estimator)
+
+
 def test_the_string_half_of_check_classifiers_classes():
     X, y = load_iris(return_X_y=True)
     names = np.array(["one", "two", "three"])

@@ -20,6 +20,7 @@ from askgraph.simulate import Problem, Run, simulate_all
 from askgraph.simulate.records import Records
 
 pytestmark = pytest.mark.slow
+beside_dask = pytest.mark.filterwarnings("default")  # Dask and tornado warn of themselves
 
 TIMES = ("ask_seconds", "tell_seconds")
 WHERE = ("python", "machine", "numpy", "scipy")
@@ -38,7 +39,7 @@ def timeless(records):
 @pytest.fixture(scope="module")
 def cluster():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # as above
         from distributed import LocalCluster
 
         with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as running:
@@ -59,14 +60,14 @@ def test_anything_with_map_is_a_pool(kind):
     assert timeless(spread) == timeless(simulate_all(problem(), runs))
 
 
-@pytest.mark.filterwarnings("default")
+@beside_dask
 def test_a_cluster_makes_the_same_records(address):
     runs = [Run(sampler, seed, 6) for sampler in ("tv", "random") for seed in range(4)]
     with pool_at(address) as pool:
         assert timeless(simulate_all(problem(), runs, pool=pool)) == timeless(simulate_all(problem(), runs))
 
 
-@pytest.mark.filterwarnings("default")
+@beside_dask
 def test_what_a_lost_worker_had_is_done_again(address, tmp_path):
     runs = [Run("eer", seed, 60) for seed in range(24)]
     records, killed = Records(tmp_path / "runs.jsonl"), []
@@ -84,13 +85,13 @@ def test_what_a_lost_worker_had_is_done_again(address, tmp_path):
     assert timeless(records.read()) == timeless(simulate_all(problem(), runs, workers=2))
 
 
-@pytest.mark.filterwarnings("default")
+@beside_dask
 def test_an_error_of_a_run_is_that_error(address):
     with pool_at(address) as pool, pytest.raises(SettingError, match="no sampler"):
         list(simulate_all(problem(), [Run("nonsense", 0, 5)], pool=pool))
 
 
-@pytest.mark.filterwarnings("default")
+@beside_dask
 def test_the_command_goes_on_where_it_was(address, tmp_path):
     graph, labels = ag.two_squares(rng=0)
     edges = graph.weights.tocoo()
@@ -106,7 +107,7 @@ def test_the_command_goes_on_where_it_was(address, tmp_path):
     assert len(Records(tmp_path / "runs.jsonl").read()) == 5
 
 
-@pytest.mark.filterwarnings("default")
+@beside_dask
 def test_no_scheduler_and_no_address_are_said():
     with pytest.raises(EngineError, match="no Dask scheduler answers there"):
         Dask("dask://127.0.0.1:9")

@@ -37,7 +37,7 @@ UNLABELED = -1  # in y: the label of this row is not known
 
 
 @contextmanager
-def _within_floats(name: str) -> Iterator[None]:
+def within_floats(name: str) -> Iterator[None]:
     """Say of an argument that a number in it is too large for a float."""
     try:
         yield
@@ -49,7 +49,7 @@ def _checked_weights(sample_weight: Any, X: Any) -> Array:
     """Return one weight per row as scikit-learn checks it; complex numbers are refused, where numpy would drop a part."""
     if np.asarray(sample_weight).dtype.kind == "c":
         raise SettingError("sample_weight has complex numbers: give one real number per row")
-    with _within_floats("sample_weight"):
+    with within_floats("sample_weight"):
         weights: Array = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
     return weights
 
@@ -323,7 +323,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         X = coordinates(X).tocsr() if issparse(X) else X
         how = {"accept_sparse": "csr", "ensure_non_negative": self._given, "dtype": float}
-        with _within_floats("X"):
+        with within_floats("X"):
             X = validate_data(self, X, reset=reset, **how)
         if not reset and issparse(X) and not issparse(self.X_):
             return X.toarray()

@@ -402,6 +402,8 @@ def test_every_example_of_the_help_runs(here, name):
             run("init", "items.csv")
             if name in ("undo", "relabel"):
                 run("tell", "17", "setosa")
+            if name == "find":
+                run("classes", "add", "relevant")
             if name == "restore":
                 shutil.copy("items.ask", "backup.ask")
         words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)]

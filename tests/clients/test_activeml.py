@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 
 import askgraph as ag
 from askgraph.utilities import SAMPLERS
+from tests.helpers.bad_inputs import VALUES, bad_inputs, tried
 from tests.helpers.clients import REQUIRED, client
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -64,6 +65,15 @@ def test_it_is_copied_and_pickled(strategy):
     for other in (clone(one), pickle.loads(pickle.dumps(one))):
         assert repr(other.get_params()) == repr(one.get_params())
         assert other.query(X, Y) == one.query(X, Y)
+
+
+@pytest.mark.slow
+def test_every_bad_value_is_a_result_or_a_sentence(strategy, tmp_path):
+    # Promise 32
+    every = [one for one in bad_inputs(tmp_path) if one[0].startswith(strategy.__name__)]
+    assert len(every) == 19 * len(VALUES)
+    found = [tried(*one) for one in every]
+    assert [one for one in found if one.outcome not in ("result", "refused")] == []
 
 
 def test_a_loop_of_theirs(strategy):

@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import askgraph as ag
 from tests.helpers.clients import client
+from tests.helpers.engines import gpu_missing
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -313,9 +314,13 @@ def test_arrays_of_a_gpu_are_copied_here():
     same(ag.nearest_neighbors(OnDevice(X), 5), ag.nearest_neighbors(X, 5))
 
 
+@pytest.mark.gpu
 def test_cupy_itself():
-    cupy = pytest.importorskip("cupy", reason="no CuPy here")
-    cupyx = pytest.importorskip("cupyx.scipy.sparse")
+    if reason := gpu_missing():
+        pytest.skip(reason)
+    import cupy
+    import cupyx.scipy.sparse as cupyx
+
     same(ag.Graph(cupyx.csr_matrix(sp.csr_matrix(WANT.weights))))
     same(ag.nearest_neighbors(cupy.asarray(X), 5), ag.nearest_neighbors(X, 5))
 

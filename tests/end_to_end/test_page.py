@@ -29,6 +29,11 @@ OUTSIDE = """selector => [...document.querySelectorAll(selector)].filter(one => 
   return [one.textContent.slice(0, 20), box.left, box.right, box.top + scrollY, box.bottom + scrollY];
 }).filter(([, left, right, top, bottom]) =>
   left < 0 || right > innerWidth + 0.5 || top < 0 || bottom > document.body.scrollHeight + 1)"""
+CUT = """inside => [...document.querySelectorAll(`${inside} .class .name`)].filter(one => {
+  const line = document.createRange();
+  line.selectNodeContents(one);
+  return one.scrollWidth > one.clientWidth || line.getClientRects().length > 1;
+}).map(one => one.textContent)"""
 IN_SIGHT = """() => { const box = document.querySelector(".frame").getBoundingClientRect();
   return Math.min(innerHeight, box.bottom) - Math.max(0, box.top); }"""
 
@@ -101,6 +106,29 @@ def test_six_classes_stand_in_two_rows_of_three_under_the_card(browser, packages
     frame = ann.page.locator(".frame").bounding_box()
     assert 0 < boxes[0]["y"] - frame["y"] - frame["height"] < 30
     ann.close()
+
+
+@pytest.mark.parametrize(
+    "names", [("cat", "hen", "cow", "dog"), ("cardiology", "oncology", "neurology"), tuple("0123456789")]
+)
+def test_the_names_of_classes_are_read_whole_on_every_screen(browser, tmp_path, names):
+    """On the card and in the window of an item, also where two or three buttons stand beside each other."""
+    write_packages(tmp_path / "packages.csv")
+    Project.create(tmp_path / "p.ask", Source(tmp_path / "packages.csv", id="package", features=["p0", "p1"]), names)
+    with serving(tmp_path / "p.ask", "--port", "0") as server:
+        ann = visit(browser, server)
+        ann.press("1")
+        for width, height in ((320, 256), (390, 844), (640, 400), (1280, 800), (2560, 1440)):
+            ann.page.set_viewport_size({"width": width, "height": height})
+            assert ann.page.evaluate(CUT, ".answers") == []
+            ann.page.evaluate("location.hash = 'history'")
+            ann.see(VIEWS["history"]).first.click()
+            ann.see("dialog[open]")
+            assert ann.page.evaluate(CUT, "dialog") == []
+            ann.page.keyboard.press("Escape")
+            ann.page.evaluate("location.hash = 'question'")
+            ann.see(VIEWS["question"])
+        ann.close()
 
 
 def test_the_card_has_a_title_paragraphs_and_no_column_of_features(browser, packages):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 from askgraph.web.demo import make_demo
+from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
 from tests.helpers.serving import (
     CENTERS,
@@ -114,15 +116,46 @@ def test_items_come_and_go_while_people_label(fresh, tmp_path):
 
 
 def test_only_who_has_the_token_itself_changes_items(fresh):
-    server, client = fresh
+    server, _ = fresh
     with httpx.Client(base_url=server.base, follow_redirects=True) as visitor:
         assert visitor.get(f"/?token={server.token}").status_code == 200
         assert visitor.get("/api/state?who=ann").status_code == 200  # a session
         for path, body in (("/api/remove", {"items": ["n1"]}), ("/api/add", {"addition": "points.ask.00.adding"})):
             assert visitor.post(path, json=body).status_code == 403
-    assert client.post("/api/add", json={"addition": "../points.ask"}).status_code == 400
-    assert client.post("/api/remove", json={"items": ["nobody"]}).status_code == 404
+
+
+def test_what_is_refused_stops_nothing(fresh):
+    """The process that chooses questions ends only for items that do come or go."""
+    server, client = fresh
+    ask(client)
+    pid = ranker(server)
+    old = f"{server.path.name}.00{ADDITION}"
+    shutil.copy(server.path, server.path.with_name(old))  # goes with no items: a project is not an addition
+    everything = [f"n{k}" for k in range(60)]
+    for path, body, status in (
+        ("/api/add", {"addition": f"../{old}"}, 400),
+        ("/api/add", {"addition": f"{server.path.name}.11{ADDITION}"}, 400),  # no such file
+        ("/api/add", {"addition": old}, 503),
+        ("/api/remove", {"items": ["nobody"]}, 404),
+        ("/api/remove", {"items": everything}, 400),
+    ):
+        assert client.post(path, json=body).status_code == status, body
+    assert ranker(server) == pid
+    assert client.get("/api/state?who=ann").json()["worker"] == "ready"
     assert ask(client)["question"]
+
+
+def test_a_class_that_is_not_there_is_not_sought(fresh):
+    server, client = fresh
+    body = {"key": key(), "who": "ann", "kind": "find", "name": "nroth", "value": None}
+    refused = client.post("/api/classes", json=body)
+    assert refused.status_code == 400
+    assert refused.json()["error"].startswith("no class 'nroth'; there are 'north', 'east', 'west'")
+    command = [sys.executable, "-m", "askgraph", "find", "nroth", "-p", str(server.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there are 'north', 'east', 'west'" in done.stderr
+    assert client.get("/api/state?who=ann").json()["find"] is None
 
 
 def test_an_answer_sent_again_is_saved_once(server, client):

@@ -72,7 +72,6 @@ def test_all_pairs_join_copies_to_copies():
 
 @pytest.mark.slow
 def test_approximate_neighbors_say_how_many_they_found():
-    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
     X = np.random.default_rng(1).normal(size=(3000, 24)) + 1e4
     plain, close = (edges(ag.nearest_neighbors(X, k=8, approximate=how)) for how in (False, True))
     assert len(plain & close) / len(plain) > 0.93
@@ -81,7 +80,6 @@ def test_approximate_neighbors_say_how_many_they_found():
 
 
 def test_copies_do_not_become_their_own_neighbors_in_lists():
-    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
     X = np.repeat(np.random.default_rng(2).normal(size=(40, 12)), 20, axis=0)
     graph = ag.nearest_neighbors(X, k=5, approximate=True)
     assert graph.degrees.min() >= 5
@@ -89,7 +87,6 @@ def test_copies_do_not_become_their_own_neighbors_in_lists():
 
 
 def test_large_tables_of_many_columns_are_approximate_where_faiss_is_there(monkeypatch):
-    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
     monkeypatch.setattr(search, "EXACT_UP_TO", 100)
     X = np.random.default_rng(3).normal(size=(400, 16))
     assert any("approximate" in note for note in ag.nearest_neighbors(X).notes)
@@ -114,6 +111,5 @@ def test_without_faiss_the_search_is_exact_and_says_what_would_help(monkeypatch,
 
 
 def test_sparse_tables_are_searched_exactly():
-    pytest.importorskip("faiss", reason='pip install "askgraph[ann]"')
     with pytest.raises(SettingError, match="dense"):
         ag.nearest_neighbors(sp.random_array((50, 20), density=0.2, rng=0), approximate=True)

@@ -30,7 +30,12 @@ from tests.helpers.bad_places import more_places
 from tests.helpers.projects import make
 
 SECONDS, WALL_SECONDS = 30.0, 900.0  # an input that takes longer, of the processor or by the clock, counts as a hang
-LIKE_SCIKIT_LEARN = ("GraphClassifier(random_state)", "GraphClassifier.fit", "GraphClassifier.partial_fit")
+LIKE_SCIKIT_LEARN = (
+    "GraphClassifier(random_state)",
+    "GraphClassifier.fit",
+    "GraphClassifier.partial_fit",
+    "GraphQueryStrategy",
+)
 VALUES: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "True": lambda: True,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +30,8 @@ def more_places(folder: Path) -> Places:
     yield from _foreign_objects()
     yield from _learners()
     yield from _estimators()
+    if find_spec("skactiveml"):
+        yield from _strategies()
     yield from _pages(folder)
     yield from _projects(folder)
 
@@ -180,6 +184,28 @@ def _estimators() -> Places:
     yield "GraphClassifier(linear)", lambda v: fitted(linear=v).predict_proba(X)
 
 
+def _strategies() -> Places:
+    from askgraph.clients.activeml import PARAMETERS, GraphQueryStrategy
+
+    X = np.random.default_rng(0).normal(size=(16, 3))
+    y = np.array([0.0, 1.0, 2.0, 0.0] + [np.nan] * 12)
+
+    def asked(value: Any = None, place: str = "", **settings: Any) -> Any:
+        strategy = GraphQueryStrategy(k=3, random_state=0).set_params(**settings)
+        given = {"X": X, "y": y, "batch_size": 2, "return_utilities": True} | ({place: value} if place else {})
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", "'batch_size=.*' is larger than number of candidates"
+            )  # theirs, by design
+            found = strategy.query(**given)
+        return np.nan_to_num(found[1], posinf=np.inf) if isinstance(found, tuple) else found  # labeled rows have none
+
+    for key in (*PARAMETERS, "missing_label", "random_state"):
+        yield f"GraphQueryStrategy({key})", lambda v, key=key: asked(**{key: v})
+    for key in ("X", "y", "candidates", "batch_size", "return_utilities"):
+        yield f"GraphQueryStrategy.query({key})", lambda v, key=key: asked(v, key)
+
+
 def _pages(folder: Path) -> Places:
     positions = np.random.default_rng(0).normal(size=(50, 2))
     yield "read_annotated", read_annotated
@@ -196,7 +222,7 @@ def _dropped(folder: Path, name: str, data: bytes = b"id,x\na,1\nb,2\n") -> Any:
     here = Beginning(folder)
     try:
         upload = here.begin()["upload"]
-        here.upload.write(name, 0, data)  # type: ignore[union-attr]  # it was begun just now
+        here.upload.write(name, 0, data)
         return here.look(upload)
     finally:
         here.close()
@@ -206,7 +232,7 @@ def _begun(folder: Path, **how: Any) -> None:
     here = Beginning(folder)
     try:
         upload = here.begin()["upload"]
-        here.upload.write("t.csv", 0, b"id,x,y\na,1,2\nb,2,3\nc,5,1\nd,6,2\n")  # type: ignore[union-attr]  # it was begun
+        here.upload.write("t.csv", 0, b"id,x,y\na,1,2\nb,2,3\nc,5,1\nd,6,2\n")
         named = {"id": None, "text": [], "features": [], "label": None, "classes": []}
         here.make(Making.model_construct(upload=upload, kind="table", **({"project": "t"} | named | how)))
     finally:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
+from tests.helpers.needs import give_up
 from tests.helpers.serving import HANGS, truth
 
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
@@ -30,8 +29,7 @@ expect.set_options(timeout=PATIENCE)
 def axe(page):
     """Load axe-core into a page, whose context must have ``bypass_csp``."""
     if not AXE.exists():
-        given_up = pytest.fail if os.environ.get("ASKGRAPH_AXE") == "required" else pytest.skip
-        given_up("axe-core is not installed; make lint-page installs it")
+        give_up("AXE", "axe-core is not installed; make lint-page installs it")
     page.add_script_tag(path=AXE)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.engines import gpu_missing
+from tests.helpers.needs import give_up
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 MARKS = {
@@ -21,12 +22,16 @@ MARKS = {
     "screenshots": [pytest.mark.browser, pytest.mark.server],
     "workbench": [pytest.mark.server],
 }
-MISSING = {  # benchmark -> why it cannot run here, or None
-    "activeml": lambda: None if find_spec("skactiveml") else "no scikit-activeml here: make test-clients",
-    "gpu": gpu_missing,
-    "page": lambda: None if shutil.which("chromium") else "no chromium here",
-    "petsc": lambda: None if find_spec("petsc4py") and shutil.which("mpiexec") else "no petsc4py here: make test-petsc",
-    "screenshots": lambda: None if shutil.which("chromium") else "no chromium here",
+BROWSER = "BROWSER", lambda: None if shutil.which("chromium") else "no chromium here"
+MISSING = {  # benchmark -> the variable that requires it, and why it cannot run here, or None
+    "activeml": ("CLIENTS", lambda: None if find_spec("skactiveml") else "no scikit-activeml here: make test-clients"),
+    "gpu": ("GPU", gpu_missing),
+    "page": BROWSER,
+    "petsc": (
+        "PETSC",
+        lambda: None if find_spec("petsc4py") and shutil.which("mpiexec") else "no petsc4py here: make test-petsc",
+    ),
+    "screenshots": BROWSER,
 }
 SCRIPTS = [path.stem for path in sorted(FOLDER.glob("*.py")) if "__main__" in path.read_text()]
 
@@ -34,8 +39,9 @@ SCRIPTS = [path.stem for path in sorted(FOLDER.glob("*.py")) if "__main__" in pa
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, [])) for name in SCRIPTS])
 def test_a_benchmark_runs_at_its_smallest_size(name, tmp_path):
-    if name in MISSING and (reason := MISSING[name]()):
-        pytest.skip(reason)
+    variable, why = MISSING.get(name, ("", lambda: None))
+    if reason := why():
+        give_up(variable, reason)
     command = [sys.executable, str(FOLDER / f"{name}.py"), "--smoke"]
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(

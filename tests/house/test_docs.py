@@ -41,11 +41,8 @@ SHELL = re.compile(r"^```shell\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 NEEDS = {  # words of a block -> what it needs that may not be here, and why it is skipped then
     "ag.read_shards": (find_spec("petsc4py") and find_spec("mpi4py"), "no petsc4py or mpi4py here: make test-petsc"),
-    "import networkx": (find_spec("networkx"), "no networkx here"),
-    "import pandas": (find_spec("pandas"), "no pandas here"),
     "import scanpy": (find_spec("scanpy"), "no scanpy here: make test-clients"),
     "import skactiveml": (find_spec("skactiveml"), "no scikit-activeml here: make test-clients"),
-    "approximate=True": (find_spec("faiss"), "no faiss here"),
 }
 MARKS = {"ag.read_shards": pytest.mark.mpi, "askgraph.paper.datasets": pytest.mark.data}
 
@@ -124,7 +121,8 @@ def assert_alike(out, claim, where):
 @pytest.mark.parametrize("script", TUTORIALS, ids=lambda script: script.stem)
 def test_a_tutorial_runs_as_downloaded(script, tmp_path, monkeypatch):
     """Without a display; its pictures are drawn and thrown away."""
-    plots = pytest.importorskip("matplotlib.pyplot", reason="no matplotlib here")
+    import matplotlib.pyplot as plots
+
     plots.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script), run_name="__main__")

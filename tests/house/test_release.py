@@ -6,7 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
 import askgraph as ag
 
@@ -22,8 +23,7 @@ def contents(builder):
 
 
 def test_the_wheel_holds_the_package_and_nothing_else():
-    wheel = pytest.importorskip("hatchling.builders.wheel", reason="no hatchling here")
-    found = contents(wheel.WheelBuilder)
+    found = contents(WheelBuilder)
     source = {path for path in (ROOT / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert found == {path.relative_to(ROOT / "src").as_posix() for path in source}
     assert {Path(name).suffix for name in found} == KINDS
@@ -31,8 +31,7 @@ def test_the_wheel_holds_the_package_and_nothing_else():
 
 
 def test_the_source_archive_holds_what_its_own_tests_read():
-    sdist = pytest.importorskip("hatchling.builders.sdist", reason="no hatchling here")
-    found = contents(sdist.SdistBuilder)
+    found = contents(SdistBuilder)
     folders = ("src", "tests", "docs", "benchmarks", "conda", ".ci", "tools/page")
     assert {name.split("/")[0] for name in found if "/" in name} == {folder.split("/")[0] for folder in folders}
     for name in (
@@ -68,3 +67,5 @@ def test_commands_offer_completion():
     from askgraph.cli import app
 
     assert "--install-completion" in CliRunner().invoke(app, ["--help"]).output
+    typed = {"_ASKGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": "askgraph doctor --lab", "COMP_CWORD": "2"}
+    assert CliRunner().invoke(app, [], prog_name="askgraph", env=typed).output.split() == ["--label", "--labels"]

@@ -1,6 +1,5 @@
 """Large graphs and typed files: every kind holds the same graph, fast ways equal the slow one, damage is named."""
 
-import importlib.util
 import itertools
 import json
 import sys
@@ -20,8 +19,6 @@ from askgraph.io.readers import read_graph, read_labels, read_table
 from askgraph.support import npz
 from tests.helpers.complaints import complaint
 
-PYARROW = importlib.util.find_spec("pyarrow") is not None
-needs_pyarrow = pytest.mark.skipif(not PYARROW, reason="pyarrow is not installed")
 weights = st.floats(0, 1e12) | st.sampled_from([0.0, 1.0, 0.1, 1e22, 1e23, 5e-324, 1e-300, 123456789.123456789])
 integers = st.integers(-3, 12) | st.integers(-(10**17), 10**17)
 names = st.text("aé ,\"'#7", min_size=1, max_size=3).map(str.strip).filter(bool)
@@ -60,7 +57,7 @@ def write_npz(path, rows):
     np.savez(path, **{key: np.array(column) for key, column in columns(rows).items()})
 
 
-WRITE = {"csv": write_csv, "jsonl": write_jsonl, "npz": write_npz, **({"parquet": write_parquet} if PYARROW else {})}
+WRITE = {"csv": write_csv, "jsonl": write_jsonl, "npz": write_npz, "parquet": write_parquet}
 
 
 @given(st.sampled_from([integers, names]).flatmap(lambda ids: st.lists(st.tuples(ids, ids, weights), min_size=1)))
@@ -282,7 +279,6 @@ def test_bad_jsonl_is_named_with_its_line(case, tmp_path):
     assert "g.jsonl" in str(caught.value)
 
 
-@needs_pyarrow
 def test_parquet_of_every_type(tmp_path):
     import pyarrow as pa
 
@@ -321,7 +317,6 @@ BAD_PARQUET = {
 }
 
 
-@needs_pyarrow
 @pytest.mark.parametrize("case", BAD_PARQUET)
 def test_bad_parquet_is_named_with_its_row(case, tmp_path):
     table, message = BAD_PARQUET[case]
@@ -331,7 +326,6 @@ def test_bad_parquet_is_named_with_its_row(case, tmp_path):
     assert "g.parquet" in str(caught.value)
 
 
-@needs_pyarrow
 def test_parquet_that_would_unpack_without_end_is_refused(tmp_path):
     zeros = np.zeros(2**24, dtype=np.int64)
     write_parquet(tmp_path / "bomb.parquet", {"a": zeros, "b": zeros}, row_group_size=2**24)
@@ -346,7 +340,7 @@ def test_pyarrow_is_optional(tmp_path, monkeypatch):
         read_graph(tmp_path / "g.parquet")
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "mtx", pytest.param("parquet", marks=needs_pyarrow)])
+@pytest.mark.parametrize("kind", ["jsonl", "mtx", "parquet"])
 def test_files_that_cannot_be_opened(kind, tmp_path):
     with pytest.raises(FileError, match=f"g.{kind}: .*(No such file|does not exist)"):
         read_graph(tmp_path / f"g.{kind}")
@@ -424,7 +418,7 @@ def write_table(path, table):
     return path
 
 
-TYPED = ["t.jsonl", pytest.param("t.parquet", marks=needs_pyarrow)]
+TYPED = ["t.jsonl", "t.parquet"]
 
 
 @pytest.mark.parametrize("name", TYPED)

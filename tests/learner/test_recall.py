@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.errors import SettingError
+from askgraph.errors import LabelError, SettingError
 from askgraph.learner.recall import left_to_find
 from askgraph.workbench.exchange import asreview_rows, ris_lines
 from askgraph.workbench.project import Project
@@ -73,7 +73,15 @@ def test_a_project_seeks_a_class(tmp_path):
     graph, group = ag.communities((30, 30), rng=0)
     path = make(tmp_path / "p.ask", 60, ["relevant", "irrelevant"], graph, spot_checks=8)
     with Project.open(path, write=True) as project:
-        project.change("ann", "find", "relevant")
+        for name in ("relevnt", "", "RELEVANT"):
+            with pytest.raises(LabelError):
+                project.change("ann", "find", name)
+        with pytest.raises(
+            LabelError, match="no class 'relevnt'; there are 'relevant', 'irrelevant'; take one of these"
+        ):
+            project.change("ann", "find", "relevnt")
+        assert project.sought is None
+        project.change("ann", "find", "relevant")  # declared, without a label
         assert project.ask()  # of any class, while none of it is known
         project.say("ann", "i0", "label", "relevant")
         project.say("ann", "i59", "label", "irrelevant")

@@ -55,7 +55,23 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
         assert project.title(project.item(0)) == "wide 1.5, long 2"
     with Project.open(make_demo(tmp_path / "demo")) as project:
         line = report.item_line(project, project.item(7))
-    assert line == {"item": "7", "title": "7", "image": "/images/7"}
+    assert line == {"item": "7", "title": "7", "image": "/images/7?of=634348f2"}
+
+
+@pytest.mark.slow
+def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
+    with Project.open(make_demo(tmp_path / "demo"), write=True) as project:
+        project.say("bob", "9", "label", "9")
+        desk = Desk(project, Quiet(Suggestion(1, [5, 7, 9, 2, 4], {"0": 8, "1": 8, "2": None, "3": 6}, {})))
+        assert desk.looks_ahead() == (1, 4)  # of ten classes, the likeliest
+        assert desk.ask("ann")["question"]["item"]["id"] == "5"
+        places = [int(address.split("/")[2].split("?")[0]) for address in desk.ahead()["pictures"]]
+        assert places == [8, 6, 7, 2]  # 5 is on the screen, 9 is labeled
+        project.change("ann", "find", "3")
+        assert desk.looks_ahead() == (1, 0)  # nothing is computed for each answer then
+        assert Desk(project, Quiet(None)).ahead() == {"pictures": []}
+    with Project.open(make_project(tmp_path), write=True) as project:
+        assert Desk(project, Quiet(Suggestion(0, [0, 1], {}, {}))).ahead() == {"pictures": []}
 
 
 def test_who_comes_when_all_suggested_items_are_taken_gets_any_open_one(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.helpers.needs import chromium
 from tests.helpers.serving import HANGS, answer, ask, make_project, serving
 
 pytestmark = [pytest.mark.server, pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")]
@@ -71,13 +71,12 @@ def test_the_browser_is_let_in_without_the_token_in_its_arguments(opened):
 
 @pytest.mark.browser
 def test_the_token_is_not_in_the_history_of_a_browser(opened):
-    if shutil.which("chromium") is None:
-        pytest.skip("no chromium here")
+    found = chromium()
     from playwright.sync_api import sync_playwright
 
     folder, token, _ = opened
     with sync_playwright() as tool:
-        options = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox", "--disable-gpu"]}
+        options = {"executable_path": found, "args": ["--no-sandbox", "--disable-gpu"]}
         browser = tool.chromium.launch_persistent_context(folder / "profile", **options)
         page = browser.new_page()
         (folder / "page.html").write_text((folder / "page").read_text())

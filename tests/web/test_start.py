@@ -108,6 +108,33 @@ def test_what_fails_says_why_and_can_be_tried_again(tmp_path):
     assert not list(tmp_path.glob(".askgraph-*"))
 
 
+LONG = "a survey of everything that was ever said about the price of fish at the harbor " * 3
+
+
+def test_a_long_name_keeps_its_suffix(tmp_path):
+    """Names that a file on this machine can have stay whole, so that a table finds its pictures; others lose their middle."""
+    name = LONG[:240]
+    here, upload = dropped(tmp_path, **{f"{name}.csv": TABLE})
+    seen = here.look(upload)
+    assert (seen["kind"], seen["name"], seen["count"]) == ("table", name, 12)
+    here.make(Making(upload=upload, project=seen["name"], kind="table", id="id", text=["title"]))
+    assert here.made.suffix == ".ask"
+    assert name.startswith(here.made.stem)
+    files = {f"album/{name}{k}.png": picture((40 * k, 0, 0)) for k in range(4)}
+    rows = "".join(f"{k},album/{name}{k}.png\n" for k in range(4))
+    here, upload = dropped(tmp_path, **files, **{"album.csv": b"id,file\n" + rows.encode()})
+    here.make(Making(upload=upload, project="album", kind="table", id="id"))
+    with Project.open(here.made) as project:
+        assert project.item(3).image == f"album/{name}3.png"
+    here, upload = dropped(tmp_path, **{"魚" * 84 + ".csv": TABLE, LONG * 3 + ".jsonl": b"{}"})
+    assert [len(one.encode()) for one in here.upload.sizes] == [
+        253,
+        254,
+    ]  # whole characters, and no space before the dot
+    assert [one.rpartition(".")[2] for one in here.upload.sizes] == ["csv", "jsonl"]
+    here.close()
+
+
 def test_no_name_leads_out_of_the_folder(tmp_path, monkeypatch):
     here, _ = dropped(tmp_path)
     for name in (

@@ -26,7 +26,8 @@ WORDS = ["cat", "dog", "fur", "paw", "ship", "sea", "boat", "wave"]
 def needs_models(test):
     """Mark a test that loads real models; where they are required it fails without them."""
     skipped = not HERE and os.environ.get("ASKGRAPH_EMBED") != "required"
-    return pytest.mark.embed(pytest.mark.skipif(skipped, reason="no torch here: make test-embed")(test))
+    quiet = pytest.mark.filterwarnings("ignore")  # torch and transformers warn of themselves
+    return pytest.mark.embed(pytest.mark.skipif(skipped, reason="no torch here: make test-embed")(quiet(test)))
 
 
 def lengths(texts):
@@ -213,7 +214,6 @@ def offline(monkeypatch):
 
 
 @needs_models
-@pytest.mark.filterwarnings("ignore")
 def test_texts_by_a_model_of_sentence_transformers(text_model, offline, tmp_path):
     from sentence_transformers import SentenceTransformer
 
@@ -224,7 +224,6 @@ def test_texts_by_a_model_of_sentence_transformers(text_model, offline, tmp_path
 
 
 @needs_models
-@pytest.mark.filterwarnings("ignore")
 def test_texts_of_a_project_by_the_command(text_model, offline, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -238,7 +237,6 @@ def test_texts_of_a_project_by_the_command(text_model, offline, tmp_path, monkey
 
 
 @needs_models
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "width"), [("clip", 12), ("dino", 16)])
 def test_pictures_by_a_model_of_transformers(picture_models, offline, tmp_path, name, width):
     rng, paths = np.random.default_rng(0), [tmp_path / f"{k}.png" for k in range(5)]
@@ -251,7 +249,6 @@ def test_pictures_by_a_model_of_transformers(picture_models, offline, tmp_path, 
 
 
 @needs_models
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("rows", "owner"),
     [(["a text"], "sentence-transformers"), ([Image.new("RGB", (9, 9))], "openai")],

@@ -127,7 +127,8 @@ def test_other_json_is_refused_by_name(tmp_path, content):
 
 
 def test_hugging_face_loads_it(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     with Project.open(news(tmp_path)) as project:
         table = pq.read_table(io.BytesIO(hugging_face_parquet(project)))
         rows = list(labeled_items(project))
@@ -178,6 +179,23 @@ def test_the_paragraph_says_what_was_done(tmp_path):
         assert part in words
     assert "The other 4 labels are predicted" in words
     assert "askgraph 0." in words
+    assert "ids are" not in words  # how the table was read is for who makes the project
+
+
+def test_the_paragraph_tells_of_guidelines_groups_copies_and_a_search(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,x\n" + "".join(f"n{k},{k // 2}\n" for k in range(12)))
+    Project.create(tmp_path / "p.ask", Source(table, features=["x"]), ["low", "high"])
+    with Project.open(tmp_path / "p.ask", write=True) as project:
+        assert "Of these answers" not in how_labeled(project)
+        project.write_guidelines("ann", "Low is below 3.")
+        project.say("ann", "n0", "label", "low")  # n1 is its copy
+        project.say_all("ann", [("n8", "label", "high"), ("n10", "label", "high")], how="group")
+        project.change("ann", "find", "high")
+        words = how_labeled(project)
+    assert "Of these answers, 2 were given to groups of items that look alike and 3 were taken over by exact" in words
+    assert "People had guidelines, in 1 version." in words
+    assert "All items of 'high' were sought, the likeliest first: 4 found, about" in words
 
 
 def test_every_format_can_be_written_of_an_empty_project(tmp_path):

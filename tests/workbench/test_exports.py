@@ -125,7 +125,8 @@ COLUMN = st.sampled_from(sorted(VALUES)).flatmap(
 @example({"a": ODD[:3], "b": ODD[-3:]})
 def test_jsonl_and_parquet_are_lossless(columns):
     # Promise 25
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     rows = [{name: cells[k] for name, cells in columns.items()} for k in range(3)]
     assert [json.loads(line) for line in "".join(to_jsonl(rows)).removesuffix("\n").split("\n")] == rows
     assert json.loads("".join(to_json(rows))) == rows
@@ -146,7 +147,8 @@ def test_jsonl_and_parquet_are_lossless(columns):
     ],
 )
 def test_columns_of_parquet_have_one_type(cells, expected):
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     table = pq.read_table(io.BytesIO(to_parquet({"x": cell} for cell in cells)))
     assert table.column("x").to_pylist() == expected
 
@@ -159,7 +161,8 @@ def strictly(text):
 @pytest.mark.parametrize("answers", [0, 1, 6])
 def test_every_export_of_a_project_reads_back(tmp_path, answers):
     # Promise 25
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     path = project_of(tmp_path / "p.ask", [*ODD, *PAYLOADS])
     with Project.open(path, write=True) as project:
         for k in range(answers):

@@ -15,7 +15,7 @@ from askgraph.priors.summed import Summed
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 
-WORDS = {"animal": "cat dog mouse fur tail paw".split(), "sea": "ship wave sail harbor salt storm".split()}  # noqa: SIM905
+WORDS = {"animal": "cat dog mouse fur tail paw".split(), "sea": "ship wave sail harbor salt storm".split()}  # noqa: SIM905 -- two lists of words
 TRUTH = ["animal" if k % 2 else "sea" for k in range(30)]
 
 

@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -23,9 +25,6 @@ from askgraph.workbench import items as module
 from askgraph.workbench.items import Items, Source, read_items
 from askgraph.workbench.project import Project
 from tests.helpers.complaints import complaint
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 NUMBERS = "id,a,b,kind\n" + "".join(f"r{k},{k % 5},{10 * (k % 2)},{'xy'[k % 2]}\n" for k in range(20))
 PROSE = "id,about\n" + "".join(
@@ -49,10 +48,8 @@ def test_numbers_are_compared_scaled(tmp_path):
     assert items.kinds == {"a": "number", "b": "number"}
     assert items.labels[:2] == ["x", "y"]
     assert items.row(3) == {"a": "3", "b": "10"}
-    assert notes == [
-        "3 nearest neighbors of each item by 'a', 'b', scaled (--scale none leaves them)",
-        "ids are those of 'id'",
-    ]
+    assert notes == ["3 nearest neighbors of each item by 'a', 'b', scaled (--scale none leaves them)"]
+    assert items.notes == ("ids are those of 'id'",)
     X = np.array([[k % 5, 10 * (k % 2)] for k in range(20)], dtype=float)
     expected = ag.nearest_neighbors((X - X.mean(axis=0)) / X.std(axis=0), 3)
     np.testing.assert_allclose(graph.weights.toarray(), expected.weights.toarray(), atol=1e-9)
@@ -212,7 +209,7 @@ def test_vectors_that_do_not_fit_are_said(tmp_path, monkeypatch, vectors, said):
 def test_a_given_graph_alone_and_together_with_text(tmp_path):
     edges = write(tmp_path, "e.csv", "source,target\np0,p1\np1,p2\n")
     _, graph, notes = read(tmp_path, "t.csv", PROSE, graph=edges)
-    assert (graph.n_edges, graph.n_nodes, notes) == (2, 10, ["edges of e.csv", "ids are those of 'id'"])
+    assert (graph.n_edges, graph.n_nodes, notes) == (2, 10, ["edges of e.csv"])
     assert graph.weights[0, 1] == 1
     both, notes = read(tmp_path, "t.csv", PROSE, graph=edges, text="about")[1:]
     assert both.n_edges > 2

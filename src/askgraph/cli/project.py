@@ -117,7 +117,7 @@ def init(
             project.change(user_name(), "find", find)
     with Project.open(path) as project:
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
-        for note in project.about["graph"]:
+        for note in (*project.about["read"], *project.about["graph"]):
             say(f"  {note}")
         for suggested in project.learner.sources if suggestions else ():
             say(f"  {suggested}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import MissingExtraError
-from askgraph.estimator import UNLABELED, GraphClassifier
+from askgraph.estimator import UNLABELED, GraphClassifier, within_floats
 from askgraph.learner.labels import plain_label
 from askgraph.learner.questions import scores as scores_of
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
@@ -118,7 +118,8 @@ def _strategy() -> type:
                 With ``return_utilities``, one row per sample chosen and one score per sample, NaN for those that could not be
                 chosen.
             """
-            checked = self._validate_data(X, y, candidates, batch_size, return_utilities, reset=True)
+            with within_floats("X, y or candidates"):
+                checked = self._validate_data(X, y, candidates, batch_size, return_utilities, reset=True)
             X, y, candidates, batch_size, return_utilities = checked
             rows, at = self._transform_candidates(candidates, X, y)
             codes = _codes(y, is_labeled(y, self.missing_label_))

@@ -74,7 +74,10 @@ def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
     blocks += [(block, variance_of(block)) for block in (unit_rows(other)[:, :-1] for other in others)]
     kept = [block / np.sqrt(variance) for block, variance in blocks if variance > FLAT]
     if not kept:
-        raise GraphError("all rows of features have the same direction: they tell no node from another")
+        raise GraphError(
+            f"all rows of features have the same direction (n_features={rows.shape[1]}), so they tell no node from another; "
+            "leave features out, or add a column of ones to a single column of numbers"
+        )
     if sum(block.shape[1] for block in kept) > rank:
         columns = _largest(kept, rank)
     else:

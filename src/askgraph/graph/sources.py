@@ -215,8 +215,8 @@ def _from_networkx(source: Any) -> Raw:
     place = {name: i for i, name in enumerate(names)}
     i, j = (np.array([place[edge[k]] for edge in triples], dtype=np.int64) for k in (0, 1))
     ends = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
-    weights, kind = _weights([edge[2] for edge in triples]), "directed" if directed else "edges"
-    return Raw(_edge_matrix(weights, ends[0], ends[1], len(names)), names, kind, _other_weights_note(source))  # type: ignore[arg-type]
+    matrix = _edge_matrix(_weights([edge[2] for edge in triples]), ends[0], ends[1], len(names))
+    return Raw(matrix, names, "directed" if directed else "edges", _other_weights_note(source))
 
 
 def _other_weights_note(source: Any) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def _read_networkx(path: FilePath, kind: str) -> Any:
     if kind == ".graphml" and ("<!DOCTYPE" in text or "<!ENTITY" in text):
         raise FileError(f"{path}: declares a DOCTYPE or entities, which can unpack without end; remove them")
     with reading(path, kind[1:], "export it again"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of ports and of keys without a type; a weight that is read as text is refused
         return networkx.parse_graphml(text) if kind == ".graphml" else _parse_gml(networkx, text)
 
 

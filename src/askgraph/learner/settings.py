@@ -164,7 +164,9 @@ class Settings:
             scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect, shares)
         if getattr(scores, "shape", None) != (rows.size,):
             came = getattr(scores, "shape", None) or repr(scores)
-            raise SettingError(f"{self._name}: gave {came} for {rows.size} rows; return one number for every row")
+            raise SettingError(
+                f"{self._name}: gave {came} for {rows.size} rows; return an array, one number for every row"
+            )
         self._check_finite(field, rows, scores)
         return scores
 

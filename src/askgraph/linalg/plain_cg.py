@@ -18,6 +18,9 @@ SAFE_EXCESS = (
 )
 
 
+Times = Callable[[Array], Array]  # x to Qx
+
+
 class PlainSystem:
     """The `System` of a small Q. The preconditioner is a dense inverse, which leaves little but refinement, or the diagonal of Q.
 
@@ -28,7 +31,7 @@ class PlainSystem:
 
     def __init__(self, fine: Level, dense: bool) -> None:
         nodes = np.arange(fine.excess.size)
-        self._fine, self._excess, self.nested = fine, fine.excess[:, None], []
+        self._fine, self._excess, self._dense, self.nested = fine, fine.excess[:, None], dense, []
         self._precondition = fine.inverse().__matmul__ if dense else (1 / fine.diagonal)[:, None].__mul__
         self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
         self._spread, self._total = csr_array(self._part.T), self._part @ self._excess
@@ -42,29 +45,39 @@ class PlainSystem:
         return taken if (left <= rtol).all() else limit + 1
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
-        """Improve X in place, like `System.run`."""
+        """Improve X in place, like `System.run`; ``alone`` computes products by differences, which round least."""
+        times = self._by_differences if alone or self._matrix is None else self._matrix.__matmul__
         blocks = [slice(at, at + COLUMNS) for at in range(0, B.shape[1], COLUMNS)]
-        done = in_threads(lambda cols: self._solve(B, X, cols, rtol, limit), blocks)
+        done = in_threads(lambda cols: self._solve(times, B, X, cols, rtol, limit), blocks)
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
-    def _solve(self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
-        """Improve some columns of X; a residual that is carried along says when to compute it anew, which decides."""
+    def _solve(self, times: Times, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
+        """Improve some columns of X.
+
+        With Jacobi a residual that is carried along says when to compute it anew, which decides and begins anew from there;
+        with a dense inverse few steps are needed, and each computes it.
+        """
         b, x = B[:, cols].astype(np.float64), X[:, cols].astype(np.float64)
-        norm, p, before, steps = column_norms(b), np.zeros_like(b), np.ones(b.shape[1]), 0
+        norm, p, before = column_norms(b), np.zeros_like(b), np.ones(b.shape[1])
+        steps, kept = 0, 0.0  # kept: whether a direction goes on from the last one
         with np.errstate(over="ignore", invalid="ignore"):  # a column that overflows is reported as not solved
-            r, left = self._residual(b, x, rtol, norm)
+            r, left = self._residual(b, x, times(x), rtol * norm, norm)
             while steps < limit and (left > rtol).any():
                 z = self._precondition(r) + self._constants(r)
                 now = np.where(left > rtol, np.einsum("ij,ij->j", r, z), 0.0)
-                p = z + (steps > 0) * now / before * p
-                q = self._times(p)
+                p = z + kept * now / before * p
+                q = times(p)
                 step = divide_or_keep(now, np.einsum("ij,ij->j", p, q))
                 x += step * p
+                before, steps, kept = np.where(now > 0, now, 1.0), steps + 1, 1.0
+                if self._dense:
+                    r, left = self._residual(b, x, times(x), rtol * norm, norm)
+                    continue
                 r -= step * q
-                before, steps = np.where(now > 0, now, 1.0), steps + 1
                 left = divide_or_keep(column_norms(r), norm)
                 if steps == limit or not (left > rtol).any():
-                    r, left = self._residual(b, x, rtol, norm)
+                    r, left = self._residual(b, x, times(x), rtol * norm, norm)
+                    kept = 0.0
         X[:, cols] = x
         return steps, left
 
@@ -74,13 +87,17 @@ class PlainSystem:
             return np.asarray(r.sum(axis=0) / self._total)
         return np.asarray(self._spread @ ((self._part @ r) / self._total))
 
-    def _residual(self, b: Array, x: Array, rtol: float, norm: Array) -> tuple[Array, Array]:
-        """Move x along the constants so that they vanish from the residual; return the residual and its relative norms."""
-        r = b - self._times(x)
-        shift = self._constants(r)
-        x += shift
-        r -= self._excess * shift
-        return r, divide_or_keep(self._fine.unexplained(r, x, rtol * norm), norm)
+    def _residual(self, b: Array, x: Array, product: Array, aim: Array, norm: Array) -> tuple[Array, Array]:
+        """Return the residual and its relative norms; with Jacobi, move x along the constants first, so that they vanish from it.
+
+        Not with a dense inverse: each of its directions goes on from the last, which holds only while nothing else moves x.
+        """
+        r = b - product
+        if not self._dense:
+            shift = self._constants(r)
+            x += shift
+            r -= self._excess * shift
+        return r, divide_or_keep(self._fine.unexplained(r, x, aim), norm)
 
     def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
         """Write X or D⁻¹W X, like `System.rough`."""
@@ -101,10 +118,8 @@ class PlainSystem:
         """Return D⁻¹W X."""
         return self._fine.smoothed(X)
 
-    def _times(self, x: Array) -> Array:
-        """Return Qx; where the excess is small, by differences, like `cg_kernels.multiply`."""
-        if self._matrix is not None:
-            return np.asarray(self._matrix @ x)
+    def _by_differences(self, x: Array) -> Array:
+        """Return Qx, like `cg_kernels.multiply`: right where the excess is small beside the diagonal, too."""
         return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
 
 

@@ -274,7 +274,8 @@ class Evidence:
         """Return the mean votes and the prior of each class seen without each of the labels, one row per label."""
         if plain:
             reading = self.plainly(1.0)
-            return tuple(np.tile(x, (self.place.size, 1)) for x in (reading.mean, reading.prior))  # type: ignore[return-value]
+            rows = self.place.size, 1
+            return np.tile(reading.mean, rows), np.tile(reading.prior, rows)
         mean = np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING)
         own = np.eye(self.seen.size)[self.place]
         others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)

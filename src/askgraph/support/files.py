@@ -18,7 +18,8 @@ UNSAFE = re.compile(
     r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-\udfff]'
 )  # in no name of a file, on any system
 RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # names that Windows keeps for devices
-LONGEST_NAME = 100  # characters of the name of a file
+LONGEST_NAME = 150  # bytes of the name of a file that is made up here: with what is added to it, every system takes it
+LONGEST_SUFFIX = 10  # characters after the last dot of a name, else they are not its suffix
 LINK, MANY_NAMES = "a link", "a file of several names (a hard link)"
 MAX_UNPACKED_BYTES, MAX_RATIO = 2**26, 200  # a file that unpacks to more bytes and to more times its size is refused
 
@@ -75,14 +76,21 @@ def name_odd_file(path: Path) -> str | None:
     return {stat.S_IFLNK: LINK, stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(found.st_mode), "a pipe or a device")
 
 
-def safe_name(name: str) -> str:
+def safe_name(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name for a file or a folder that every system takes, and that leads to no other folder.
 
-    >>> safe_name("a/b: c?"), safe_name(".."), safe_name("nul.txt")
-    ('a_b_ c_', '_', 'nul.txt_')
+    Of one with more than ``longest`` bytes, the end before the suffix is left out.
+
+    >>> safe_name("a/b: c?"), safe_name(".."), safe_name("nul.txt"), safe_name("a long name.csv", 10)
+    ('a_b_ c_', '_', 'nul.txt_', 'a long.csv')
     """
-    plain = UNSAFE.sub("_", name)[:LONGEST_NAME].strip(". ") or "_"
-    return f"{plain}_" if RESERVED.fullmatch(plain) else plain
+    plain = UNSAFE.sub("_", name).strip(". ") or "_"
+    plain = f"{plain}_" if RESERVED.fullmatch(plain) else plain
+    stem, suffix = os.path.splitext(plain)
+    if len(suffix) > LONGEST_SUFFIX:
+        stem, suffix = plain, ""
+    kept = stem.encode()[: longest - len(suffix.encode())].decode(errors="ignore")
+    return plain if kept == stem else kept.rstrip(". ") + suffix
 
 
 def open_no_follow(path: str, flags: int) -> int:

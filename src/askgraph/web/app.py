@@ -277,6 +277,12 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
             await app.state.news.until(lambda: _is_current(desk, saved), ANSWER_WAIT_SECONDS)
         return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
 
+    @app.get("/api/ahead")
+    async def ahead() -> dict[str, Any]:
+        seq, wanted = await run(desk.looks_ahead)
+        await app.state.news.until(lambda: _sees_ahead(desk, seq, wanted), FIRST_WAIT_SECONDS)
+        return await run(desk.ahead)
+
     @app.post("/api/answers")
     async def answers(said: Many) -> dict[str, Any]:
         return await run(desk.answer_all, said.who, [(one.item, one.kind, one.label) for one in said.answers], said.key)
@@ -522,6 +528,11 @@ def _find_image(desk: Desk, place: int) -> Path | None:
         return None
     found = picture_file(desk.project, desk.project.item(place))
     return found if found is not None and found.suffix.casefold() in IMAGES else None
+
+
+def _sees_ahead(desk: Desk, seq: int, wanted: int) -> bool:
+    found = desk.worker.suggestion
+    return found is not None and (found.seq > seq or (found.seq == seq and len(found.follows) >= wanted))
 
 
 def _is_current(desk: Desk, saved: Answer) -> bool:

@@ -91,7 +91,7 @@ class Connection(H11Protocol):
         self._others = others
         self._clock: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of uvicorn, which narrows it too
         """Start the clock."""
         super().connection_made(transport)
         self._watch()

@@ -21,7 +21,7 @@ from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import KEYS, ChangeKind, in_words
-from askgraph.workbench.growing import remove_items, take_in
+from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
 from askgraph.workbench.project import Project, check_name
 from askgraph.workbench.store import Item
 
@@ -30,6 +30,7 @@ MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in M
 MAX_NEWCOMERS = (
     50  # people without an answer who are named in the state: names cost nothing, so there may be any number
 )
+AHEAD = 4  # pictures that are fetched before their items are asked for
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
@@ -61,14 +62,14 @@ class Desk:
 
     def add(self, addition: str) -> Plain:
         """Take in new items from a file beside the project; questions go on with those known before until then."""
-        with self.worker.away(forget=False):
-            added = take_in(self.project.store, addition)
+        with open_addition(self.project.store, addition) as found, self.worker.away(forget=False):
+            added = self.project.store.take_in(found)
             self._change_items()
         return {"added": added}
 
     def remove(self, ids: list[str]) -> Plain:
         """Delete items for good, with all answers to them."""
-        self.project.check([(id, "invalid", None) for id in ids])  # before anything stops
+        places_to_remove(self.project, ids)  # raises an error before anything stops
         with self.worker.away(forget=True):
             removed = remove_items(self.project, ids)
             self._leases.release_all()
@@ -149,6 +150,19 @@ class Desk:
         if any(code >= len(known.classes) for code in codes):
             raise BusyError("there are no predictions yet; label some items first")
         return self.answer_all(who, [(id, "label", known.classes[c]) for id, c in zip(ids, codes, strict=True)], key)
+
+    def looks_ahead(self) -> tuple[int, int]:
+        """Return the last line of the log, and to how many answers it should be known what follows before pictures are fetched."""
+        answers = self.project.answers
+        return answers.seq, min(AHEAD, len(answers.classes)) if self.project.sought is None else 0
+
+    def ahead(self) -> Plain:
+        """Return the addresses of pictures that are likely to be shown next, so that a page can fetch them now."""
+        found, held = self.worker.suggestion, self._leases.held()
+        places = dict.fromkeys((*found.follows.values(), *found.items) if found else ())
+        free = [place for place in places if place is not None and self.project.open_at(place) and place not in held]
+        pictures = [report.image_address(self.project, item) for item in self.project.store.items(free[:AHEAD])]
+        return {"pictures": [address for address in pictures if address is not None]}
 
     def out_of_groups(self) -> list[int]:
         """Return the items that are in no group: those that people took out of one and that are still open."""

@@ -33,6 +33,7 @@ from askgraph.workbench.cells import is_numeric
 from askgraph.workbench.items import MIN_TEXT_CHARACTERS, Source, choose_columns, read_columns
 from askgraph.workbench.project import Project
 
+LONGEST = 255  # bytes of the name of a file: what lies on this machine already keeps its name
 MAX_BYTES, MAX_FILES = 2 * 2**30, 50_000  # of all that is dropped at once
 ROWS, CELL = 10, 200  # rows that are shown, and characters of a cell
 READ = {*TABLES, *EDGES, *TEXT, ".npz", ".mtx", ".graphml", ".gml"}  # files that are not pictures
@@ -80,7 +81,7 @@ class Upload:
 
     def write(self, name: str, offset: int, data: bytes) -> None:
         """Add a part to a file; parts come in order."""
-        parts = [safe_name(part) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+        parts = [safe_name(part, LONGEST) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         inside = "/".join(parts[-4:])
         if not parts or not (is_picture(inside) or Path(inside).suffix.casefold() in READ or "." not in parts[-1]):
             raise FileError(f"{name[:100]}: a file of this type is not read; drop a table, pictures or an edge list")

@@ -91,8 +91,8 @@ class Answers:
         before = self.decision(answer.item)
         self.seq = answer.seq
         if answer.label is not None:
-            names = (answer.label, answer.predicted)
-            self._meant[answer.seq] = tuple(None if name is None else self.naming.number(name) for name in names)  # type: ignore[assignment]  # two of them
+            predicted = None if answer.predicted is None else self.naming.number(answer.predicted)
+            self._meant[answer.seq] = (self.naming.number(answer.label), predicted)
         self.log[answer.seq] = self._renamed(answer)
         if answer.kind == "undo":
             self._take_back(answer)

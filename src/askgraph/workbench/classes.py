@@ -139,10 +139,12 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "find":  # also a class that nobody has named yet
+        if kind == "find" and name is None:  # ends the search
             return None
         if name not in names:
-            raise LabelError(f"no class {name!r}; there are {few(list(names)) or 'none'}")
+            raise LabelError(
+                f"no class {name!r}; there are {few(list(names)) or 'none'}; take one of these, or add it first"
+            )
         if kind == "rename":
             _check_free(value or "", names)
         elif kind == "merge" and (value not in names or value == name):

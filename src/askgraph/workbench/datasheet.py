@@ -10,9 +10,11 @@ from pathlib import Path
 from askgraph import __version__
 from askgraph.errors import FileError
 from askgraph.support.files import replacing
+from askgraph.support.wording import counted
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT
 
+TOGETHER = {"group": "given to groups of items that look alike", "copy": "taken over by exact copies of an item"}
 FEW_CLASSES = 12  # classes that are named with their counts; of more, the number is given
 
 
@@ -32,6 +34,10 @@ def how_labeled(project: Project) -> str:
             else "."
         )
     ]
+    if ways := [f"{n:,} were {TOGETHER[how]}" for how in TOGETHER if (n := sum(a.how == how for a in said))]:
+        sentences.append(f"Of these answers, {' and '.join(ways)}.")
+    if answers.guidelines:
+        sentences.append(f"People had guidelines, in {counted(len(answers.guidelines), 'version')}.")
     if answers.aside:
         reasons = Counter(answers.aside.values())
         names = {"later": "put off", "cannot": "that people could not tell", "invalid": "that are not valid items"}
@@ -45,6 +51,9 @@ def how_labeled(project: Project) -> str:
         f"Items to label were chosen by active learning (sampler {settings['utility']!r}, seed {about['seed']}) with a "
         f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
     )
+    if project.sought is not None:
+        left = project.learner.left_to_find(project.sought)
+        sentences.append(f"All items of {project.sought!r} were sought, the likeliest first: {left}.")
     if agreed := answers.agreement():
         sentences.append(
             f"Of {agreed[0]:,} items that several people labeled, {agreed[1]:.1%} of pairs of labels agree."

@@ -6,7 +6,8 @@ long as comparing items takes, and needs no lock; the writer of the project, a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.errors import BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
@@ -258,6 +259,13 @@ def _kept_rows(project: Project, columns: dict[str, Any], table: Table, items: I
 
 def take_in(store: Store, name: str) -> int:
     """Take in an addition that lies beside the project, and delete its file; return the number of new items."""
+    with open_addition(store, name) as addition:
+        return store.take_in(addition)
+
+
+@contextmanager
+def open_addition(store: Store, name: str) -> Iterator[Store]:
+    """Open an addition that lies beside the project, and delete its file in the end; raise an error if it cannot be taken in."""
     path = store.path.resolve()
     start, _, rest = name.rpartition(f"{path.name}.")
     if start or not rest.removesuffix(ADDITION).isalnum() or not rest.endswith(ADDITION):
@@ -265,7 +273,11 @@ def take_in(store: Store, name: str) -> int:
     file = path.with_name(name)
     try:
         with Store.open(file) as addition:
-            return store.take_in(addition)
+            if addition.about.get("goes with") != store.fingerprint:
+                raise BusyError(
+                    f"{store.path}: items came or went meanwhile, so nothing was added; give the command again"
+                )
+            yield addition
     finally:
         discard(file)
 
@@ -276,11 +288,17 @@ def discard(addition: Path) -> None:
         Path(f"{addition}{end}").unlink(missing_ok=True)
 
 
-def remove_items(project: Project, ids: Sequence[str]) -> Removed:
-    """Delete items for good, with every answer to them; their neighbors lose the edges to them."""
+def places_to_remove(project: Project, ids: Sequence[str]) -> list[int]:
+    """Return the places of items that are to be removed; raise an error if one is not there, or if they are all items."""
     gone = sorted({project.place(id) for id in listed(ids, "ids")})
     if len(gone) == project.n_items:
         raise SettingError("these are all items: a project needs one; delete the file instead")
+    return gone
+
+
+def remove_items(project: Project, ids: Sequence[str]) -> Removed:
+    """Delete items for good, with every answer to them; their neighbors lose the edges to them."""
+    gone = places_to_remove(project, ids)
     store, keep = project.store, np.delete(np.arange(project.n_items), gone)
     weights = csr_array(project.graph.weights[keep][:, keep])
     arrays: dict[str, AnyArray] = {name: getattr(Graph(weights).weights, name) for name in GRAPH_ARRAYS}

@@ -109,8 +109,7 @@ class Source:
     @property
     def graphs(self) -> list[FilePath]:
         """The files with graphs."""
-        one = isinstance(self.graph, str | PathLike)
-        return [self.graph] if one else list(self.graph or ())  # type: ignore[arg-type, list-item]  # one path, or several
+        return [self.graph] if isinstance(self.graph, str | PathLike) else list(self.graph or ())
 
     @property
     def texts(self) -> list[str] | None:
@@ -132,6 +131,7 @@ class Items:
     hidden: tuple[str, ...] = ()  # fields that are kept and not shown
     compared: tuple[str, ...] = ()  # columns that items are compared by
     arrays: dict[str, AnyArray] = field(default_factory=dict)  # what a project keeps beside the graph, by name
+    notes: tuple[str, ...] = ()  # sentences that say how the table was read
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -197,9 +197,10 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     compared = (source.graphs, source.features, source.texts, source.vectors, source.scale)
     joined = join_items(source.table, table, items.ids, *compared, source.neighbors, source.image_folder)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
-    items = replace(items, features=joined.features, columns=_columns_of(source), arrays=kept)
     ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
-    return items, joined.graph, [*table.notes, *joined.notes, ids]
+    notes = (*table.notes, ids)
+    items = replace(items, features=joined.features, columns=_columns_of(source), arrays=kept, notes=notes)
+    return items, joined.graph, joined.notes
 
 
 def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:

@@ -190,6 +190,7 @@ class Project:
             "compared": list(items.compared),
             "images": items.folder,
             "source": items.columns,
+            "read": list(items.notes),
             "graph": [*notes, *graph.notes],
             "settings": chosen.to_json(),
             "seed": seed,

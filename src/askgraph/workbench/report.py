@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, islice
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -109,8 +110,13 @@ def item_line(project: Project, item: Item) -> dict[str, Any]:
 
 
 def image_address(project: Project, item: Item) -> str | None:
-    """Return the address of an item's image on the server, or None."""
-    return f"/images/{item.place}" if item.image and project.about["images"] else None
+    """Return the address of an item's image on the server, or None.
+
+    It also depends on the name of the image: when items go, others come to their places, and a page may have fetched images.
+    """
+    if not item.image or not project.about["images"]:
+        return None
+    return f"/images/{item.place}?of={crc32(item.image.encode()):08x}"
 
 
 def suspects(project: Project) -> list[dict[str, Any]]:

@@ -7,10 +7,11 @@ import { words } from "../lib/words.js";
 
 const MANY = 12; // classes: with more there is a filter
 const LONGEST = 200; // characters of a class name; the server refuses more
-const SHORT = 5; // characters: if no name is longer, the buttons are narrow
-const MIDDLING = 14; // characters: if no name is longer, four buttons fit beside each other
-const ABREAST = { short: 5, middling: 4, long: 3 }; // most buttons beside each other, by the longest name
-const NARROW = { short: 4, middling: 2, long: 2 }; // the same on a narrow screen
+const LETTERS = { tiny: 2, short: 5, middling: 14 }; // in the longest name of a project's classes; with more it is long
+/** Most buttons beside each other, by the longest name: in a whole window, in half of one or at 200 %, and on a phone. */
+const ABREAST = { tiny: 5, short: 5, middling: 4, long: 3 };
+const MEDIUM = { tiny: 5, short: 4, middling: 3, long: 2 };
+const NARROW = { tiny: 4, short: 3, middling: 2, long: 2 };
 
 /** Makes the buttons; `pick` is called with the chosen class, an old or a new one.
  * @param {{ pick: (name: string) => unknown }} options
@@ -42,7 +43,9 @@ export function answerButtons({ pick }) {
     find.hidden = all.length <= MANY;
     list.classList.toggle("many", all.length > MANY);
     const width = widthOf(Math.max(0, ...all.map((one) => one.name.length)));
+    list.dataset.width = width;
     list.style.setProperty("--columns", String(evenly(all.length, ABREAST[width])));
+    list.style.setProperty("--columns-medium", String(evenly(all.length, MEDIUM[width])));
     const narrowly = evenly(all.length, NARROW[width]);
     list.style.setProperty("--columns-narrow", String(narrowly));
     list.classList.toggle("last-alone", all.length > 1 && all.length % narrowly === 1);
@@ -107,8 +110,8 @@ export function answerButtons({ pick }) {
   return { element, draw, openNew, openFilter: () => !find.hidden && filter.focus(), of: (/** @type {string} */ label) => made.get(label) };
 }
 
-/** @type {(longest: number) => "short" | "middling" | "long"} */
-const widthOf = (longest) => (longest <= SHORT ? "short" : longest <= MIDDLING ? "middling" : "long");
+/** @type {(longest: number) => keyof typeof ABREAST} */
+const widthOf = (longest) => (longest <= LETTERS.tiny ? "tiny" : longest <= LETTERS.short ? "short" : longest <= LETTERS.middling ? "middling" : "long");
 
 /** Returns how many stand beside each other, so that rows are as full as they can be: six are 3 + 3, not 4 + 2.
  * @type {(n: number, most: number) => number}

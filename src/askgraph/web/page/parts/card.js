@@ -1,4 +1,5 @@
 /** The contents of an item: its name, its image, its texts, its numbers. Data is shown as text; nothing in it is followed or run. */
+import { imageOf } from "../lib/ahead.js";
 import { clear, h } from "../lib/dom.js";
 import { openDialog } from "./dialog.js";
 import { words } from "../lib/words.js";
@@ -39,10 +40,13 @@ export function fading(frame, card) {
 /** @param {Item} item */
 function picture(item) {
   if (!item.image?.startsWith("/images/")) return null;
-  /** @type {HTMLImageElement} */
-  const image = h("img", { src: item.image, alt: words.picture.of(item.id), onload: () => image.classList.toggle("tiny", image.naturalWidth <= TINY), onerror: () => clear(frame, words.picture.broken) });
+  const image = imageOf(item.image);
+  image.alt = words.picture.of(item.id);
   /** @type {HTMLButtonElement} */
   const frame = h("button", { class: "picture", onclick: () => enlarge(item) }, image, h("span", { class: "enlarge" }, words.picture.enlarge, h("kbd", { "aria-hidden": "true" }, "+")));
+  const arrived = () => (image.naturalWidth ? image.classList.toggle("tiny", image.naturalWidth <= TINY) : clear(frame, words.picture.broken));
+  if (image.complete) arrived(); // fetched ahead
+  for (const end of ["load", "error"]) image.addEventListener(end, arrived);
   return frame;
 }
 

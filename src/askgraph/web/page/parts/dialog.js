@@ -21,7 +21,7 @@ export function openDialog(title, { wide = false, onclose = () => {}, onkey = ()
   document.body.append(dialog);
   pressed.push(onkey);
   dialog.showModal();
-  body.scrollTop = 0; // a button below a long text may have the focus; the text is read first
+  for (const part of [dialog, body]) part.scrollTop = 0; // a button below a long text may have the focus; the text is read first
   return { dialog, body };
 
   function leave() {

@@ -12,7 +12,7 @@ const ODD = 0xff00ff; // the red and blue bytes of a pixel
 const OPAQUE = 0xff000000;
 const FILLING = 0.92; // share of the shorter side that the whole map takes
 const FAINT = 10; // the weight of a point that is not looked for, of 256
-const NAME = { size: 13, apart: 10, high: 22 }; // pixels of the letters of a name, and how near two names may be
+const NAME = { size: 13, edge: 3, apart: 4, high: 22 }; // pixels of the letters of a name, its halo, and how near two names may be
 const MARGIN = 9; // pixels beyond the edge at which a point is still drawn
 
 const paths = SHAPES.map((outline) => new Path2D(outline));
@@ -177,6 +177,11 @@ export function painter(canvas) {
     context.stroke();
   }
 
+  /** Moves the middle of a name so far that all of it is on the canvas, unless its region is out of sight.
+   * @type {(x: number, half: number) => number}
+   */
+  const within = (x, half) => (x < 0 || x > canvas.width ? x : Math.min(Math.max(x, half), canvas.width - half));
+
   /** Writes the names of regions, the largest first; one that would cover another is left out.
    * @param {Region[]} regions
    * @param {ReturnType<typeof aim>} view
@@ -187,7 +192,8 @@ export function painter(canvas) {
     const written = [];
     Object.assign(context, { font: `600 ${NAME.size * ratio}px system-ui, sans-serif`, textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4 * ratio });
     for (const one of regions) {
-      const at = { x: one.x * unit + left, y: one.y * unit + top, half: context.measureText(one.name).width / 2 };
+      const half = context.measureText(one.name).width / 2 + NAME.edge * ratio;
+      const at = { x: within(one.x * unit + left, half), y: one.y * unit + top, half };
       if (written.some((other) => Math.abs(other.x - at.x) < other.half + at.half + NAME.apart * ratio && Math.abs(other.y - at.y) < NAME.high * ratio)) continue;
       written.push(at);
       context.strokeStyle = theme.ground;

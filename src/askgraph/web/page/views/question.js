@@ -1,4 +1,5 @@
 /** The question: one card in the middle, the answers under it. */
+import { fetchAhead } from "../lib/ahead.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { answerButtons } from "../parts/buttons.js";
 import { contents, enlarge, fading, heading } from "../parts/card.js";
@@ -81,6 +82,7 @@ export function questionView(root) {
     stage.scrollTop = 0;
     more.fade();
     requestAnimationFrame(() => requestAnimationFrame(shown));
+    if (item.image) fetchAhead();
     if (!classes().length) buttons.openNew();
   }
 

@@ -1,0 +1,62 @@
+"""Pictures on the page: they are fetched before their card comes, and one that cannot be read says so."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from askgraph.web.demo import png
+from askgraph.workbench.items import Source
+from askgraph.workbench.project import Project
+from tests.helpers.browsing import Person
+from tests.helpers.serving import serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+BROKEN = (3, 8, 13, 18)
+
+
+def make_pictures(folder, n=24):
+    """Write a project of dark and light pictures, some of which cannot be read."""
+    images = Path(folder, "images")
+    images.mkdir()
+    table, path = Path(folder, "pictures.csv"), Path(folder, "pictures.ask")
+    with table.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "image", "light"])
+        for k in range(n):
+            gray = png(np.full((9, 9), 10 * k))
+            (images / f"{k}.png").write_bytes(gray[:40] if k in BROKEN else gray)
+            rows.writerow([f"p{k}", f"{k}.png", 10 * k])
+    Project.create(path, Source(table, features=["light"], image="image"), ["dark", "light"], images)
+    return path
+
+
+ASKED = "n => performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/api/ahead')).length > n"
+SEEN = "() => { const image = document.querySelector('.card img'); return !image || image.complete && image.naturalWidth > 0; }"
+
+
+def test_pictures_are_there_before_the_key_and_broken_ones_say_so(browser, tmp_path):
+    early = []
+    with serving(make_pictures(tmp_path)) as server:
+        ann = Person(browser, server)
+        for k in range(24):
+            card = ann.ready()
+            id = int(ann.see(".card h2").inner_text().removeprefix("p"))
+            ann.page.wait_for_function(SEEN)
+            expect(ann.see(".card .picture")).to_have_text("The image cannot be shown." if id in BROKEN else "Enlarge+")
+            ann.page.wait_for_function(ASKED, arg=k)
+            address = ann.page.evaluate("import('/page/lib/store.js').then(({ store }) => store.question.item.image)")
+            answers = [place for place, url in enumerate(ann.fetched) if url.endswith("/api/answer")]
+            late = sum(url.endswith(address) for url in ann.fetched[max(answers, default=0) :])
+            assert late <= 1
+            early.append(late == 0)
+            ann.page.keyboard.press(ann.key_of("light" if id > 11 else "dark"))
+            if k < 23:
+                ann.turned(card)
+        expect(ann.page.locator(".card")).to_contain_text("All done")
+        ann.close()
+    assert sum(early) > 6  # where the ranking takes long, a person is quicker than it
