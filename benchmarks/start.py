@@ -164,9 +164,11 @@ def draw(table, path):
                         label=label,
                     )
         axis.set(xscale="log", xlabel="rows", title=f"{dimensions} dimensions")
-        axis.set_ylim(bottom=0)
-    axes[0, 0].set_ylabel("CPU seconds to the first question")
-    axes[0, 0].legend(frameon=False)
+        sizes = sorted({row[0] for row in table})
+        axis.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axis.set_xticks([], minor=True)
+    axes[0, 0].set(ylabel="CPU seconds to the first question", ylim=(0, None))
+    axes[0, -1].legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(path, dpi=150, bbox_inches="tight")
 
 
