@@ -149,7 +149,7 @@ release: $(RELEASE_VENV)/installed
 	$(RELEASE_VENV)/bin/python conda/check_recipe.py
 	mkdir build/release/unpacked && tar -xzf build/release/*.tar.gz -C build/release/unpacked --strip-components 1
 	cd build/release/unpacked && PYTHONPATH=src $(CURDIR)/$(RELEASE_VENV)/bin/python -m pytest -m $(QUICK) -p no:cacheprovider
-	. $(RELEASE_VENV)/bin/activate && pyright --verifytypes askgraph --ignoreexternal
+	. $(RELEASE_VENV)/bin/activate && pyright --verifytypes askgraph --ignoreexternal --outputjson | python .ci/known_types.py
 
 $(RELEASE_VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE_VENV)

@@ -16,8 +16,6 @@ from askgraph.utilities import SAMPLERS
 from tests.helpers.bad_inputs import VALUES, bad_inputs, tried
 from tests.helpers.clients import REQUIRED, client
 
-pytestmark = pytest.mark.filterwarnings("default")
-
 X, TRUTH = make_blobs(60, centers=3, random_state=0)
 Y = np.where(np.arange(60) < 6, TRUTH, np.nan)
 
@@ -98,7 +96,7 @@ def test_modal_asks_by_a_function():
         return ag.GraphClassifier(random_state=0).fit(rows, y).query(n) - len(learner.X_training)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # modAL calls what newer scikit-learn deprecates
         learner = models.ActiveLearner(LogisticRegression(), ask, X[:6], TRUTH[:6])
         at, row = learner.query(X[6:])
     np.testing.assert_array_equal(X[6:][at], row)

@@ -9,8 +9,6 @@ import scipy.sparse as sp
 import askgraph as ag
 from tests.helpers.clients import client
 
-pytestmark = pytest.mark.filterwarnings("default")
-
 
 def cells(n=60):
     anndata = client("anndata")

@@ -10,8 +10,6 @@ from askgraph.clients.card import question
 from askgraph.workbench.items import Source
 from tests.helpers.clients import client
 
-pytestmark = pytest.mark.filterwarnings("default")
-
 
 @pytest.fixture
 def project(tmp_path):

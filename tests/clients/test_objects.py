@@ -15,8 +15,6 @@ import askgraph as ag
 from tests.helpers.clients import client
 from tests.helpers.engines import gpu_missing
 
-pytestmark = pytest.mark.filterwarnings("default")
-
 EDGES = [(0, 1), (0, 2), (1, 2), (3, 4), (2, 3)]
 WEIGHTS = [1.0, 0.5, 2.0, 0.25, 3.0]
 TRIPLES = [(i, j, w) for (i, j), w in zip(EDGES, WEIGHTS, strict=True)]
@@ -32,6 +30,7 @@ def same(graph, want=WANT, names=None):
 
 
 class TestPyTorch:
+    @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
     def test_a_sparse_tensor_of_any_layout_is_a_matrix(self):
         torch = client("torch")
         dense = torch.tensor(WANT.weights.toarray())

@@ -113,7 +113,7 @@ def test_items_are_labeled_in_jupyterlab_with_the_keys_of_the_page(lab, folder, 
     page.wait_for_function("() => document.querySelector('.askgraph-label .top').innerText.includes('4 of 20')")
     assert page.locator(".jp-Notebook .jp-Cell").first.is_visible()  # x cut no cell
     if where := os.environ.get("ASKGRAPH_SCREENSHOT"):
-        page.locator(".jp-NotebookPanel").screenshot(path=where)
+        page.locator(".jp-Notebook .jp-Cell").first.screenshot(path=where)
     with ag.Project.open(folder / "items.ask") as project:
         said = [(a.kind, a.label) for a in project.answers.log.values()]
         assert {a.who for a in project.answers.log.values()} == {"ann"}

@@ -13,8 +13,8 @@ from askgraph.errors import AskgraphError
 app: typer.Typer = typer.Typer(
     no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-for commands in (serve.app, simulate.app, paper.app, project.app, team.app):
-    app.add_typer(commands)
+for _commands in (serve.app, simulate.app, paper.app, project.app, team.app):
+    app.add_typer(_commands)
 
 
 def main() -> None:

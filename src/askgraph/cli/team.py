@@ -12,8 +12,8 @@ from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_proj
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
-classes = typer.Typer(add_completion=False, rich_markup_mode=None)
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
+classes: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.add_typer(classes, name="classes")
 
 ClassArgument = Annotated[str, typer.Argument(metavar="CLASS", help="The class.")]

@@ -50,7 +50,7 @@ class Desk:
     def _begin(self, project: Project) -> None:
         """Begin with a project, or with one whose items have changed."""
         self.project = project
-        self.edition = project.store.fingerprint[:16]  # of the items: places mean other ones when some come or go
+        self.edition: str = project.store.fingerprint[:16]  # of the items: places mean other ones when some come or go
         _ = project.copies  # found now, so that the first answer does not wait for it
         self._map = MapMaker(project)
         self._counted: tuple[tuple[int, int], Plain] = ((-1, -1), {})

@@ -75,8 +75,8 @@ class Upload:
     """The files of one drop, in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
-        self.id = uuid4().hex
-        self.folder = Path(tempfile.mkdtemp(prefix=".askgraph-", dir=folder))
+        self.id: str = uuid4().hex
+        self.folder: Path = Path(tempfile.mkdtemp(prefix=".askgraph-", dir=folder))
         self.sizes: dict[str, int] = {}
 
     def write(self, name: str, offset: int, data: bytes) -> None:
@@ -123,7 +123,7 @@ class Beginning:
     """What the page begins with: the last drop, and the project that came of it. Files go to ``folder``."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+        self.folder: Path = folder.resolve()
         self.upload: Upload | None = None
         self.made: Path | None = None
         self.working: str | None = None

@@ -79,9 +79,9 @@ class Answers:
         self.undone: set[int] = set()
         self.labels: dict[int, str] = {}  # item -> the label that counts, in the order in which items got theirs
         self.aside: dict[int, Kind] = {}
-        self.naming = Classes(declared)
+        self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
-        self.changes = 0  # the number of lines of the log of changes
+        self.changes: int = 0  # the number of lines of the log of changes
         self._said: dict[int, dict[str, list[int]]] = {}  # item -> who -> lines not undone; the last one counts
         self._mine: dict[str, list[int]] = {}  # who -> lines not undone
         self._meant: dict[int, tuple[int | None, int | None]] = {}  # line -> numbers of the classes given and predicted

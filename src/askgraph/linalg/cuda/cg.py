@@ -52,6 +52,8 @@ class Pattern:
     begin: Any
     component: Any
     degree: Any
+    weights: csr_array
+    aggregates: Aggregates
 
     def __init__(self, W: csr_array, component: IntArray) -> None:
         cp, n = cupy(), W.shape[0]

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from askgraph.linalg.cuda.runtime import cupy
-from askgraph.linalg.multigrid import Hierarchy, Level, contiguous_children, inverse_permutation
-from askgraph.types import AnyArray, Array
+from askgraph.linalg.multigrid import Groups, Hierarchy, Level, contiguous_children, inverse_permutation
+from askgraph.types import AnyArray, Array, IntArray
 
 OVERSHOOT = 1.5  # factor of coarse corrections, as piecewise constants are too stiff
 DAMPING = 0.85  # factor of a step of Jacobi; below 1, so that the V-cycle is definite
@@ -19,6 +19,9 @@ MOST = 1_024  # nodes of an aggregate, neighbors of a coarse node: with more, a 
 
 class Aggregates:
     """The aggregates of a graph, which do not depend on labels, and an order of its nodes in which aggregates are contiguous."""
+
+    order: IntArray
+    groups: list[Groups]
 
     def __init__(self, W: csr_array) -> None:
         fine = Level(W, np.zeros(W.shape[0]))
