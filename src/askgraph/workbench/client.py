@@ -133,7 +133,8 @@ class RemoteWriter:
             with WITHOUT_PROXY.open(request, timeout=seconds) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            said = json.loads(error.read() or b"{}").get("error", str(error))
+            with error:  # it holds the connection, which Python 3.14 says is left open
+                said = json.loads(error.read() or b"{}").get("error", str(error))
             raise (BusyError if error.code >= 500 else LabelError)(said) from None
         except OSError as error:
             raise BusyError(f"the server at {self._url} does not answer ({error}); stop it, or try again") from None
