@@ -100,8 +100,10 @@ def _sparse(make: Callable[[Precision], Prior], *dense: str) -> Callable[[Precis
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
-    Engine("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
+]
+SPARSE = [  # the same engines, which take a dense matrix for a small graph otherwise
+    Engine("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
     Engine("iterative, sparse", _sparse(partial(Iterative, sharp=1e-10), "askgraph.linalg.cg.SMALL"), 1e-6),
 ]
 PETSC = _over_ranks()

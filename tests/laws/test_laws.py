@@ -8,11 +8,11 @@ import pytest
 import askgraph as ag
 from askgraph.utilities import CRITERIA, lookahead
 from tests.helpers.draws import given, settings
-from tests.helpers.engines import ABROAD, ENGINES, close, here
+from tests.helpers.engines import ABROAD, ENGINES, SPARSE, close, here
 from tests.helpers.graphs import TOYS, problems, random_graph, random_labels
 from tests.helpers.reference import UTILITIES, Reference, score
 
-over_engines = pytest.mark.parametrize("engine", [*ENGINES, *ABROAD], ids=str)
+over_engines = pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, *ABROAD], ids=str)
 few = settings(max_examples=25, deadline=None)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import askgraph as ag
-from tests.helpers.engines import ENGINES, PETSC
+from tests.helpers.engines import ENGINES, PETSC, SPARSE
 from tests.helpers.graphs import random_graph
 
 ODD = {
@@ -64,7 +64,7 @@ def test_unusable_graphs_are_named_errors(refused):
         REFUSED[refused]()
 
 
-@pytest.mark.parametrize("engine", [*ENGINES, PETSC], ids=str)
+@pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, PETSC], ids=str)
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-12, 12), st.floats(-12, 12), st.floats(-12, 0))
 @example(0, 0.0, 5.75, -10.0)  # δ is a bit of the degrees' last
