@@ -22,6 +22,7 @@ from askgraph.workbench.export import (
     to_json,
     to_jsonl,
     to_parquet,
+    unescape_formula,
     write_rows,
 )
 from askgraph.workbench.items import Items
@@ -97,10 +98,12 @@ def test_numbers_stay_numbers():
     assert escape_formula("+nan") == "'+nan"
 
 
-@given(st.text(max_size=8))
+@given(st.text(max_size=8) | st.text("=+-@;,\t' 1a＝", max_size=8))
 @settings(max_examples=200, deadline=None)
-def test_safe_changes_nothing_but_the_start(text):
-    assert escape_formula(text) in (text, "'" + text)
+@example(";=")
+def test_escaping_adds_apostrophes_only_and_can_be_taken_back(text):
+    assert escape_formula(text).replace("'", "") == text.replace("'", "")
+    assert unescape_formula(escape_formula(text)) == text
     (row,) = rows_of("".join(to_csv([{"a": text}])))[1:] or [[""]]
     assert not row[0].startswith(("=", "@", "＝", "＋", "－", "＠"))
 

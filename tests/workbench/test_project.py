@@ -63,7 +63,10 @@ def doubts(events, classes, labels):
     known = Raters([one for one in said.values() if one], list(names))
     wrong = {item: known.wrongness(said[item], label) for item, label in labels.items()}
     degrees = GRAPH.degrees
-    return {item: label_noise(e, max(len(classes), 2), degrees[item]) for item, e in wrong.items() if e > 0}
+    doubted = {
+        item: e for item, e in wrong.items() if e > 0 and degrees[item] > 0
+    }  # without neighbors a label stands alone
+    return {item: label_noise(e, max(len(classes), 2), degrees[item]) for item, e in doubted.items()}
 
 
 def by_class(project):
