@@ -39,7 +39,6 @@ def demo(
     """
     from askgraph.simulate import Run, simulate_all
     from askgraph.simulate.curves import learning_curves
-    from askgraph.support.threads import n_cores
 
     problem = _digits()
     print(f"1,797 digits, one node each, joined to their 10 nearest neighbors by pixels: {problem.graph}")

@@ -62,16 +62,15 @@ def _search_dense(points: Array, k: int) -> IntArray:
     scale = float(np.abs(centered).max()) or 1.0
     X = (centered / scale).astype(np.float32)
     squares, across, most = _sums_of_squares(X.astype(np.float64)), np.float32(-2) * X.T, min(k + SPARE, n - 1)
-    error = (columns + 8) * float(
-        np.finfo(np.float32).eps
-    )  # of |y|² − 2xy, relative to |x|² + |y|²: y's part is taken off
+    # the rounding error of |y|² − 2xy, relative to |x|² + |y|²: y's part is taken off
+    error = (columns + 8) * float(np.finfo(np.float32).eps)
     lowest = (squares * (1 - error)).astype(np.float32)
 
     def part(rows: IntArray) -> tuple[IntArray, BoolArray]:
         scores = X[rows] @ across
         scores += lowest
         at = np.arange(rows.size)
-        scores[at, rows] = np.inf  # a point is no neighbor of itself
+        scores[at, rows] = np.inf  # a point is not its own neighbor
         near = _lowest(scores, most)
         bound = scores[at, near[:, -1]] + squares[rows] * (1 - error)  # no other point is nearer than its root
         found, reach = _nearest(points, rows, near, k)
@@ -106,7 +105,7 @@ def _search_all(points: Any, rows: IntArray, k: int, tick: Tick) -> IntArray:
     def part(some: IntArray) -> IntArray:
         pairs = points[some] @ across
         scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + squares
-        scores[np.arange(some.size), some] = np.inf  # a point is no neighbor of itself
+        scores[np.arange(some.size), some] = np.inf  # a point is not its own neighbor
         tick(some.size)
         return _lowest(scores, k)
 

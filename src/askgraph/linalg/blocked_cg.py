@@ -22,7 +22,7 @@ CHUNK_ROWS = 64  # rows summed in the precision of an array before sums go on in
 PIECES = 4  # pieces of rows that threads share if there is one column
 SPLIT_FROM = 50_000  # nodes: from this size on, threads share one column by its rows, and eight columns by two blocks
 COUNT_ALONE_FROM = (
-    200_000  # nodes: below, steps of one column are counted in a block, since kernels for one would be compiled
+    200_000  # nodes: below, the steps of one column are counted in a block, whose kernels are compiled anyway
 )
 SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries need no order that saves reads
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual

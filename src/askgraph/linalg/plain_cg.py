@@ -13,11 +13,7 @@ from askgraph.support.threads import in_threads
 from askgraph.types import AnyArray, Array, IntArray
 
 COLUMNS = 16  # solved together: of a few thousand nodes that many stay in cache
-SAFE_EXCESS = (
-    1e-6  # of the diagonal: with less, a product with Q would round the excess away and is computed by differences
-)
-
-
+SAFE_EXCESS = 1e-6  # of the diagonal: with less, Q @ x would round the excess away, and differences are used
 Times = Callable[[Array], Array]  # x to Qx
 
 

@@ -19,7 +19,7 @@ from askgraph.support.threads import one_blas_thread
 from askgraph.types import Array
 
 NEARLY_SINGULAR = (
-    1e-6  # of the matrix that SuperLU finds the entries of L with: in it no entry is so small that it becomes 0
+    1e-6  # excess of the matrix in which SuperLU finds the entries of L: none is so small that it becomes 0
 )
 
 
