@@ -21,6 +21,7 @@ from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.prefetch import Prefetch
+from askgraph.learner.rehearsal import rehearse
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.showing import Shown
 from askgraph.learner.suggestions import Suggestions
@@ -166,7 +167,9 @@ class Learner(Shown):
             return self._tuner.prior()
         if isinstance(engine, Prior):
             return engine
-        return choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
+        prior = choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
+        rehearse(Learner, self.settings, prior)
+        return prior
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prefetch": None}  # a thread cannot be pickled

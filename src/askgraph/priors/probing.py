@@ -98,7 +98,7 @@ class ProbedPrior(Prior):
 
     def _needed(self, pilot: Sample, certain: Array) -> int:
         """Return the number of probes that are needed, by the share of each variance that is estimated."""
-        square, total = np.einsum("ij,ij->i", pilot, pilot) / np.float32(PILOT_PROBES), self.space.total
+        square, total = np.einsum("ij,ij->i", pilot, pilot).astype(np.float64) / PILOT_PROBES, self.space.total
         share = float(total((square / (square + certain)) ** 2 * self.free) / max(total(self.free), 1))
         check_residual(0.0 if np.isfinite(share) else np.inf, "probing the covariance")
         needed = -(-2 * share / TARGET_ERROR**2 // PROBES_STEP) * PROBES_STEP

@@ -51,7 +51,7 @@ class Pattern:
     parts: Any
     begin: Any
     component: Any
-    degree: Any
+    degree: Array
     weights: csr_array
     aggregates: Aggregates
 
@@ -77,7 +77,7 @@ class Pattern:
         self.parts = cp.asarray(_cut(sizes, parts))
         self.begin = cp.asarray(np.append(0, np.cumsum(parts)))
         self.component = cp.asarray(np.repeat(np.arange(sizes.size), sizes).astype(np.int32))
-        self.degree = cp.asarray(np.asarray(W.sum(axis=1)).ravel())
+        self.degree = np.asarray(W.sum(axis=1)).ravel()
 
     @cached_property
     def narrow(self) -> Any:
@@ -88,13 +88,12 @@ class Pattern:
     def slices(self) -> tuple[Any, Any, Any, Any]:
         """Entries for one column in float32: 32 rows of about as many neighbors side by side, one thread per row."""
         cp, n, size = cupy(), self.n, -(-self.n // 32) * 32
-        length = cp.diff(self.first)
-        slot = cp.full(size, -1, np.int32)
-        slot[:n] = cp.lexsort(cp.stack([-length, cp.arange(n) // WINDOW])).astype(np.int32)
-        slot[:n] = cp.where(length[slot[:n]] < LONG, slot[:n], -1)  # longer rows are handled apart
-        slice_ = cp.zeros(size // 32 + 1, np.int64)
-        widest = cp.where(slot >= 0, length[slot], 0).reshape(-1, 32).max(axis=1)
-        slice_[1:] = cp.cumsum(32 * widest)
+        length = np.diff(cp.asnumpy(self.first))
+        slot = np.full(size, -1, np.int32)
+        slot[:n] = np.lexsort((-length, np.arange(n) // WINDOW))
+        slot[:n][length[slot[:n]] >= LONG] = -1  # longer rows are handled apart
+        widest = np.where(slot >= 0, length[slot], 0).reshape(-1, 32).max(axis=1)
+        slot, slice_ = cp.asarray(slot), cp.asarray(np.append(0, np.cumsum(32 * widest)))
         node, weight = (cp.empty(max(int(slice_[-1]), 1), kind) for kind in (np.int32, np.float32))
         arrays = np.int64(size), slot, slice_, self.first, self.node, self.narrow, node, weight
         compiled("linalg/cuda/rows.cu", "fill")((-(-size // THREADS),), (THREADS,), arrays)
@@ -109,15 +108,16 @@ class Solver:
     steps = 0  # taken for the last block of columns
 
     def __init__(self, pattern: Pattern, ridge: Array, pinned: AnyArray) -> None:
-        cp, self._at = cupy(), pattern
-        self._ridge = cp.asarray(ridge)[pattern.order]
-        self._free = ~cp.asarray(pinned)[pattern.order]
-        self._diagonal = pattern.degree + self._ridge
-        self._inverse = cp.where(self._free, 1 / self._diagonal, 0.0)
-        self._one = self._free.astype(np.float64)[:, None]
+        self._at, order = pattern, pattern.aggregates.order
+        free, diagonal = ~pinned[order], pattern.degree + ridge[order]
+        inverse = np.divide(1.0, diagonal, out=np.zeros(free.size), where=free)
+        self._ridge, self._free, self._diagonal, self._inverse = map(
+            cupy().asarray, (ridge[order], free, diagonal, inverse)
+        )
+        self._one = cupy().asarray(free.astype(np.float64)[:, None])
         self._row_sums = self._times(self._one)  # of Q, over free nodes
-        total = self._by_component(self._row_sums)
-        self._balance = cp.where(total > 0, 1 / cp.where(total > 0, total, 1.0), 0.0)
+        total = cupy().asnumpy(self._by_component(self._row_sums))
+        self._balance = cupy().asarray(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0))
         self._coarse = NO_LEVELS
         if pattern.aggregates.even and pattern.multilevel is not False:
             self._add_levels(pattern.aggregates.levels(pattern.weights, ridge, pinned))

@@ -8,11 +8,32 @@ __device__ __forceinline__ word mixed(word x, word part) {  // a round of splitm
   return x ^ (x >> 31);
 }
 
+__device__ __forceinline__ int sign_at(word seed, word i, word column) {
+  const word bits = mixed(mixed(seed + column / 64, i), i);
+  return (bits >> column % 64) & 1ull ? 1 : -1;
+}
+
 extern "C" __global__ void signs(const long long n, const int k, const word seed, const int start, float* out) {
   const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (e < n * k) out[e] = sign_at(seed, e / k, start + e % k);
+}
+
+extern "C" __global__ void sum_signs(
+    const long long n, const int k, const word seed, const int start, const int* part, int* sums, float* out) {
+  // integers: the sums are the same in any order
+  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (e >= n * k) return;
-  const word i = e / k, column = start + e % k, bits = mixed(mixed(seed + column / 64, i), i);
-  out[e] = (bits >> column % 64) & 1ull ? 1.0f : -1.0f;
+  const int sign = sign_at(seed, e / k, start + e % k), group = part[e / k];
+  out[e] = sign;
+  if (group >= 0) atomicAdd(&sums[group * (long long)k + e % k], sign);
+}
+
+extern "C" __global__ void center(
+    const long long n, const int k, const int* part, const bool* free, const float* mean, float* out) {
+  const long long e = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (e >= n * k) return;
+  const int group = part[e / k];
+  out[e] = group >= 0 && free[e / k] ? out[e] - mean[group * (long long)k + e % k] : 0.0f;
 }
 
 extern "C" __global__ void edges(

@@ -31,22 +31,18 @@ class CudaSignNoise:
     """One random sign per free node, the mean over its group removed; single nodes are looked up on the host."""
 
     def __init__(self, host: SignNoise) -> None:
-        from cupyx.scipy.sparse import csr_matrix
-
-        self._host = host
-        cp, member = cupy(), host.member
-        arrays = np.ones(member.nnz), member.indices, member.indptr
-        self._sum = csr_matrix(tuple(map(cp.asarray, arrays)), shape=member.shape)
-        self._size = cp.asarray(np.diff(member.indptr)[:, None])
-        self._mean_of, self._none = cp.asarray(host.part), cp.asarray(host.alone | ~host.free)
+        self._host, self._size = host, np.diff(host.member.indptr)[:, None]
+        self._part = cupy().asarray(np.where(host.alone, -1, host.part).astype(np.int32))  # -1: a node is its own mean
+        self._free = cupy().asarray(host.free)
 
     def block(self, columns: slice) -> Any:
         """Return some columns, one row per node."""
-        z = signs(len(self._none), columns, self._host.seed)
-        means = self._sum @ z.astype(np.float64) / self._size  # sums of signs are exact in any order
-        self._host.keep_means(columns.start, means.get())
-        z -= means.astype(np.float32)[self._mean_of] if len(means) else z
-        z[self._none] = 0.0
+        cp, k = cupy(), columns.stop - columns.start
+        z, sums = cp.empty((len(self._part), k), np.float32), cp.zeros((len(self._size), k), np.int32)
+        _launch("sum_signs", z, np.uint64(self._host.seed), np.int32(columns.start), self._part, sums)
+        means = cp.asnumpy(sums) / self._size
+        self._host.keep_means(columns.start, means)
+        _launch("center", z, self._part, self._free, cp.asarray(means.astype(np.float32)))
         return z
 
     def at(self, node: int, count: int) -> Array:
