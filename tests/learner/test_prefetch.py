@@ -10,6 +10,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.learner.prefetch import Prefetch
+from askgraph.priors import Iterative
 
 pytestmark = pytest.mark.slow
 
@@ -129,3 +130,28 @@ def test_stopping_leaves_out_the_rest():
     go.set()
     assert ahead.take(2) == ("state", None)
     assert seen == [0]
+
+
+def test_the_first_question_drawn_at_random_needs_no_probes(monkeypatch):
+    made = []
+    probes = Iterative._probes
+    monkeypatch.setattr(Iterative, "_probes", lambda *given: made.append(given) or probes(*given))
+    learner = ag.Learner(ag.grid(12, 12), rng=0, engine="iterative")
+    first = learner.ask()
+    assert first is not None
+    assert not made
+    learner.prefetch()
+    learner._prefetch.wait()
+    assert made  # while a person thinks
+    count = len(made)
+    learner.tell(first, "a")
+    assert learner.ask() is not None
+    assert len(made) == count
+
+
+def test_a_learner_is_pickled_before_and_after_its_probes_are_made():
+    learner = ag.Learner(ag.grid(12, 12), rng=0, engine="iterative")
+    early = pickle.loads(pickle.dumps(learner))
+    for each in (learner, early):
+        each.tell_all({0: "a", 143: "b"})
+    assert early.ask() == learner.ask() == pickle.loads(pickle.dumps(learner)).ask()

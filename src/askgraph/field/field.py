@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -15,8 +15,9 @@ from askgraph.errors import ConvergenceError, LabelError
 from askgraph.field import coding
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
-from askgraph.priors.summaries import Spread
+from askgraph.priors.summaries import Spread, Unread
 from askgraph.spaces.base import Space
+from askgraph.support.later import Later
 from askgraph.support.notebook import card
 from askgraph.types import Array, BoolArray, IntArray
 
@@ -85,8 +86,8 @@ class Field:
     hub_power : float
         How much less the label of a hub counts: with x times as many neighbors as twice the median, it has the label noise
         γ² + (x^power − 1)/d, so about one x^power-th of the weight. 0 is the paper.
-    ample : array
-        The variance of each node when V was last empty.
+    fresh : Later
+        The variance of each node when V was last empty, computed when first read; ``ample`` reads it.
     stack : ColumnStack
         The columns of V.
     labeled : array of bool
@@ -120,7 +121,7 @@ class Field:
     spread: Spread
     squares: bool
     noise: float
-    ample: Array
+    fresh: Later[Array]
     stack: ColumnStack
     labeled: BoolArray
     free: Array
@@ -233,7 +234,7 @@ class Field:
         squares: bool,
         hub_power: float,
     ) -> Field:
-        spread = prior.spread(squares)
+        spread = _summaries(prior, squares)
         return cls(
             origin=origin,
             prior=prior,
@@ -242,14 +243,19 @@ class Field:
             spread=spread,
             squares=squares,
             noise=noise,
-            ample=spread.variance,
-            stack=ColumnStack.like(spread.variance),
+            fresh=Later(lambda: spread.variance),
+            stack=ColumnStack.like(prior.free),
             labeled=prior.labeled,
             free=prior.free,
             folded=Folded(folded),
             recent=(),
             hub_power=hub_power,
         )
+
+    @property
+    def ample(self) -> Array:
+        """The variance of each node when V was last empty."""
+        return self.fresh.value
 
     @property
     def space(self) -> Space:
@@ -848,6 +854,15 @@ class Field:
 
     def _cancelled(self) -> bool:
         return bool(self.space.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
+
+
+def _summaries(prior: Prior, squares: bool) -> Spread:
+    """Return the summaries of a prior; probes are made when first read, unless processes must make them together."""
+    prior.check_summaries(squares)
+    if prior.exact or not prior.space.alone:
+        return prior.spread(squares)
+    prior.prepare()
+    return cast(Spread, Unread(lambda: prior.spread(squares)))
 
 
 def _for_classes(space: Space, classes: int, seen: IntArray, compute: Callable[[Any], Array]) -> Array:

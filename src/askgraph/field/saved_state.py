@@ -9,6 +9,7 @@ from askgraph.field.field import Field, Folded, Label, label_noise
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Arrays, checked_array
+from askgraph.support.later import Later
 
 
 def to_arrays(field: Field) -> Arrays:
@@ -43,6 +44,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
     power = float(stored.get("hub_power", np.zeros(())))  # files of earlier versions have none
     prior = _with_folded(origin, folded, power)
     prior.restore({key.removeprefix("engine_"): array for key, array in stored.items() if key.startswith("engine_")})
+    ample = checked_array(stored["ample"], (n,))
     labeled, free = prior.precision.pinned | (prior.precision.extra > 0), prior.free
     for x, gamma in zip(recent, label_noise(origin, recent, power).tolist(), strict=True):
         labeled[x.node], free[x.node] = True, 0.0 if gamma == 0 else free[x.node]
@@ -54,7 +56,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
         spread=prior.spread_from(stored, len(recent), squares),
         squares=squares,
         noise=noise,
-        ample=checked_array(stored["ample"], (n,)),
+        fresh=Later(lambda: ample),
         stack=ColumnStack.of(checked_array(stored["factor"], (len(recent), n)).T),
         labeled=labeled,
         free=free,

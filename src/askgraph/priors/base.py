@@ -146,6 +146,9 @@ class Prior(ABC):
     def prepare(self) -> None:  # noqa: B027 -- most engines have nothing to prepare
         """Do now what the first solve would do: factorize, order, coarsen."""
 
+    def check_summaries(self, squares: bool) -> None:  # noqa: B027 -- most engines can do both
+        """Raise an error if `spread` would refuse, before it computes anything."""
+
     def arrays(self) -> Arrays:
         """Return what was computed of Q, to save it; most engines compute it again."""
         return {}

@@ -142,6 +142,11 @@ class GpuSparse(ProbedPrior):
         """Return G₀[i, i] at these nodes."""
         return np.asarray(self.space.pick(self.columns(nodes, rough), nodes).diagonal())
 
+    def check_summaries(self, squares: bool) -> None:
+        """Raise `TooLargeError` if norms are wanted and their probes would not fit on the device."""
+        size = 4.0 * self.n_nodes * self.flat_probes * squares
+        fits(size, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence")
+
     def _guarded(self) -> AbstractContextManager[None]:
         return guarded(f"{self.n_nodes:,} nodes", "take fewer probes, a sparser graph, or a larger device")
 
@@ -150,7 +155,6 @@ class GpuSparse(ProbedPrior):
 
     def _norm_samples(self) -> Samples:
         count = self.flat_probes
-        fits(4.0 * self.n_nodes * count, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence")
         signs = CudaSignNoise(SignNoise(self.precision.graph.components(), ~self.precision.pinned))
         return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
 

@@ -73,6 +73,14 @@ class Iterative(ProbedPrior):
             return super().variances(nodes)
         return self._solver.diagonal(nodes, residual) * self.free[nodes]
 
+    def check_summaries(self, squares: bool) -> None:
+        """Raise `TooLargeError` if norms are wanted and their probes would not fit in memory."""
+        if squares:
+            group = self._solver.groups(MAX_GROUPS)
+            more = 4.0 * self.n_nodes * (self.flat_probes + (0 if group is None else int(group.max()) + 1))
+            advice = "take tv, sigma or influence, which do not need them"
+            fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", advice)
+
     def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Probed:
         """Return the summaries that were saved as arrays, after this number of labels in V."""
         n, noise = self.n_nodes, self._field_noise()
@@ -105,8 +113,6 @@ class Iterative(ProbedPrior):
         """Return samples P G z; what is constant on groups of nodes is exact, where the graph mixes so slowly that groups exist."""
         component, free, count = self.precision.graph.components(), ~self.precision.pinned, self.flat_probes
         group = self._solver.groups(MAX_GROUPS)
-        more = 4.0 * self.n_nodes * (count + (0 if group is None else int(group.max()) + 1))
-        fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", "take tv, sigma or influence, which do not need them")
         if group is None:
             signs = SignNoise(component, free)
             return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from askgraph.errors import EngineError, FileError
 from askgraph.spaces.base import Space
+from askgraph.support.later import Later
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Arrays = dict[str, AnyArray]
@@ -73,6 +75,18 @@ class Spread(Protocol):
     def arrays(self) -> Arrays:
         """Return the summaries as arrays, to save them."""
         ...
+
+
+class Unread:
+    """Summaries that are computed when they are first read: a question drawn at random needs none."""
+
+    def __init__(self, compute: Callable[[], Spread]) -> None:
+        self._found = Later(compute)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # such as those that pickle asks for
+            raise AttributeError(name)
+        return getattr(self._found.value, name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,13 +123,16 @@ class Summed(Prior):
         """Return G₀1."""
         return self.inner.influence() + self._linear(self.free)
 
-    def spread(self, squares: bool) -> Spread:
-        """Return the summaries of the sum, which are sums, except for diag G₀²: one solve per column of Φ, or refused."""
+    def check_summaries(self, squares: bool) -> None:
+        """Raise an error if norms are wanted that the inner engine only estimates: they are not sums of estimates."""
         if squares and not self.exact:
             raise EngineError(
                 f"msd, vm, mc and mcvopt read norms that the {self.name} engine only estimates, and with features they are not "
                 "sums of estimates: take influence or sigma, or a smaller graph"
             )
+
+    def spread(self, squares: bool) -> Spread:
+        """Return the summaries of the sum, which are sums, except for diag G₀²: one solve per column of Φ."""
         inner = self.inner.spread(squares)
         variance, influence = inner.variance + (self.features * self.features).sum(axis=1), self.influence()
         known = None if self.exact else self.free == 0

@@ -147,7 +147,6 @@ class Ranker:
             self._prefetched
             or self._project.sought is not None
             or not self._queue
-            or not self._learner.classes
             or self._learner.ask() != self._queue[0]
         ):
             return False
