@@ -104,10 +104,11 @@ def case(path, utility, engine, largest, source=None):
 
     graph, asked = ag.Graph.load(path), engine
     engine = choice(Precision.of(graph, 0.005), engine)[0].name
-    blocked_cg.SPLIT_FROM, usual = 0, blocked_cg.SPLIT_FROM
-    warm(graph, utility, engine)
-    blocked_cg.SPLIT_FROM = usual
-    warm(graph, utility, engine)
+    usual = {name: getattr(blocked_cg, name) for name in ("SPLIT_FROM", "WIDE_FROM") if hasattr(blocked_cg, name)}
+    for sizes in (dict.fromkeys(usual, 0), usual):
+        for name, size in sizes.items():
+            setattr(blocked_cg, name, size)
+        warm(graph, utility, engine)
     labels = labels_of(graph)
     del graph
     meter = Meter()
@@ -161,24 +162,23 @@ def solving(prior):
         return {"solves": None, "bandwidth": None}
     nodes = np.random.default_rng(0).choice(n, 16, replace=False)
     seconds = best(lambda: prior._solver.diagonal(nodes, 1e-2))
-    return {"solves": 16 / seconds, "bandwidth": iterating(prior._solver._system)}
+    return {"solves": 16 / seconds, "bandwidth": iterating(prior._solver)}
 
 
-def iterating(blocked_cg):
-    """Return the GB per second of ten steps of two blocks: the matrix, and 11 passes over vectors of eight float32."""
+def iterating(solver):
+    """Return the GB per second of ten steps of two blocks: the matrix, and 11 passes over vectors of float32."""
     from askgraph.linalg import cg_kernels as kernels
-    from askgraph.linalg.blocked_cg import WIDTH
 
-    rows, coarse = blocked_cg._narrow
-    n, one = len(blocked_cg._place), (0,) * WIDTH
-    noise = np.random.default_rng(0).standard_normal((n, WIDTH)).astype(np.float32)
+    system, width = solver._system, solver.width
+    (rows, coarse), n = system._narrow, len(system._place)
+    noise = np.random.default_rng(0).standard_normal((n, width)).astype(np.float32)
 
     def steps(_):
-        kernels.iterate(one, rows, coarse, blocked_cg._work(noise.copy(), coarse), np.zeros(WIDTH), 10)
+        kernels.iterate((0,) * width, rows, coarse, system._work(noise.copy(), coarse), np.zeros(width), 10)
 
     with ThreadPoolExecutor(2) as pool:
         seconds = best(lambda: list(pool.map(steps, range(2))))
-    moved = 2 * 10 * (8 * int(rows.first[-1]) + 11 * 4 * WIDTH * n)
+    moved = 2 * 10 * (8 * int(rows.first[-1]) + 11 * 4 * width * n)
     return moved / seconds / 1e9
 
 

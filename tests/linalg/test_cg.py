@@ -351,6 +351,29 @@ def test_jacobi_in_numpy_does_what_compiled_jacobi_does(name, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
+@pytest.mark.parametrize("count", [5, 8, 40])
+def test_blocks_in_pieces_and_wide_blocks_are_the_same_columns(name, count, monkeypatch):
+    Q = precision(GRAPHS[name](), 0.005)
+    B, nodes = sides(Q.shape[0], count), np.arange(0, 60 * count, 60)
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
+    usual = Solver(Q)
+    X, d = usual.rough(B, 1e-4), usual.diagonal(nodes, 1e-3)
+    monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
+    monkeypatch.setattr(blocked_cg, "WIDE_FROM", 0)
+    other = Solver(Q)
+    assert (usual.width, other.width) == (blocked_cg.WIDTH, blocked_cg.WIDE)
+    found = other.rough(B, 1e-4)
+    assert residual(Q, found, B.astype(np.float32)) <= 1.1e-4
+    assert np.linalg.norm(found - X) <= 0.02 * np.linalg.norm(X)
+    np.testing.assert_allclose(other.diagonal(nodes, 1e-3), d, rtol=1e-4)
+    smooth = np.zeros_like(found)
+    other.rough(B, 1e-4, smooth=True, out=smooth)
+    np.testing.assert_allclose(smooth, other._system.smoothed(found), atol=1e-4 * np.abs(X).max())
+    monkeypatch.setattr(blocked_cg, "n_cores", lambda: 1)
+    assert (other.rough(B, 1e-4) == found).all()
+
+
 @pytest.mark.parametrize("graph", [power_law(2_000), neighbors(2_000), chain(1_700)], ids=["power law", "3-d", "chain"])
 def test_steps_are_counted_alike_in_a_block_and_alone(graph, monkeypatch):
     monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)

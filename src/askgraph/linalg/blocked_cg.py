@@ -16,11 +16,15 @@ from askgraph.types import AnyArray, Array, IntArray
 
 Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand sides
 
-WIDTH = 8  # columns of a block
+WIDTH, WIDE = (
+    8,
+    16,
+)  # columns of a block; in wide ones each column takes a quarter less time, and a thread twice the memory
+WIDE_FROM, WIDE_UP_TO = 100_000, 2_000_000  # nodes of graphs whose rough solves are made in wide blocks
 FEW_COLUMNS = 3  # columns left over after full blocks: at most 3 are solved one by one, more as a block
 CHUNK_ROWS = 64  # rows summed in the precision of an array before sums go on in float64
-PIECES = 4  # pieces of rows that threads share if there is one column
-SPLIT_FROM = 50_000  # nodes: from this size on, threads share one column by its rows, and eight columns by two blocks
+PIECES = 4  # pieces of rows that threads share
+SPLIT_FROM = 50_000  # nodes: from this size on, threads share the rows of one column, and of up to eight
 COUNT_ALONE_FROM = (
     200_000  # nodes: below, the steps of one column are counted in a block, whose kernels are compiled anyway
 )
@@ -73,31 +77,32 @@ class System:
         """Solve for k columns in float32 and write X, or D⁻¹W X if ``smooth``; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
 
         def solve(cols: slice) -> Array:
-            left = self._rough_block(sides, cols, rtol, smooth, X, width)
+            left = self._rough_block(sides, cols, rtol, smooth, X, width, split)
             tick()
             return left
 
-        width = self._width(k)
+        width, split = self._width(k), self._shares_rows(k)
         return np.concatenate([np.zeros(0), *in_threads(solve, _blocks(k, width))])
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
         """Return (Q⁻¹)_ii at some nodes, to about rtol², in float32; nan if float32 did not reach rtol."""
-        width = self._width(nodes.size)
+        width, split = self._width(nodes.size), self._shares_rows(nodes.size)
         blocks = _blocks(nodes.size, width)
-        parts = in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol, width), blocks)
+        parts = in_threads(lambda cols: self._diagonal_block(self._place[nodes[cols]], rtol, width, split), blocks)
         return np.concatenate([np.zeros(0), *parts])
 
     def _width(self, count: int) -> int:
-        """Return the width of blocks. On a large graph up to eight columns make two blocks, one per thread.
+        """Return the width of blocks of this many columns: wide ones only where two threads get one each."""
+        return WIDTH if count <= 2 * WIDTH else widest_block(len(self._place))
 
-        On a small one that gains less than compiling the kernels for another width takes.
-        """
-        return WIDTH // 2 if count <= WIDTH and len(self._place) >= SPLIT_FROM else WIDTH
+    def _shares_rows(self, count: int) -> bool:
+        """Return whether threads share the rows of a single block: on a small graph they would mostly wait for each other."""
+        return count <= WIDTH and len(self._place) >= SPLIT_FROM
 
-    def _diagonal_block(self, places: IntArray | Groups, rtol: float, width: int) -> Array:
+    def _diagonal_block(self, places: IntArray | Groups, rtol: float, width: int, split: bool) -> Array:
         b, at = zeros((len(self._place), width), np.float32), np.arange(places.size)
         b[places, at] = 1.0
-        work, _ = self._solve_float32(b, rtol)
+        work, _ = self._solve_float32(b, rtol, split=split)
         reached = work.sums[0, at] <= (0.9 * rtol) ** 2
         return np.where(reached, work.x[places, at].astype(np.float64), np.nan)
 
@@ -105,20 +110,22 @@ class System:
         """Return D⁻¹W X."""
         return self._fine.smoothed(X.take(self._order, axis=0)).take(self._place, axis=0)
 
-    def _rough_block(self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray, width: int) -> Array:
+    def _rough_block(
+        self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray, width: int, split: bool
+    ) -> Array:
         from askgraph.linalg.cg_kernels import residual_and_smooth
 
         b = _fill_block(sides(cols), self._order, width, np.float32)
         norm = column_norms(b)
         b /= np.where(norm > 0, norm, 1.0).astype(np.float32)
-        work, _ = self._solve_float32(b.copy(), rtol)
+        work, _ = self._solve_float32(b.copy(), rtol, split=split)
         residual_and_smooth((0,) * width, self._narrow[0], b, work.x, work.r, work.p, work.sums)
         count, result = cols.stop - cols.start, work.p if smooth else work.x
         result *= norm.astype(np.float32)
         X[:, cols] = result[:, :count].take(self._place, axis=0)
         return np.asarray(np.sqrt(work.sums[0, :count]))
 
-    def _solve_float32(self, r: AnyArray, rtol: float, limit: int = STEPS // 4) -> tuple[Any, int]:
+    def _solve_float32(self, r: AnyArray, rtol: float, limit: int = STEPS // 4, split: bool = False) -> tuple[Any, int]:
         """Solve Q x = r for columns of norm 1, in float32; return the work arrays and the steps taken; r is overwritten."""
         from askgraph.linalg import cg_kernels as kernels
 
@@ -128,7 +135,8 @@ class System:
         shift = self._constants(sums_b, r.dtype)
         work.x[:] = shift
         r -= Q.excess[:, None] * shift
-        steps = kernels.iterate((0,) * width, Q, coarse, work, goal, limit)
+        iterate = self._iterate_in_pieces if split else kernels.iterate
+        steps = iterate((0,) * width, Q, coarse, work, goal, limit)
         work.x[:] += self._constants(sums_b - self._sums(Q.excess, work.x), r.dtype)
         return work, steps
 
@@ -220,7 +228,7 @@ class System:
                 if not (sound and steps < limit and kernels.choose_direction_outside(lanes, coarse, work, goal, steps)):
                     break
                 each(kernels.piece_update, groups, coarse, work)
-                if self._scatters:
+                if self._scatters and len(lanes) == 1:
                     each(kernels.piece_scattered, numbers, self._scattered[1], work.p, work.q)
                 else:
                     each(kernels.piece_multiply, nodes, work.p, work.q)
@@ -282,12 +290,19 @@ class System:
         return r, self._fine.unexplained(r, x, aim)
 
 
+def widest_block(n: int) -> int:
+    """Return the columns of a block on a graph of n nodes, where there are many columns."""
+    return WIDE if WIDE_FROM <= n <= WIDE_UP_TO else WIDTH
+
+
 def _blocks(count: int, width: int) -> list[slice]:
     return [slice(at, min(at + width, count)) for at in range(0, count, width)]
 
 
 def _fill_block(part: AnyArray, order: IntArray | Groups, width: int, kind: Any) -> AnyArray:
     """Return columns with their nodes in another order, padded with zeros to a width."""
+    if part.shape[1] == width and part.dtype == kind:
+        return part.take(order, axis=0)
     block = zeros((len(part), width), kind)
     block[:, : part.shape[1]] = part.take(order, axis=0)
     return block

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
-from askgraph.linalg.blocked_cg import STEPS, WIDTH, Sides, System
+from askgraph.linalg.blocked_cg import STEPS, Sides, System, widest_block
 from askgraph.linalg.multigrid import Groups, Hierarchy, Level
 from askgraph.linalg.plain_cg import SAFE_EXCESS, PlainSystem
 from askgraph.support.progress import compiling
@@ -77,7 +77,7 @@ class Solver:
     [2.0, 1.0]
     """
 
-    width = WIDTH  # columns solved together
+    width: int  # columns solved together where there are many
     preconditioner: str
     _system: System | PlainSystem
 
@@ -85,6 +85,7 @@ class Solver:
         fine = Level.of(Q, excess)
         self._n = fine.excess.size
         self.preconditioner, self._system = _system(fine)
+        self.width = widest_block(self._n)
 
     def groups(self, most: int) -> Groups | None:
         """Return the aggregate of each node on the finest level with at most ``most`` aggregates; None if there is none.

@@ -8,6 +8,7 @@ import numpy as np
 
 from askgraph.errors import FileError
 from askgraph.graph import Graph
+from askgraph.linalg.blocked_cg import widest_block
 from askgraph.linalg.cg import Solver
 from askgraph.priors.noise.host import FieldNoise, GroupedSignNoise, GroupNoise, SignNoise
 from askgraph.priors.precision import Precision
@@ -152,4 +153,4 @@ def _with_pinned(group: AnyArray, component: IntArray, free: BoolArray) -> AnyAr
 def needed_bytes(graph: Graph, probes: int) -> float:
     """Return the peak memory: some copies of the matrix, the probes, and what each thread works on; measured within a fifth."""
     n, entries = graph.n_nodes, 2 * graph.n_edges
-    return 60.0 * entries + n * (300.0 + 4.0 * probes + 32.0 * 7 * n_cores())
+    return 60.0 * entries + n * (300.0 + 4.0 * probes + 4.0 * widest_block(n) * 7 * n_cores())

@@ -14,7 +14,7 @@ from askgraph.support.hashing import GOLDEN, finalize
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 Sample = NDArray[np.float32]
-WORD, BYTE = 64, 8  # signs per hash, and signs that compiled code adds at a time
+WORD, BYTE, PAIR = 64, 8, 16  # signs per hash; signs that compiled code adds at a time, one byte or two of a hash
 SIGNS = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float32) - 1
 COMPILE_FROM = 20_000  # nodes; fewer are done in NumPy, without compiling
 ORDINARY, EXTRA, FLAT = range(0, 3 << 32, 1 << 32)  # seeds of the signs: times √δ, times √extra, of the probes of ‖g‖₂
@@ -42,12 +42,15 @@ def add_edges(first: AnyArray, node: AnyArray, ids: AnyArray | None, root: Array
     """Add Σ_j ±√w_ij to some columns, compiled; ``ids`` are the nodes of rows and columns, None if they are nodes already."""
     from askgraph.priors.noise import kernels
 
-    bytes_between = range(columns.start // BYTE * BYTE + BYTE, columns.stop, BYTE)
-    for at, end in pairwise([columns.start, *bytes_between, columns.stop]):
+    ends_between = range(columns.start // PAIR * PAIR + PAIR, columns.stop, PAIR)
+    for at, end in pairwise([columns.start, *ends_between, columns.stop]):
         word, shift = divmod(at, WORD)
-        eight = np.zeros((len(out), BYTE), np.float32)
-        kernels.edges(first, node, ids, root, np.uint64(word), np.uint64(shift), SIGNS, eight)
-        out[:, at - columns.start : end - columns.start] += eight[:, : end - at]
+        some = out[:, at - columns.start : end - columns.start]
+        whole = some.flags.c_contiguous and end - at in (BYTE, PAIR)
+        sums = some if whole else np.zeros((len(out), BYTE if end - at <= BYTE else PAIR), np.float32)
+        kernels.edges(first, node, ids, root, np.uint64(word), np.uint64(shift), SIGNS, sums.reshape(-1, BYTE))
+        if not whole:
+            some += sums[:, : end - at]
 
 
 class SignNoise:
@@ -67,6 +70,7 @@ class SignNoise:
         shared = np.flatnonzero(~self.alone)
         entries = 1 / size[group[shared]], (self.part[shared], shared)
         self.member = csr_array(entries, shape=(np.count_nonzero(size > 1), group.size))
+        self._none = np.flatnonzero(self.alone | ~free)
         self._means: dict[int, Array] = {}  # by column: one that float32 cannot solve for is made twice
 
     def block(self, columns: slice) -> Sample:
@@ -74,8 +78,9 @@ class SignNoise:
         z = signs(self._nodes, self._nodes, columns, self.seed)
         means = np.asarray(self.member @ z)
         self.keep_means(columns.start, means)
-        z -= means.astype(np.float32)[self.part] if len(means) else z
-        z[self.alone | ~self.free] = 0.0
+        narrow = means.astype(np.float32)
+        z -= narrow if len(means) == 1 else narrow[self.part] if len(means) else z
+        z[self._none] = 0.0
         return z
 
     def keep_means(self, first: int, means: Array) -> None:
@@ -158,14 +163,15 @@ class FieldNoise:
     signs: SignNoise
 
     def __init__(self, precision: Precision) -> None:
-        W, self.free = precision.graph.weights, ~precision.pinned
+        W, self.free, self._pinned = precision.graph.weights, ~precision.pinned, np.flatnonzero(precision.pinned)
         self._first, self._node, self._root = W.indptr, W.indices, np.sqrt(W.data)
         self.root_delta, self.root_extra = precision.delta**0.5, np.sqrt(precision.extra)
         self.signs = SignNoise(precision.graph.components(), self.free, ORDINARY)
 
     def block(self, columns: slice) -> Sample:
         """Return some columns, one row per node, zero at pinned nodes."""
-        noise = np.float32(self.root_delta) * self.signs.block(columns)
+        noise = self.signs.block(columns)
+        noise *= np.float32(self.root_delta)
         if self.root_extra.any():
             nodes = np.arange(self.root_extra.size)
             noise += self.root_extra[:, None].astype(np.float32) * signs(nodes, nodes, columns, EXTRA)
@@ -173,7 +179,7 @@ class FieldNoise:
             add_edges(self._first, self._node, None, self._root, columns, noise)
         else:
             noise += self._edges(columns)
-        noise[~self.free] = 0.0
+        noise[self._pinned] = 0.0
         return noise
 
     def at(self, node: int, count: int) -> Array:
