@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, MissingExtraError
 from askgraph.graph.clean import Symmetrize, stored_entries
@@ -20,6 +19,7 @@ from askgraph.graph.foreign import as_edge_index, from_graph_object, plain
 from askgraph.graph.names import as_index, check_names, hint
 from askgraph.graph.report import Report
 from askgraph.graph.sources import Raw, count_nodes, from_edges, from_object, matrix_entries
+from askgraph.linalg.components import symmetric_components
 from askgraph.support.arguments import listed, one_of
 from askgraph.support.notebook import card, drawn
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
@@ -148,7 +148,7 @@ class Graph:
 
     @cached_property
     def _components(self) -> IntArray:
-        labels: IntArray = connected_components(self.weights, directed=False)[1].astype(np.int64)
+        labels: IntArray = symmetric_components(self.weights)[1].astype(np.int64)
         labels.flags.writeable = False
         return labels
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order
 
+from askgraph.linalg.components import symmetric_components
 from askgraph.types import AnyArray, Array, BoolArray
 
 SHALLOW_LEVELS = 12  # a search with fewer levels is wide from any node: skip looking for a far node
@@ -53,7 +54,7 @@ def _components(A: csr_array) -> tuple[Array, Array, Array]:
             np.array([A.nnz / level.size - 1]),
             np.array([float(np.bincount(level).max())]),
         )
-    k, label = connected_components(A, directed=False)
+    k, label = (1, np.zeros(A.shape[0], np.int32)) if level is not None else symmetric_components(A)
     far = np.empty(k, dtype=np.int64)
     far[label] = np.arange(len(label))
     nearest_first = np.argsort(_reached(_levels(A, far)), kind="stable")

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse import block_diag, csr_array
-from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from askgraph.errors import EngineError
+from askgraph.linalg.components import symmetric_components
 from askgraph.support.threads import one_blas_thread
 from askgraph.types import AnyArray, Array, IntArray
 
@@ -58,9 +59,7 @@ class Level:
     @cached_property
     def component(self) -> Groups:
         """The component of each node."""
-        return (
-            self.parts if self.parts is not None else np.asarray(connected_components(self.weights, directed=False)[1])
-        )
+        return self.parts if self.parts is not None else symmetric_components(self.weights)[1]
 
     @property
     def size(self) -> int:
