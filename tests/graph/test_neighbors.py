@@ -38,6 +38,7 @@ def test_the_tree_finds_what_all_pairs_find(metric, monkeypatch):
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 4), (12, 3), (97, 1), (300, 10), (301, 40)])
 def test_all_pairs_find_the_nearest_in_order(n, k, sparse, monkeypatch):
     monkeypatch.setattr(search, "PAIRS_PER_BLOCK", 1000)  # several blocks, the last one shorter
+    monkeypatch.setattr(search, "ROWS_PER_BLOCK", 2)
     X = np.random.default_rng(n).normal(size=(n, 12)) + 5
     i, j, distances, _ = search.find_neighbors(sp.csr_array(X) if sparse else X, k, None)
     assert (i == np.repeat(np.arange(n), k)).all()
@@ -88,7 +89,9 @@ def test_copies_do_not_become_their_own_neighbors_in_lists():
 
 def test_large_tables_of_many_columns_are_approximate_where_faiss_is_there(monkeypatch):
     monkeypatch.setattr(search, "EXACT_UP_TO", 100)
+    monkeypatch.setattr(search, "EXACT_WORK", 399 * 400 * 16)
     X = np.random.default_rng(3).normal(size=(400, 16))
+    assert not ag.nearest_neighbors(X[:399]).notes  # all pairs are compared where that is little work
     assert any("approximate" in note for note in ag.nearest_neighbors(X).notes)
     assert not any("approximate" in note for note in ag.nearest_neighbors(X, approximate=False).notes)
 
@@ -103,6 +106,7 @@ def test_without_faiss_the_search_is_exact_and_says_what_would_help(monkeypatch,
 
     monkeypatch.setattr(builtins, "__import__", no_faiss)
     monkeypatch.setattr(search, "EXACT_UP_TO", 100)
+    monkeypatch.setattr(search, "EXACT_WORK", 0)
     X = np.random.default_rng(4).normal(size=(200, 16))
     ag.nearest_neighbors(X)
     assert "askgraph[ann]" in caplog.text

@@ -53,8 +53,8 @@ def nearest_neighbors(
         The names of the points; by default the index of a pandas frame.
     approximate : bool, optional
         Whether to search with faiss (``pip install "askgraph[ann]"``); the graph's notes then say which share of the
-        true neighbors was found. None means: only for more than 50,000 rows of more than 10 columns, where faiss is
-        installed.
+        true neighbors was found. None means: only where comparing all pairs would take minutes (100,000 rows of more than
+        60 columns, 200,000 of more than 15) and faiss is installed.
 
     Returns
     -------

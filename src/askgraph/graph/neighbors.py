@@ -14,12 +14,18 @@ from askgraph.support.threads import in_threads, one_blas_thread
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 EXACT_UP_TO = (
-    50_000  # rows of many columns; up to here all pairs are compared, beyond faiss searches if it is installed
+    50_000  # rows of many columns: up to here all pairs are compared, beyond faiss searches if it is installed
 )
+EXACT_WORK = 6e11  # rows² · columns: up to here, too, such as 100,000 rows of 60 columns, for no index is built faster
 FEW_COLUMNS = (
     10  # up to here a k-d tree finds the exact neighbors of millions of points; with more, all pairs are faster
 )
-PAIRS_PER_BLOCK = 1_000_000  # pairs of points compared at a time (8 MB)
+PAIRS_PER_BLOCK = (
+    1_000_000  # pairs of points compared at a time (8 MB), unless there are fewer than ROWS_PER_BLOCK points
+)
+ROWS_PER_BLOCK = (
+    64  # points compared at a time with all others, at least: a product of fewer rows takes twice as long a row
+)
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
 HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
@@ -36,7 +42,8 @@ def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntAr
     few = columns <= FEW_COLUMNS and not sp.issparse(points)
     many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _have_unit_length(points)
     if approximate is None:
-        approximate = n > EXACT_UP_TO and not few and not sp.issparse(points) and _has_faiss(n)
+        large = n > EXACT_UP_TO and n * n * float(columns) > EXACT_WORK
+        approximate = large and not few and not sp.issparse(points) and _has_faiss(n)
     if many_texts:
         return np.repeat(np.arange(n), k), *_search_heavy_entries(points, k)
     if approximate:
@@ -61,14 +68,14 @@ def _search_dense(points: Array, k: int) -> IntArray:
     centered = points - points.mean(axis=0)  # near 0 little cancels
     scale = float(np.abs(centered).max()) or 1.0
     X = (centered / scale).astype(np.float32)
-    squares, across, most = _sums_of_squares(X.astype(np.float64)), np.float32(-2) * X.T, min(k + SPARE, n - 1)
+    squares, most = _sums_of_squares(X.astype(np.float64)), min(k + SPARE, n - 1)
     # the rounding error of |y|² − 2xy, relative to |x|² + |y|²: y's part is taken off
     error = (columns + 8) * float(np.finfo(np.float32).eps)
-    lowest = (squares * (1 - error)).astype(np.float32)
+    across = np.vstack([np.float32(-2) * X.T, (squares * (1 - error)).astype(np.float32)])
+    X = np.column_stack([X, np.ones(n, np.float32)])
 
     def part(rows: IntArray) -> tuple[IntArray, BoolArray]:
         scores = X[rows] @ across
-        scores += lowest
         at = np.arange(rows.size)
         scores[at, rows] = np.inf  # a point is not its own neighbor
         near = _lowest(scores, most)
@@ -94,7 +101,7 @@ def _nearest(points: Array, rows: IntArray, near: IntArray, k: int) -> tuple[Int
 
 def _blocks(rows: IntArray, n: int) -> list[IntArray]:
     """Return rows in blocks, each compared with n others at a time."""
-    step = max(1, PAIRS_PER_BLOCK // n)
+    step = max(ROWS_PER_BLOCK, PAIRS_PER_BLOCK // n)
     return [rows[start : start + step] for start in range(0, rows.size, step)]
 
 
