@@ -13,7 +13,7 @@ from askgraph.graph.build import check_features, unit_rows
 from askgraph.graph.graph import Graph
 from askgraph.support.arguments import whole_number
 from askgraph.support.threads import in_threads, one_blas_thread
-from askgraph.types import Array
+from askgraph.types import AnyArray, Array
 
 HOPS = 2  # how often features are smoothed
 SKETCH = 128  # directions of features that are smoothed; with more columns, those in which features vary most
@@ -92,9 +92,12 @@ def variance_of(rows: Any) -> float:
 
 
 def _sketch(rows: Any) -> Array:
-    """Return rows in the SKETCH directions in which they vary most; of many rows, an even sample says which these are."""
+    """Return rows in the SKETCH directions in which they vary most; of many rows, an even sample says which these are.
+
+    The directions are found in float32, in two thirds of the time: they need not be exact, only orthogonal.
+    """
     step = -(-rows.shape[0] // SAMPLE)
-    return _times(_split(rows), _directions([rows[::step]], SKETCH))
+    return np.asarray(_times(_split(rows), _directions([rows[::step].astype(np.float32)], SKETCH)))
 
 
 def _largest(blocks: Sequence[Any], rank: int) -> Array:
@@ -122,19 +125,20 @@ def _directions(blocks: Sequence[Any], rank: int) -> Array:
     rows = [_split(block) for block in blocks]
     columns = [_split(block.T.tocsr() if issparse(block) else block.T) for block in blocks]
 
-    def times(x: Array) -> Array:
+    def times(x: AnyArray) -> AnyArray:
         return np.asarray(sum(_times(parts, some) for parts, some in zip(rows, np.split(x, ends[:-1]), strict=True)))
 
-    def transposed(x: Array) -> Array:
+    def transposed(x: AnyArray) -> AnyArray:
         return np.vstack([_times(parts, x) for parts in columns])
 
     with one_blas_thread():
-        found = np.linalg.qr(times(np.random.default_rng(0).normal(size=(int(ends[-1]), wide))))[0]
+        start = np.random.default_rng(0).normal(size=(int(ends[-1]), wide)).astype(blocks[0].dtype)
+        found = np.linalg.qr(times(start))[0]
         for _ in range(ROUNDS):
             found = np.linalg.qr(times(transposed(found)))[0]
         basis, small = np.linalg.qr(transposed(found))
         right, _, _ = np.linalg.svd(small)
-        return np.asarray(basis @ right[:, :rank])
+        return np.asarray(basis @ right[:, :rank], dtype=np.float64)
 
 
 def _split(matrix: Any) -> list[Any]:
@@ -145,6 +149,6 @@ def _split(matrix: Any) -> list[Any]:
     return [matrix[at : at + step] for at in range(0, matrix.shape[0], step)]
 
 
-def _times(parts: Sequence[Any], x: Array) -> Array:
+def _times(parts: Sequence[Any], x: AnyArray) -> AnyArray:
     """Return the product of a matrix in parts with x."""
     return np.concatenate(in_threads(lambda part: part @ x, parts))

@@ -126,8 +126,6 @@ def _tfidf(documents: csr_array, parts: list[list[str]], most: int) -> csr_array
 
     Texts share most of their tokens, so each token is taken apart once, and parts are counted by a product of matrices.
     """
-    from sklearn.feature_extraction.text import TfidfTransformer
-
     terms = {term: k for k, term in enumerate(sorted(set(chain.from_iterable(parts))))}
     if not terms:
         return csr_array((documents.shape[0], 0))
@@ -135,8 +133,16 @@ def _tfidf(documents: csr_array, parts: list[list[str]], most: int) -> csr_array
     totals = (documents.sum(axis=0) @ consist).astype(np.int64)
     if totals.size > most:
         consist = consist[:, np.sort(np.argsort(-totals)[:most])]
-    counts = _product(documents, consist)
-    return csr_array(TfidfTransformer(sublinear_tf=True).fit(counts).transform(counts, copy=False))
+    return _weighted(_product(documents, consist))
+
+
+def _weighted(counts: csr_array) -> csr_array:
+    """Return (1 + log count) · (1 + log((1 + n) / (1 + rows with the term))), each row scaled to length 1."""
+    n, terms = counts.shape
+    rarity = 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=terms)))
+    values, row = (np.log(counts.data) + 1) * rarity[counts.indices], np.repeat(np.arange(n), np.diff(counts.indptr))
+    values /= np.sqrt(np.bincount(row, values * values, minlength=n))[row]
+    return csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _product(left: csr_array, right: csr_array) -> csr_array:

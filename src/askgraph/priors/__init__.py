@@ -13,7 +13,7 @@ from askgraph.priors import dense
 from askgraph.priors.base import Prior
 from askgraph.priors.dense import Dense
 from askgraph.priors.direct import Direct
-from askgraph.priors.iterative import Iterative, needed_bytes
+from askgraph.priors.iterative import MORE_FLAT_PROBES, Iterative, needed_bytes
 from askgraph.priors.petsc import Petsc
 from askgraph.priors.precision import Precision
 from askgraph.priors.probing import MAX_GROUPS, MAX_PROBES
@@ -23,7 +23,7 @@ from askgraph.support.wording import counted
 
 ENGINES: dict[str, type[Prior]] = {"dense": Dense, "direct": Direct, "iterative": Iterative, "petsc": Petsc}
 DENSE_UP_TO = 3_000  # nodes: the inverse takes about a second and 72 MB
-MAX_NORM_PROBES = MAX_GROUPS + 64  # probes of ‖g‖₂, at most
+MAX_NORM_PROBES = MAX_GROUPS + MORE_FLAT_PROBES  # probes of ‖g‖₂, at most
 GPU_FROM = 200_000  # nodes: from here on the first question is faster on a GPU even if its kernels are compiled for it
 WORK_UP_TO = 1e9  # n times (entries of the factor per node) squared: five seconds of factorizing; beyond, iterative
 

@@ -81,6 +81,7 @@ class GpuSparse(ProbedPrior):
     """Solves by conjugate gradients on the device, with probes there and an exact shortlist."""
 
     name = "gpu-sparse"
+    flat_probes: int
 
     def __init__(
         self,

@@ -16,12 +16,15 @@ from askgraph.priors.probed import Noise, Probed, Sample, Samples
 from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.memory import fits
-from askgraph.support.progress import bar, log
+from askgraph.support.progress import bar
 from askgraph.support.threads import n_cores
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 FLOAT32_FROM = 1e-4  # relative residuals from here on are reached in float32
-COARSE_FROM = 300_000  # nodes; beyond, MAX_GROUPS groups are too coarse for msd and vm: their questions are some 5 % below the best
+FLAT_PROBES, MORE_FLAT_PROBES = 64, 256  # probes of ‖g‖₂, and those where groups are coarse
+COARSE_FROM = (
+    300_000  # nodes; beyond, groups are coarse: with FLAT_PROBES, questions of msd and vm would be 5 % below the best
+)
 
 
 class Iterative(ProbedPrior):
@@ -33,7 +36,7 @@ class Iterative(ProbedPrior):
         self,
         precision: Precision,
         probes: int | None = None,
-        flat_probes: int = 64,
+        flat_probes: int | None = None,
         sharp: float = 1.0,
         probing: float = 1e-3,
     ) -> None:
@@ -78,7 +81,7 @@ class Iterative(ProbedPrior):
         """Raise `TooLargeError` if norms are wanted and their probes would not fit in memory."""
         if squares:
             group = self._solver.groups(MAX_GROUPS)
-            more = 4.0 * self.n_nodes * (self.flat_probes + (0 if group is None else int(group.max()) + 1))
+            more = 4.0 * self.n_nodes * (self._flat_count + (0 if group is None else int(group.max()) + 1))
             advice = "take tv, sigma or influence, which do not need them"
             fits(more, f"probes of |g|_2 at {self.n_nodes:,} nodes", advice)
 
@@ -110,20 +113,26 @@ class Iterative(ProbedPrior):
     def _field_noise(self) -> FieldNoise:
         return FieldNoise(self.precision)
 
+    @property
+    def _flat_count(self) -> int:
+        """The number of probes of ‖g‖₂: more where groups are coarse, unless it was given."""
+        if self.flat_probes is not None:
+            return self.flat_probes
+        coarse = self.n_nodes > COARSE_FROM and self._solver.groups(MAX_GROUPS) is not None
+        return MORE_FLAT_PROBES if coarse else FLAT_PROBES
+
     def _norm_samples(self) -> Samples:
         """Return samples P G z; what is constant on groups of nodes is exact, where the graph mixes so slowly that groups exist."""
-        component, free, count = self.precision.graph.components(), ~self.precision.pinned, self.flat_probes
+        component, free, count = self.precision.graph.components(), ~self.precision.pinned, self._flat_count
         group = self._solver.groups(MAX_GROUPS)
         if group is None:
             signs = SignNoise(component, free)
             return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
-        if self.n_nodes > COARSE_FROM:
-            log.info("at this size msd and vm ask within some 5 %% of the best, tv, sigma and influence within 1 %%")
         whole = _with_pinned(group, component, free)
         return self._grouped_samples(GroupNoise(whole, component, free), SignNoise(whole, free))
 
     def _grouped_samples(self, groups: GroupNoise, signs: SignNoise) -> Samples:
-        count = self.flat_probes
+        count = self._flat_count
         values = self.space.zeros(groups.count + count, dtype=np.float32)
         self._probe(groups.block, 0, values[:, : groups.count])
         self._probe(signs.block, 0, values[:, groups.count :])

@@ -35,6 +35,7 @@ class Petsc(ProbedPrior):
     graph: ShardedGraph
     name = "petsc"
     space: MpiSpace
+    flat_probes: int
 
     def __init__(
         self,

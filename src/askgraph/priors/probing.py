@@ -34,12 +34,12 @@ class BlockNoise(Noise, Protocol):
 class ProbedPrior(Prior):
     """Solves by iteration; summaries come from probes and are exact where columns were solved for.
 
-    ``probes`` and ``flat_probes`` are the numbers of probes of the field (None: as many as needed) and of ‖g‖₂; ``sharp`` is
+    ``probes`` and ``flat_probes`` are the numbers of probes of the field and of ‖g‖₂ (None: as many as needed); ``sharp`` is
     the largest relative residual that a rough column may be left with, ``probing`` that of a probe.
     """
 
     probes: int | None
-    flat_probes: int
+    flat_probes: int | None
     sharp: float
     probing: float
     exact: ClassVar[bool] = False
@@ -50,7 +50,7 @@ class ProbedPrior(Prior):
         precision: Precision,
         space: Space | None,
         probes: int | None,
-        flat_probes: int,
+        flat_probes: int | None,
         sharp: float,
         probing: float,
     ) -> None:
