@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from typer.testing import CliRunner
 
 import askgraph as ag
-from askgraph.errors import FileError, SettingError
+from askgraph.cli import app
+from askgraph.errors import AskgraphError, FileError, SettingError
 from askgraph.paper import tune as tuning
 from askgraph.paper.claim import Claim, Judged, Reading
 from askgraph.paper.claims import CLAIMS
@@ -460,11 +462,13 @@ def test_unknown_parts_and_missing_data_are_said(tmp_path):
     with pytest.raises(SettingError, match="no claim 0"):
         choose_parts(None, [0], None)
     (tmp_path / "taken").write_text("")
-    assert "cannot be written" in command("-o", tmp_path / "taken", "--figure", 1, check=False).stderr
-    assert "--tune" in command("-o", tmp_path / "r", "--tune", "--draw", check=False).stderr
-    assert (
-        "there is no folder" in command("-o", tmp_path / "r", "--figure", 11, "--data", "nowhere", check=False).stderr
-    )
+    for words, *args in (
+        ("cannot be written", "-o", tmp_path / "taken", "--figure", 1),
+        ("--tune", "-o", tmp_path / "r", "--tune", "--draw"),
+        ("there is no folder", "-o", tmp_path / "r", "--figure", 11, "--data", "nowhere"),
+    ):
+        with pytest.raises(AskgraphError, match=words):
+            CliRunner().invoke(app, ["paper", *map(str, args)], catch_exceptions=False)
     done = command("-o", tmp_path / "r", "--figure", 11, "--data", tmp_path, check=False)
     assert done.returncode == 1
     assert "cora.content" in done.stderr
