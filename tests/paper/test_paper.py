@@ -443,7 +443,7 @@ def command(*args, env=None, check=True):
 @pytest.mark.slow
 def test_parts_without_any_dataset_and_drawn_again_from_records_alone(tmp_path):
     bare = {"ASKGRAPH_DATA": "", "XDG_CACHE_HOME": str(tmp_path / "none")}
-    parts = ("--figure", 1, "--figure", 2, "--figure", 3, "--claim", 1, "--claim", 4, "--runs", 3, "--quick")
+    parts = ("--figure", 1, "--figure", 2, "--figure", 3, "--claim", 1, "--claim", 4, "--runs", 2, "--quick")
     done = command("-o", tmp_path / "report", *parts, env=bare)
     assert "On the grid most samplers" in done.stdout
     report = (tmp_path / "report" / "parts.md").read_text()
