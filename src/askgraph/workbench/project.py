@@ -36,8 +36,9 @@ from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.cells import is_storable, one_line, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.items import MAX_SHOWN_FEATURES, Source, read_items
-from askgraph.workbench.store import Item, Store, reporting_damage
+from askgraph.workbench.store import Item, Store
 from askgraph.workbench.suggesting import Suggested, read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
 
