@@ -477,7 +477,7 @@ def test_unknown_parts_and_missing_data_are_said(tmp_path):
 
 @pytest.mark.data
 def test_the_quick_study_is_whole(tmp_path):
-    done = command("-o", tmp_path / "report", "--quick", "--runs", 1)
+    done = command("-o", tmp_path / "report", "--quick", "--runs", 1, "--workers", 1)
     report, page = ((tmp_path / "report" / name).read_text() for name in ("report.md", "report.html"))
     assert len(re.findall(r"^### Claim \d+$", report, re.M)) == 19
     assert report.count("| not judged |") > 19
