@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick coverage test-lowest test-python test-petsc test-embed test-clients test-notebook lint lint-page docs wheel release clean
+.PHONY: run test quick coverage test-lowest test-python test-petsc test-embed test-clients test-notebook lint lint-page docs wheel release compiled clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
@@ -11,6 +11,10 @@ run: $(VENV)/installed
 # Three at a time: on two cores, tests that wait for a clock or a server leave room for another.
 test: $(VENV)/tested
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST)
+
+# Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 50 s of work.
+compiled: $(VENV)/tested
+	$(BIN)/python -m tests.helpers.compiled
 
 # What needs no server, browser, dataset or special hardware and takes little time: under a minute on two idle cores.
 QUICK = "not (slow or server or browser or mpi or gpu or data)"

@@ -191,7 +191,7 @@ def page_ready(running: Running) -> float | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=10_000 if not SMOKE else 1_200)
+    parser.add_argument("--items", type=int, default=10_000 if not SMOKE else 300)
     parser.add_argument("--labels", type=int, default=60 if not SMOKE else 3, help="that one person gives")
     parser.add_argument("--think", type=float, default=2.0 if not SMOKE else 0.0, help="seconds a person thinks")
     parser.add_argument("--part", choices=["people", "crowds", "stopped", "hostile", "peer"], default="people")
@@ -399,7 +399,7 @@ def measure(running: Running, options: argparse.Namespace, folder: Path) -> None
 def beside(running: Running, folder: Path, n: int) -> list:
     """Let people label while a file of labels is imported and labels are exported."""
     many = folder / "many.csv"
-    ids = [str(k) for k in range(n - 1000, n)]
+    ids = [str(k) for k in range(max(0, n - 1000), n)]
     many.write_text("id,label\n" + "".join(f"{id},{truth(id)}\n" for id in ids))
     project = str(folder / "items.ask")
     command = [sys.executable, "-m", "askgraph"]

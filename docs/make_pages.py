@@ -98,6 +98,8 @@ def citations() -> Iterator[Citation]:
     """Yield the citations of all Python files of src and tests, in order of files and lines."""
     for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
         source = path.read_text()
+        if not CITATION.search(source):
+            continue
         tree = ast.parse(source)
         for line, text in sorted([*_docstrings(tree), *_comments(source)]):
             for number in _numbers(text):

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from askgraph.cli import app
-from askgraph.cli import project as commands
+from askgraph.cli import app, results, upkeep
+from askgraph.cli import project as labeling
 from askgraph.errors import AskgraphError
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
@@ -366,7 +366,7 @@ def examples(name):
     return [line.strip() for line in re.findall(r"^\s*(?:Example: )?(askgraph \S.*)$", text, re.M)]
 
 
-NAMES = [command.callback.__name__ for command in commands.app.registered_commands]
+NAMES = [one.callback.__name__ for part in (labeling, results, upkeep) for one in part.app.registered_commands]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("serve", "label", "embed")])

@@ -16,7 +16,9 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from askgraph.cli import app
 from askgraph.web.demo import make_demo
 from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
@@ -57,6 +59,13 @@ def fresh(tmp_path):
         yield running, client
 
 
+def command(*words):
+    """What a command prints, run in this process: it speaks to the server like one in a process of its own."""
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
 def label_some(client, n, who="ann"):
     asked = ask(client, who)
     for _ in range(n):
@@ -91,21 +100,16 @@ def test_items_come_and_go_while_people_label(fresh, tmp_path):
     server, client = fresh
     asked = label_some(client, 6)
     write_table(tmp_path / "more.csv", 75)
-    command = [sys.executable, "-m", "askgraph"]
-    said = subprocess.run(
-        [*command, "add", "more.csv", "-p", str(server.path)], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert "15 items more; 60 were there already" in said.stdout
+    said = command("add", tmp_path / "more.csv", "-p", server.path)
+    assert "15 items more; 60 were there already" in said
     assert client.get("/api/state?who=ann").json()["items"] == 75
     on_screen = asked["question"]["item"]["id"]
     assert answer(client, on_screen, truth(on_screen))["question"]  # known suggestions serve until there are new ones
     until(client, "/api/progress", lambda found: found.get("items") == 75)
     answer(client, "n74", truth("n74"))
     gone = [on_screen, "n74", "n70"]
-    said = subprocess.run(
-        [*command, "remove", *gone, "--yes", "-p", str(server.path)], capture_output=True, text=True, check=True
-    )
-    assert "3 items and 2 lines of the log deleted for good" in said.stdout
+    said = command("remove", *gone, "--yes", "-p", server.path)
+    assert "3 items and 2 lines of the log deleted for good" in said
     assert client.get("/api/item", params={"id": "n74"}).status_code == 404
     label_some(client, 3)
     until(client, "/api/progress", lambda found: (found.get("items"), found.get("labels")) == (72, 9))
@@ -115,8 +119,7 @@ def test_items_come_and_go_while_people_label(fresh, tmp_path):
     assert np.mean([row["label"] == truth(row["id"]) for row in rows]) > 0.9
 
 
-def test_only_who_has_the_token_itself_changes_items(fresh):
-    server, _ = fresh
+def test_only_who_has_the_token_itself_changes_items(server):
     with httpx.Client(base_url=server.base, follow_redirects=True) as visitor:
         assert visitor.get(f"/?token={server.token}").status_code == 200
         assert visitor.get("/api/state?who=ann").status_code == 200  # a session
@@ -124,9 +127,8 @@ def test_only_who_has_the_token_itself_changes_items(fresh):
             assert visitor.post(path, json=body).status_code == 403
 
 
-def test_what_is_refused_stops_nothing(fresh):
+def test_what_is_refused_stops_nothing(server, client):
     """The process that chooses questions ends only for items that do come or go."""
-    server, client = fresh
     ask(client)
     pid = ranker(server)
     old = f"{server.path.name}.00{ADDITION}"
@@ -248,41 +250,36 @@ def test_second_opinions_come_first_and_agreement_is_shown(tmp_path):
 
 
 def test_commands_write_through_the_server(server, client):
-    command = [sys.executable, "-m", "askgraph", "tell", "n58", "east", "-p", str(server.path), "--who", "cy"]
-    assert "saved: 1" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    line = [sys.executable, "-m", "askgraph", "tell", "n58", "east", "-p", str(server.path), "--who", "cy"]
+    assert "saved: 1" in subprocess.run(line, capture_output=True, text=True, check=True).stdout
     assert client.get("/api/item", params={"id": "n58"}).json()["label"] == "east"
-    command[3:6] = ["undo"]
-    assert "taken back: n58 east" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "taken back: n58 east" in command("undo", "-p", server.path, "--who", "cy")
     assert client.get("/api/item", params={"id": "n58"}).json()["label"] is None
-    command[3:4] = ["tell", "n99", "east"]
-    failed = subprocess.run(command, capture_output=True, text=True)
+    line[4] = "n99"
+    failed = subprocess.run(line, capture_output=True, text=True)
     assert failed.returncode == 1
     assert "no item 'n99'" in failed.stderr
 
 
 def test_classes_and_guidelines_are_changed_through_the_server(fresh):
     server, client = fresh
-
-    def command(*words):
-        line = [sys.executable, "-m", "askgraph", *words, "-p", str(server.path), "--who", "cy"]
-        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
-
+    written = ("-p", server.path, "--who", "cy")
     for k in range(9):
         answer(client, f"n{k}", "nroth" if k == 0 else truth(f"n{k}"))
     until(client, "/api/items?limit=60", lambda said: said["lag"] == 0 and said["items"][59]["label"])
-    command("classes", "merge", "nroth", "north")
+    command("classes", "merge", "nroth", "north", *written)
     state = client.get("/api/state?who=ann").json()
     assert [(one["name"], one["count"]) for one in state["classes"]] == [("north", 3), ("east", 3), ("west", 3)]
     rows = client.get("/api/items?limit=60").json()["items"]  # the predictions may be older than the change
     assert {row["label"] for row in rows} == {"north", "east", "west"}
     until(client, "/api/progress", lambda said: len(said["classes"]) == 3)
-    assert "nroth merged into north" in command("classes", "undo")
+    assert "nroth merged into north" in command("classes", "undo", *written)
     said = client.get("/api/classes").json()
     assert [one["name"] for one in said["classes"]] == ["north", "east", "west", "nroth"]
     assert [(one["what"], one["undone"]) for one in said["changes"]] == [("nroth merged into north", True)]
     rules = server.path.with_name("rules.md")
     rules.write_text("Look *twice*.")
-    assert "version 1" in command("guidelines", str(rules))
+    assert "version 1" in command("guidelines", rules, *written)
     assert client.get("/api/guidelines").json()["text"] == "Look *twice*."
     assert client.get("/api/state?who=ann").json()["guidelines"] == 1
 
@@ -481,8 +478,8 @@ def test_of_two_opinions_the_later_counts(client):
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="memory and open files are read from /proc")
 def test_promise_21_nothing_grows(tmp_path):
     with serving(make_project(tmp_path)) as server:
-        found = soaked(server, 300, 100)
+        found = soaked(server, 150, 50)
     print(f"promise 21: {found}")
-    assert found.megabytes[1] < 1.05 * found.megabytes[0]
+    assert found.megabytes[1] < 1.025 * found.megabytes[0]
     assert found.files[1] <= found.files[0] + 2
     assert found.log < 2**23

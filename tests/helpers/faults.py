@@ -14,8 +14,9 @@ import apsw
 
 from askgraph.errors import FileError
 from askgraph.workbench.backup_files import list_backups
+from askgraph.workbench.database import make_durable
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import Store, make_durable
+from askgraph.workbench.store import Store
 from tests.helpers.projects import answer
 
 SECTOR = 512

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import httpx
 
 from askgraph.workbench.project import Project
-from tests.helpers.serving import CENTERS, Server, key, make_project, ranker, truth
+from tests.helpers.serving import CENTERS, NO_CERTIFICATES, Server, key, make_project, ranker, truth
 
 LOOKS = (
     "/",
@@ -111,7 +111,7 @@ class Soak:
     @contextmanager
     def _client(self):
         headers = {"Authorization": f"Bearer {self.server.token}"}
-        with httpx.Client(base_url=self.server.base, headers=headers, timeout=60) as client:
+        with httpx.Client(base_url=self.server.base, headers=headers, timeout=60, **NO_CERTIFICATES) as client:
             yield client
 
     def _end(self):

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import askgraph as ag
@@ -42,16 +43,18 @@ def imports(statements):
                 yield DISTRIBUTIONS.get(top, top)
 
 
-TREES = {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+@cache
+def trees():
+    return {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
 
 
 def test_every_import_is_a_declared_dependency_and_every_dependency_is_imported():
-    imported = {name for tree in TREES.values() for name in imports(ast.walk(tree))}
+    imported = {name for tree in trees().values() for name in imports(ast.walk(tree))}
     assert imported == REQUIRED.union(*EXTRAS.values())
 
 
 def test_a_module_loads_without_any_extra():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         assert set(imports(tree.body)) <= REQUIRED, path
 
 

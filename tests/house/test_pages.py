@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -18,13 +18,17 @@ ROOT = Path(__file__).resolve().parents[2]
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 PROMISES = (ROOT / "docs" / "promises.md").read_text()
 PROMISE = re.compile(r"promises?[ _](\d+(?:(?:, | and )\d+)*)", re.IGNORECASE)
-TESTS = {path: path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))}
-TEST_NAMES = {
-    node.name
-    for text in TESTS.values()
-    for node in ast.walk(ast.parse(text))
-    if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-}
+
+
+@cache
+def texts_of_tests():
+    """The text of each file of tests."""
+    return {path: path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))}
+
+
+@cache
+def names_of_tests():
+    return {name for text in texts_of_tests().values() for name in re.findall(r"^ *def (test_\w+)", text, re.MULTILINE)}
 
 
 def rows(page):
@@ -58,7 +62,7 @@ def test_tests_that_a_page_names_exist():
     for page in (ARCHITECTURE, PROMISES):
         named = set(re.findall(r"`(test_\w+)`", page))
         assert named
-        assert named <= TEST_NAMES, named - TEST_NAMES
+        assert named <= names_of_tests(), named - names_of_tests()
 
 
 @pytest.mark.slow
@@ -93,7 +97,7 @@ def make_pages():
 def test_every_promise_is_cited_by_a_test_and_no_other_number_is():
     promised = [int(cells[0]) for cells in rows(PROMISES)]
     assert promised == list(range(1, len(promised) + 1))
-    texts = [text for path, text in TESTS.items() if path != Path(__file__).resolve()]
+    texts = [text for path, text in texts_of_tests().items() if path != Path(__file__).resolve()]
     cited = {int(k) for text in texts for found in PROMISE.findall(text) for k in re.findall(r"\d+", found)}
     assert cited == set(promised)
     assert f"**{len(promised)} promises**" in (ROOT / "README.md").read_text()
@@ -102,7 +106,7 @@ def test_every_promise_is_cited_by_a_test_and_no_other_number_is():
 def test_every_promise_names_the_tests_that_have_its_number():
     listed = {int(cells[0]): set(re.findall(r"`(test_\w+)`", cells[2])) for cells in rows(PROMISES)}
     assert all(listed.values())
-    for name in TEST_NAMES:
+    for name in names_of_tests():
         if found := re.match(r"test_promise_(\d+)_", name):
             number = int(found[1])
             assert any(test.startswith(f"test_promise_{number}_") for test in listed[number]), name

@@ -232,10 +232,10 @@ DELTA = {"use_dictionary": False, "compression": "zstd", "write_statistics": Fal
 
 
 def footer_that_lies(folder, parquet):
-    """Pages that unpack to a gigabyte, of which the footer says a few bytes."""
-    path, n = folder / "t.parquet", 100
+    """Pages that unpack to 600 MB, of which the footer says a few bytes."""
+    path, n = folder / "t.parquet", 60
     parquet.write_table(
-        pyarrow_table(source=list(range(n)), target=[10 * TEXT] * n), path, use_dictionary=False, compression="gzip",
+        pyarrow_table(source=list(range(n)), target=[10 * TEXT] * n), path, use_dictionary=False, compression="zstd",
         data_page_size=2**30, write_statistics=False
     )  # fmt: skip
     group, content = parquet.ParquetFile(path).metadata.row_group(0), bytearray(path.read_bytes())
@@ -250,14 +250,14 @@ def footer_that_lies(folder, parquet):
 
 
 def texts_that_share_their_beginning(folder, parquet):
-    path, n = folder / "t.parquet", 800
-    table = pyarrow_table(source=[f"{TEXT}{k}" for k in range(n)], target=[f"{TEXT}{k + 1}" for k in range(n)])
-    parquet.write_table(table, path, column_encoding=dict.fromkeys(("source", "target"), "DELTA_BYTE_ARRAY"), **DELTA)
+    path, n = folder / "t.parquet", 600
+    table = pyarrow_table(source=list(range(n)), target=[f"{TEXT}{k}" for k in range(n)])
+    parquet.write_table(table, path, column_encoding={"source": "PLAIN", "target": "DELTA_BYTE_ARRAY"}, **DELTA)
     return path
 
 
 def lists_of_texts_that_share_their_beginning(folder, parquet):
-    path, n = folder / "t.parquet", 1500
+    path, n = folder / "t.parquet", 600
     table = pyarrow_table(source=list(range(n)), target=[[f"{TEXT}{k}"] for k in range(n)])
     encoded = {"source": "PLAIN", "target.list.element": "DELTA_BYTE_ARRAY"}
     parquet.write_table(table, path, column_encoding=encoded, **DELTA)

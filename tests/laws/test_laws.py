@@ -186,7 +186,7 @@ def test_an_isolated_node_changes_nothing(engine, problem):
 
 @pytest.mark.slow
 @over_engines
-@few
+@settings(max_examples=12, deadline=None)  # each undoes and changes every label of its problem
 @given(problems())
 def test_undo_relabel_and_rebase(engine, problem):
     W, delta, classes, labels = problem

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import askgraph as ag
+from askgraph.field.field import MAX_FACTOR_COLUMNS
 from tests.helpers.engines import ENGINES, PETSC, SPARSE
 from tests.helpers.graphs import random_graph
 
@@ -99,13 +100,13 @@ def test_ill_conditioning_is_solved_or_said(engine, seed, low, high, log_delta):
 @pytest.mark.parametrize("engine", [*ENGINES, PETSC], ids=str)
 def test_thousands_of_labels_do_not_drift(engine):
     # Promise 16
-    graph = ag.grid(60, 40)
+    graph, n = ag.grid(45, 40), 1100  # too large for a dense inverse, and labels enough for two rebases
     rng = np.random.default_rng(0)
-    order, labels = rng.permutation(2400)[:1500], rng.integers(3, size=1500)
+    order, labels = rng.permutation(graph.n_nodes)[:n], rng.integers(3, size=n)
     field = engine.start(graph, 0.005, 3, squares=False)
     for node, label in zip(order.tolist(), labels.tolist(), strict=True):
         field = field.observe(node, label)
     fresh = engine.start(graph, 0.005, 3, squares=False).extended(field.labels)
     np.testing.assert_allclose(field.votes, fresh.votes, atol=1e-8)
     assert (field.spread.variance[~field.labeled] > 0).all()
-    assert len(field.recent) < 1500, "no rebase happened"
+    assert len(field.recent) < n - MAX_FACTOR_COLUMNS, "fewer than two rebases happened"

@@ -13,9 +13,9 @@ import uvicorn
 from askgraph.errors import BusyError
 from askgraph.web import connections as module
 from askgraph.web import security
-from askgraph.web.app import Threads
 from askgraph.web.connections import Connections, Listener, most_connections
 from askgraph.web.security import Guard, Guesses, Refused, Sessions
+from askgraph.web.threads import Threads
 from tests.helpers.serving import HANGS, Server, answer, ask, key, make_project, serving
 
 HALF = b"GET /api/state?who=ann HTTP/1.1\r\nHost: localhost\r\nX-Half: "

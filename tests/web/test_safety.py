@@ -21,7 +21,7 @@ from askgraph.web.demo import png
 from askgraph.web.security import MAX_BODY, POLICY, Guard
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
-from tests.helpers.serving import HANGS, ask, key, make_project, serving
+from tests.helpers.serving import HANGS, NO_CERTIFICATES, ask, key, make_project, serving
 
 pytestmark = pytest.mark.server
 SCRIPT = "<script>alert(1)</script>"
@@ -58,10 +58,10 @@ class _NoDesk:
 )
 def test_no_route_without_a_token(server, method, path):
     # Promise 23
-    bare = httpx.request(method, server.base + path.replace("{place}", "1"))
+    bare = httpx.request(method, server.base + path.replace("{place}", "1"), **NO_CERTIFICATES)
     assert bare.status_code == 401
     assert bare.headers["content-security-policy"] == POLICY
-    wrong = httpx.request(method, server.base + path, headers={"Authorization": "Bearer guess"})
+    wrong = httpx.request(method, server.base + path, headers={"Authorization": "Bearer guess"}, **NO_CERTIFICATES)
     assert wrong.status_code == 401
 
 

@@ -20,8 +20,9 @@ from askgraph.workbench import report
 from askgraph.workbench.care import Raters, label_noise
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows, to_parquet
+from askgraph.workbench.follower import TELL_TOGETHER_FROM
 from askgraph.workbench.items import Items
-from askgraph.workbench.project import TELL_TOGETHER_FROM, Project
+from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from tests.helpers.graphs import random_graph
 from tests.helpers.projects import log_of, make, say
@@ -257,7 +258,7 @@ def test_a_reader_catches_up_on_much_at_once(tmp_path, seed):
         for steps in (10, 80, 100):
             walk(live, rng, steps, 60)
             reader.refresh()
-            assert len(reader._untold) > TELL_TOGETHER_FROM or steps == 10
+            assert len(reader._follower.untold) > TELL_TOGETHER_FROM or steps == 10
             assert reader.ask(3) == live.ask(3)
             assert np.abs(by_class(reader) - by_class(live)).max() <= 1e-10
             assert sorted(reader.learner.labels.items()) == sorted(reader.answers.labels.items())

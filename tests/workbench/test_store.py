@@ -19,7 +19,8 @@ from askgraph.workbench import report
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import PART_BYTES, Store
+from askgraph.workbench.store import Store
+from askgraph.workbench.stored_arrays import PART_BYTES
 from tests.helpers.projects import answer, hurt, log_of, make, say
 
 MEGABYTE = 2**20
@@ -42,7 +43,7 @@ def test_items_and_graph_come_back_as_they_were(tmp_path):
 
 
 def test_arrays_of_many_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("askgraph.workbench.store.PART_BYTES", 64)
+    monkeypatch.setattr("askgraph.workbench.stored_arrays.PART_BYTES", 64)
     graph = ag.grid(9, 9)
     with Store.open(make(tmp_path / "p.ask", 81, graph=graph), write=True) as store:
         assert (store.graph().weights != graph.weights).nnz == 0

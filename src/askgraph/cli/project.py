@@ -1,4 +1,4 @@
-"""The commands that work on a project file."""
+"""The commands that make a project, label its items and change which there are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from askgraph.cli.label_files import read_labels, save_annotations
 from askgraph.cli.options import (
     FeaturesOption,
     GraphOption,
@@ -23,7 +24,7 @@ from askgraph.cli.options import (
     user_name,
 )
 from askgraph.cli.printing import print_json, print_table
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import SettingError
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -196,9 +197,9 @@ def tell(
     if (file is None) == (id is None or label is None):
         raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
     if file is not None and file.suffix.casefold() == ".json":
-        _save_annotations(project, file)
+        save_annotations(project, file)
         return
-    said = [(id or "", label or "")] if file is None else _read_labels(file)
+    said = [(id or "", label or "")] if file is None else read_labels(file)
     _save(project, who, [(item, "label", name) for item, name in said])
 
 
@@ -365,274 +366,12 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
     say(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
 
 
-@app.command()
-def history(
-    project: ProjectOption = None,
-    n: Annotated[int, typer.Option("-n", help="Number of answers, the newest first.", min=1)] = 20,
-    json: JsonOption = False,
-) -> None:
-    """Show who answered what and when; only askgraph remove deletes answers, with their item.
-
-    Example: askgraph history -n 50
-    """
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import history as lines
-
-    with Project.open(find_project(project)) as opened:
-        rows = lines(opened, n)
-    if json:
-        print_json(rows)
-    else:
-        columns = ("seq", "at", "who", "item", "kind", "label", "undone")
-        print_table([{name: row[name] for name in columns} for row in rows])
-
-
-@app.command()
-def predict(
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .jsonl or .parquet file.")] = Path(
-        "labels.csv"
-    ),
-    project: ProjectOption = None,
-) -> None:
-    """Write your table with a label for every item, given or predicted, how likely it is, and where it comes from.
-
-    A paragraph that says how the items were labeled goes into a .md file beside it.
-
-    Example: askgraph predict -o labels.csv
-    """
-    from askgraph.workbench.datasheet import write_how_labeled
-    from askgraph.workbench.export import prediction_rows, write_rows
-    from askgraph.workbench.project import Project
-
-    with Project.open(find_project(project)) as opened:
-        write_rows(output, prediction_rows(opened))
-        labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
-        how = write_how_labeled(opened, output)
-    if classes:
-        say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
-    else:
-        say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
-    say(f"How they were labeled, in words for a paper: {how}")
-
-
-@app.command()
-def export(
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The file, or the folder for folders [default: answers.csv, or by --for]."),
-    ] = None,
-    tool: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            help="labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or folders (of pictures, one per class).",
-        ),
-    ] = None,
-    answered: Annotated[
-        bool, typer.Option("--answered", help="Only items whose label was given, without predictions.")
-    ] = False,
-    project: ProjectOption = None,
-) -> None:
-    """Write the answers of all people with the fields of the items, or a file for another tool.
-
-    Without --for, a .json file is for Label Studio and a .ris file for reference managers; other files hold the answers.
-
-    Examples:
-
-    askgraph export -o answers.csv
-
-    askgraph export -o tasks.json
-
-    askgraph export --for fasttext -o train.txt
-    """
-    from askgraph.workbench.exchange import FORMATS, write_folders
-    from askgraph.workbench.project import Project
-
-    by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
-    wanted = tool or by_suffix
-    if wanted not in (*FORMATS, "folders"):
-        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders'])}")
-    with Project.open(find_project(project)) as opened:
-        if wanted == "folders":
-            say(write_folders(opened, output or Path("labeled"), answered))
-            return
-        path = output or Path(FORMATS[wanted].name)
-        FORMATS[wanted].write(opened, path, answered)
-        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.n_items
-    if wanted in ("answers", "labelstudio", "argilla"):
-        say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
-    else:
-        say(f"{labels if answered else items:,} items in {path}")
-
-
-@app.command()
-def doctor(
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="A project, a table or a graph; an edge list without a header goes with --graph."),
-    ] = None,
-    graph: GraphOption = None,
-    features: FeaturesOption = None,
-    text: TextOption = None,
-    vectors: VectorsOption = None,
-    scale: ScaleOption = None,
-    id: Annotated[str | None, typer.Option(help="The column of ids.")] = None,
-    label: Annotated[str | None, typer.Option(help="The column of labels; an empty cell means none.")] = None,
-    labels: Annotated[Path | None, typer.Option(help="A table of labels there are: id (or node) and label.")] = None,
-    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
-    project: ProjectOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Say whether a table or a graph suits, which settings, how fast and what to expect; or check a project.
-
-    Examples:
-
-    askgraph doctor flowers.csv --label species
-
-    askgraph doctor citations.csv --labels topics.csv
-
-    askgraph doctor items.ask
-    """
-    if graph or (file is not None and file.suffix != ".ask"):
-        from askgraph.workbench.items import Source
-        from askgraph.workbench.suitability import examine, is_graph_file
-
-        table, graphs = (None, [file]) if file is not None and not graph and is_graph_file(file) else (file, graph)
-        columns = (id, split_names(features), split_names(text), None, None, label, neighbors, vectors, scale)
-        known = None if labels is None else dict(_read_labels(labels))
-        judged = examine(Source(table, graphs, *columns), known)
-        print_json(judged.as_dict()) if json else say("\n".join(judged.lines()))
-        return
-    _check_project(find_project(file or project), json)
-
-
-def _check_project(path: Path, json: bool) -> None:
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import checkup
-
-    with Project.open(path) as opened:
-        found = checkup(opened)
-    if json:
-        print_json(found)
-    else:
-        for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"])):
-            say(line)
-    if found["damage"]:
-        raise FileError(found["damage"])
-
-
-@app.command()
-def embed(
-    model: Annotated[
-        str, typer.Option(help="The folder of a model, or the name of one whose weights are on this machine already.")
-    ],
-    text: Annotated[
-        str | None,
-        typer.Option(help="Fields of text, separated by commas [default: pictures, else all fields of text]."),
-    ] = None,
-    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the vectors to this .npy file too.")
-    ] = None,
-    project: ProjectOption = None,
-) -> None:
-    """Join the items by vectors from a model on this machine; nothing is fetched, answers stay, and a second run goes on.
-
-    For text a model of sentence-transformers, for pictures CLIP or DINO; needs pip install "askgraph[embed]".
-
-    Example: askgraph embed --model all-MiniLM-L6-v2 --text title,description
-    """
-    import numpy as np
-
-    from askgraph.support.files import replacing
-    from askgraph.workbench.embedding import embed_project
-    from askgraph.workbench.project import Project
-
-    path = find_project(project)
-    with Project.open(path, write=True) as opened:
-        vectors = embed_project(opened, model, split_names(text), neighbors)
-        notes = opened.store.about["graph"]
-    if output is not None:
-        with replacing(output) as file:
-            np.save(file, vectors)
-    say(f"{path}: {len(vectors):,} items")
-    for note in notes:
-        say(f"  {note}")
-
-
-@app.command()
-def copy(
-    to: Annotated[Path, typer.Argument(help="The name of the copy; an existing file is never overwritten.")],
-    project: ProjectOption = None,
-) -> None:
-    """Copy the project, also while somebody labels; the copy is checked.
-
-    Example: askgraph copy backup-of-today.ask -p items.ask
-    """
-    from askgraph.workbench.restoring import copy_project
-
-    path = find_project(project)
-    labels = copy_project(path, to)
-    say(f"{to}: {labels:,} label{'s' * (labels != 1)}, as in {path}")
-
-
-@app.command()
-def restore(
-    copy: Annotated[Path, typer.Argument(help="A copy of the project.")],
-    project: ProjectOption = None,
-) -> None:
-    """Replace the project by a copy; the replaced file is kept under another name.
-
-    Example: askgraph restore backup.ask -p items.ask
-    """
-    from askgraph.workbench.restoring import restore as put_back
-
-    path = find_project(project)
-    labels, kept = put_back(copy, path)
-    say(f"{path}: {labels:,} label{'s' * (labels != 1)} now, as in {copy}")
-    if kept:
-        say(f"what was there before is kept as {kept}")
-
-
 def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
     from askgraph.workbench.client import open_writer
 
     with open_writer(find_project(project)) as writer:
         saved = writer.say(who or user_name(), said)
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
-
-
-def _save_annotations(project: Path | None, file: Path) -> None:
-    """Save what people answered in Label Studio or Argilla, each under their own name."""
-    from askgraph.io.annotations import read_annotated
-    from askgraph.workbench.client import open_writer
-
-    found = read_annotated(file)
-    by_name: dict[str, list[Any]] = {}
-    for one in found.answers:
-        kind = "label" if one.label is not None else "cannot"
-        by_name.setdefault(one.who, []).append((str(found.rows[one.row].get("id", one.row + 1)), kind, one.label))
-    if not by_name:
-        raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
-    with open_writer(find_project(project)) as writer:
-        saved = {name: writer.say(name, said) for name, said in by_name.items()}
-    say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")
-
-
-def _read_labels(file: Path) -> list[tuple[str, str]]:
-    """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
-    from askgraph.io.readers import has_columns
-    from askgraph.workbench.export import unescape_formula
-    from askgraph.workbench.items import read_columns
-
-    table = read_columns(file)
-    items = "node" if "node" in table.header and "id" not in table.header else "id"
-    has_columns(file, table.header, items, "label")
-    pairs = zip(table.cells(items), table.cells("label"), strict=True)
-    said = [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
-    if file.suffix.casefold() != ".csv":
-        return said
-    return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
 
 
 def _print_status(said: dict[str, Any]) -> None:

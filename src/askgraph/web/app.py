@@ -7,28 +7,46 @@ import mimetypes
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import FastAPI, HTTPException, Query
 from fastapi import Path as InPath
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response
-from pydantic import BaseModel, Field
+from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
-from starlette.exceptions import HTTPException as AnyHTTPException
 
 from askgraph import __version__
-from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, ReusedKeyError
+from askgraph.errors import BusyError, LabelError
+from askgraph.web.bodies import (
+    MAX_INTEGER,
+    Adding,
+    Aiming,
+    Answering,
+    Asking,
+    Changing,
+    Confirming,
+    ConfirmingGroup,
+    ConfirmingPlaces,
+    Download,
+    Grouping,
+    Guiding,
+    Id,
+    Listing,
+    Many,
+    Removing,
+    Undoing,
+    UndoingChange,
+    Who,
+)
 from askgraph.web.desk import Desk
+from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.listing import Query as TableQuery
+from askgraph.web.page_files import add_page
+from askgraph.web.threads import News, Threads
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.exchange import FORMATS, picture_file
 
@@ -38,203 +56,7 @@ ANSWER_WAIT_SECONDS = 0.06
 # a server, a person alone is told to ask again instead, after the second time.
 QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
-MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
-POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
-T = TypeVar("T")
-
-Who = Annotated[str, Field(min_length=1, max_length=200)]
-Key = Annotated[str, Field(min_length=8, max_length=100)]
-Download = Literal[
-    "csv", "jsonl", "parquet", "answers", "labelstudio", "argilla", "huggingface", "spacy", "fasttext", "ris", "how"
-]
-Id = Annotated[str, Field(min_length=1, max_length=10_000)]
-
-
-class Asking(BaseModel):
-    """A request for a question: the person, and the item that is on the screen already."""
-
-    who: Who
-    holding: Id | None = None
-
-
-class Answering(BaseModel):
-    """One answer, saved once per key.
-
-    ``holding`` is the item on the screen if the answer is to another one, ``review`` says that it is given on a second look.
-    """
-
-    key: Key
-    who: Who
-    item: Id
-    kind: Literal["label", "later", "cannot", "invalid"]
-    label: Annotated[str, Field(max_length=1000)] | None = None
-    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
-    holding: Id | None = None
-    review: bool = False
-
-
-class One(BaseModel):
-    """One of several answers."""
-
-    item: Id
-    kind: Literal["label", "later", "cannot", "invalid"]
-    label: Annotated[str, Field(max_length=1000)] | None = None
-
-
-class Many(BaseModel):
-    """Several answers of one person, saved all or none."""
-
-    key: Key
-    who: Who
-    answers: Annotated[list[One], Field(max_length=10_000)]
-
-
-class Undoing(BaseModel):
-    """A request to take back the last answer of a person."""
-
-    key: Key
-    who: Who
-
-
-class Confirming(BaseModel):
-    """Items to label in one step, with the given label or as predicted."""
-
-    key: Key
-    who: Who
-    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
-    label: Annotated[str, Field(max_length=1000)] | None = None
-
-
-class Adding(BaseModel):
-    """A file with new items beside the project, by its name."""
-
-    addition: Annotated[str, Field(min_length=1, max_length=1000)]
-
-
-class Removing(BaseModel):
-    """Items to delete for good."""
-
-    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
-
-
-class Changing(BaseModel):
-    """A change of a class."""
-
-    key: Key
-    who: Who
-    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find"]
-    name: Annotated[str, Field(max_length=1000)] | None = None
-    value: Annotated[str, Field(max_length=100_000)] | None = None
-
-
-class UndoingChange(BaseModel):
-    """A request to take back a change of classes: the one with this number, or the last one of the person."""
-
-    key: Key
-    who: Who
-    seq: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None = None
-
-
-class Guiding(BaseModel):
-    """A new version of the guidelines."""
-
-    key: Key
-    who: Who
-    text: Annotated[str, Field(max_length=100_000)]
-
-
-class Grouping(BaseModel):
-    """A request for a group of items that look alike."""
-
-    who: Who
-
-
-class ConfirmingGroup(BaseModel):
-    """Items of a group that get its label in one step, and those that were taken out of it."""
-
-    key: Key
-    who: Who
-    label: Annotated[str, Field(max_length=1000)]
-    items: Annotated[list[Id], Field(max_length=1000)]
-    odd: Annotated[list[Id], Field(max_length=1000)] = []
-    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
-
-
-class ConfirmingPlaces(BaseModel):
-    """Items of the map to label in one step, by their places."""
-
-    key: Key
-    who: Who
-    edition: Annotated[str, Field(max_length=100)]
-    places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(min_length=1, max_length=10_000)]
-    label: Annotated[str, Field(max_length=1000)] | None = None
-
-
-class Aiming(BaseModel):
-    """The share of wrong predictions to aim at."""
-
-    key: Key
-    who: Who
-    target: Annotated[float, Field(ge=0.001, le=0.5)]
-
-
-class Listing(BaseModel):
-    """The search, filters, order and page of the table."""
-
-    search: Annotated[str, Field(max_length=200)] = ""
-    label: Annotated[str, Field(max_length=1000)] = ""
-    status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
-    sort: Literal["id", "title", "label", "probability", "status"] = "id"
-    order: Literal["asc", "desc"] = "asc"
-    offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    inside: Annotated[str, Field(max_length=4000, pattern=POLYGON)] = ""
-
-
-class Threads:
-    """The only thread that uses the desk, and so the only one that writes."""
-
-    def __init__(self) -> None:
-        self._writer = ThreadPoolExecutor(1, "askgraph-desk")
-
-    async def __call__(self, function: Callable[..., T], *values: Any) -> T:
-        """Call a function on the desk's thread."""
-        try:
-            called = asyncio.get_running_loop().run_in_executor(self._writer, partial(function, *values))
-        except RuntimeError:  # the thread has ended
-            raise BusyError("the server is being stopped; send this to the next one") from None
-        return await called
-
-    def close(self) -> None:
-        """End the thread."""
-        self._writer.shutdown()
-
-
-class News:
-    """An event that the worker's thread sets and that coroutines wait for."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-
-    def __call__(self) -> None:
-        """Wake all who wait; can be called by any thread."""
-        with suppress(RuntimeError):  # the loop is closed: nobody waits anymore
-            self._loop.call_soon_threadsafe(self._ring)
-
-    def _ring(self) -> None:
-        self._event.set()
-        self._event = asyncio.Event()
-
-    async def until(self, true: Callable[[], bool], seconds: float) -> None:
-        """Wait until a condition is true, but not longer than some seconds."""
-        try:
-            async with asyncio.timeout(seconds):
-                while not true():
-                    await self._event.wait()
-        except TimeoutError:
-            return
 
 
 def application(desk: Desk) -> FastAPI:
@@ -458,59 +280,6 @@ async def _export(desk: Desk, format: str) -> FileResponse:
         remove()
         raise
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
-
-
-def add_page(app: FastAPI, first: str = "index.html") -> None:
-    """Serve the files of the page, read once: no other file can be reached. ``first`` is shown at /."""
-    page = dict(_page_files(files("askgraph.web").joinpath("page")))
-    kinds = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
-    early = "".join(
-        f'<link rel="modulepreload" href="/page/{name}">\n'
-        for name in sorted(page)
-        if name.endswith(".js") and name != "start.js"
-    )
-    # all modules are loaded at once, not each after the one that imports it
-    whole = page[first].replace(b"<script", early.encode() + b"<script", 1 if first == "index.html" else 0)
-
-    @app.get("/", include_in_schema=False)
-    async def index() -> Response:
-        return Response(whole, media_type="text/html")
-
-    @app.get("/page/{name:path}", include_in_schema=False)
-    async def file(name: str) -> Response:
-        if name not in page:
-            raise HTTPException(404, "no such file")
-        return Response(page[name], media_type=kinds.get(Path(name).suffix, "text/plain"))
-
-
-def _page_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    """Yield the path and content of every file in a folder and its subfolders."""
-    for file in folder.iterdir():
-        if file.is_file():
-            yield f"{prefix}{file.name}", file.read_bytes()
-        else:
-            yield from _page_files(file, f"{prefix}{file.name}/")
-
-
-def add_error_handlers(app: FastAPI) -> None:
-    """Send every error as JSON with one sentence."""
-
-    @app.exception_handler(AskgraphError)
-    async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
-        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409}
-        status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
-        missing = isinstance(error, LabelError) and str(error).startswith("no item")
-        return JSONResponse({"error": str(error)}, 404 if missing else status)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = " ".join(str(part) for part in first["loc"])
-        return JSONResponse({"error": f"{where}: {first['msg']}"}, 422)
-
-    @app.exception_handler(AnyHTTPException)
-    async def refused(_: Request, error: AnyHTTPException) -> JSONResponse:
-        return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
 
 
 def _find_place(desk: Desk, id: str | None, at: int | None) -> int:

@@ -25,8 +25,9 @@ from askgraph.io.pictures import is_picture
 from askgraph.io.readers import EDGES, TABLES, read_graph
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
-from askgraph.web.app import add_error_handlers, add_page
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
+from askgraph.web.error_replies import add_error_handlers
+from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
 from askgraph.workbench.cells import is_numeric

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,21 +21,20 @@ from askgraph.graph import Graph
 from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
-from askgraph.learner.features import takes_features
 from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
-from askgraph.priors.base import Prior
 from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.notebook import card, tally
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
-from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, Decision, How, Kind
+from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.cells import is_storable, one_line, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.database import reporting_damage
+from askgraph.workbench.follower import Follower, Untold, check_settings
 from askgraph.workbench.items import MAX_SHOWN_FEATURES, Source, read_items
-from askgraph.workbench.store import Item, Store, reporting_damage
+from askgraph.workbench.store import Item, Store
 from askgraph.workbench.suggesting import Suggested, read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
 
@@ -57,7 +54,6 @@ NAMING = {
 NAMING_SAMPLE = 100  # items looked at for a column of names
 MAX_TITLE_CHARACTERS = 80  # of an item in a list; longer titles are cut
 SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
-TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.Z+-]{0,24}$")  # a time as other tools write it
 ABOUT_TYPES: dict[str, type] = {
     **dict.fromkeys(("project", "uid"), str),
@@ -119,13 +115,7 @@ class Project:
         with reporting_damage(store.path):
             declared_classes(self.about["classes"])  # raises an error for what are not classes
             self.answers = Answers(self.about["classes"] or self._suggested_classes())
-        self._learner: Learner | None = None
-        self._prior: Prior | None = None  # of the last learner, for the next one
-        self._heard: dict[int, float] = {}  # the label noise of labels of people who err, as the learner was told
-        self._wrong_at = (-1, -1)  # the lines of both logs by which it was computed
-        self._untold: list[
-            tuple[int, Decision, Decision]
-        ] = []  # item, decision before and after, not told to the learner
+        self._follower = Follower(store, self.about, self.answers)
         self.refresh()
 
     @classmethod
@@ -167,7 +157,7 @@ class Project:
                 f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings"
             )
         chosen, names = (
-            _check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
+            check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
             declared_classes([check_name(name, "class") for name in listed(classes, "classes")]),
         )
         items, graph, notes = read_items(source if images is None else replace(source, images=images))
@@ -523,9 +513,9 @@ class Project:
         new = read_suggestions(file_path(file), places, self.answers.classes)
         self.store.suggest(new)
         if not self.answers.classes:
-            self.answers = Answers(self._suggested_classes())
+            self.answers = self._follower.answers = Answers(self._suggested_classes())
             self.refresh()
-        self._learner = None
+        self._follower.forget()
         return [str(source) for source in self.learner.sources]
 
     def _suggested_classes(self) -> list[str]:
@@ -652,95 +642,23 @@ class Project:
         """The number of items."""
         return self.store.n_items
 
-    @cached_property
+    @property
     def graph(self) -> Graph:
         """The graph over the items; node k is the item at place k."""
-        return self.store.graph()
+        return self._follower.graph
 
     @property
     def learner(self) -> Learner:
         """The learner, after all answers that were read."""
-        noise = self._noise()
-        if self._learner is not None and self._heard_otherwise(noise):
-            self._forget_learner()
-        if self._learner is None:
-            self._heard = noise
-            self._learner, self._untold = self._new_learner(), []
-        self._heard = noise
-        if len(self._untold) > TELL_TOGETHER_FROM:
-            self._tell_together(self._learner)
-        while self._untold:
-            item, before, after = self._untold[0]
-            _tell_change(self._learner, item, before, after, self.answers.predicted(item), noise.get(item))
-            self._untold.pop(0)
-        return self._learner
-
-    def _noise(self) -> dict[int, float]:
-        """Return the label noise of the labels of people who err: {item: noise}; none while people are careful, or one is alone."""
-        answers = self.answers
-        if len(answers.people) < 2 or self._wrong_at == (answers.seq, answers.changes):
-            return self._heard if len(answers.people) > 1 else {}
-        known, k, degrees = raters(answers), max(len(answers.classes), 2), self.graph.degrees
-        self._wrong_at = (answers.seq, answers.changes)
-        wrong = {
-            item: known.wrongness(given, answers.labels[item])
-            for item, given in answers.given().items()
-            if item in answers.labels
-        }
-        return {item: label_noise(e, k, degrees[item]) for item, e in wrong.items() if e > 0 and degrees[item] > 0}
-
-    def _heard_otherwise(self, noise: dict[int, float]) -> bool:
-        """Return whether labels that the learner was told have another noise now."""
-        new = {item for item, before, _ in self._untold if before.label is None}
-        changed = {item for item in {*noise, *self._heard} if noise.get(item) != self._heard.get(item)}
-        return any(item in self.answers.labels for item in changed - new)
-
-    def _forget_learner(self) -> None:
-        if self._learner is not None:
-            self._learner.stop_prefetch()
-        self._learner, self._untold = None, []
-
-    def _tell_together(self, learner: Learner) -> None:
-        """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
-        first = {item: before for item, before, _ in reversed(self._untold)}
-        new = {
-            item: label for item, label in self.answers.labels.items() if item in first and not first[item].label
-        }  # in the order in which items got their labels, as one by one
-        learner.tell_all(new, self._predicted(new), {item: self._heard[item] for item in new if item in self._heard})
-        rest = {item: before for item, before in first.items() if item not in new}
-        self._untold = [(item, before, self.answers.decision(item)) for item, before in rest.items()]
-
-    def _new_learner(self) -> Learner:
-        with reporting_damage(self.store.path):
-            settings, classes = _check_settings(Settings.from_json(self.about["settings"])), self.answers.declared
-        features = self.store.features() if takes_features(settings) else None
-        engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
-        options = {"rng": self.about["seed"], "classes": classes, "features": features, "engine": engine}
-        learner = Learner(self.graph, **vars(settings), **options)
-        self._prior = learner.field.origin
-        meant = self.answers.naming.meant
-        for source, suggested in groupby(self.store.suggestions(), key=attrgetter("source")):
-            said = list(suggested)
-            scores = {one.item: one.score for one in said if one.score is not None}
-            learner.suggest_all({one.item: meant(one.label) for one in said}, source, scores)
-        if self.answers.labels:
-            learner.tell_all(self.answers.labels, self._predicted(self.answers.labels), self._heard)
-        for item in self.answers.aside:
-            learner.skip(item)
-        return learner
+        return self._follower.learner
 
     def _foretold(self, item: str) -> str | None:
         """Return what is predicted for an item that the learner here has just asked for as a spot check; else None."""
-        learner = self._learner
-        if learner is None or self._untold or not learner.classes or not learner.is_spot_check():
+        learner = self._follower.caught_up
+        if learner is None or not learner.classes or not learner.is_spot_check():
             return None
         place = self.place(item)
         return str(learner.predict([place])[0]) if self.ask(1) == [place] else None
-
-    def _predicted(self, items: Iterable[int]) -> dict[int, str]:
-        """Return what was predicted before for those of these items that were spot checks."""
-        found = {item: self.answers.predicted(item) for item in items}
-        return {item: label for item, label in found.items() if label is not None}
 
     def ask(self, n: int = 1) -> list[int]:
         """Choose the items to label next; items put off with "later" come when nothing else is left.
@@ -831,11 +749,11 @@ class Project:
     def _add(self, answer: Answer) -> None:
         before, after = self.answers.add(answer)
         if before != after:
-            self._untold.append((answer.item, before, after))
+            self._follower.untold.append(Untold(answer.item, before, after))
 
     def _change(self, change: Change) -> None:
         if self.answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge"):
-            self._forget_learner()
+            self._follower.forget()
 
     def _write(self, new: list[Answer]) -> list[Answer]:
         written = self.store.append(new)
@@ -857,21 +775,6 @@ class Project:
         return None if label is None else check_name(label, "class")
 
 
-def _tell_change(
-    learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None, noise: float | None
-) -> None:
-    """Tell the learner that the decision on an item changed; ``predicted`` is what was predicted before a spot check."""
-    if before.label is not None and after.label is not None:
-        learner.relabel(item, after.label)
-    elif after.label is not None:
-        learner.tell(item, after.label, noise, predicted)
-    elif (before == OPEN) != (after == OPEN) or before.label is not None:
-        if before != OPEN:
-            learner.retract(item)
-        if after.aside is not None:
-            learner.skip(item)
-
-
 def _annotations_of(table: FilePath | None) -> Annotated:
     """Return the answers and guesses that come with the items of a JSON file; none for other tables."""
     if table is None or Path(table).suffix.casefold() != ".json":
@@ -885,12 +788,6 @@ def _imported(k: int, one: Annotation) -> Answer:
     label = None if one.label is None else check_name(one.label, "class")
     at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
     return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)
-
-
-def _check_settings(settings: Settings) -> Settings:
-    """Raise an error for an unknown sampler or readout, before a file is made with it."""
-    _ = settings.criterion, settings.decide
-    return settings
 
 
 def check_sentence(text: str, longest: int) -> str:

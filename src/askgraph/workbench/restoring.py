@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from askgraph.errors import FileError
+from askgraph.workbench.database import SIDE_FILES
 from askgraph.workbench.old_log import dated_name
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import SIDE_FILES, Store
+from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
 
 

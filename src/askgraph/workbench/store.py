@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
 import sqlite3
 import sys
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -25,32 +23,38 @@ from askgraph.errors import AskgraphError, BusyError, FileError, FullError, Reus
 from askgraph.graph import Graph
 from askgraph.graph.sources import check_structure
 from askgraph.learner.features import Features
-from askgraph.support.files import name_odd_file, replacing
+from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import Change
+from askgraph.workbench.database import (
+    BUSY_SECONDS,
+    Place,
+    connect,
+    find_damage,
+    make_durable,
+    naming_errors,
+    refuse_links,
+    remove_empty_log,
+    remove_side_files,
+    reporting_damage,
+)
 from askgraph.workbench.items import Items
 from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
+from askgraph.workbench.stored_arrays import pack, unpack
 from askgraph.workbench.suggesting import Suggested
 
 log: logging.Logger = logging.getLogger("askgraph")
-PART_BYTES = 2**25  # a larger array is stored in several rows
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
-BUSY_SECONDS = 10  # how long SQLite waits for a lock before it reports that the file is locked
-TYPES = ("int32", "int64", "float32", "float64")
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted, how"
 CHANGES = "seq, key, who, at, answers, kind, name, value, undoes"
 GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
-DISK_FULL = ("database or disk is full", "disk I/O error")  # words of SQLite's messages
-NOT_WRITABLE = ("readonly", "read-only", "locked", "unable to open")
-DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FEATURES = "features"  # the array of features, one row per item
 IMPORT = "import"  # the name under which labels that the items came with are logged
-SIDE_FILES = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database
 
 
 class Item(NamedTuple):
@@ -74,14 +78,14 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], connection: Any) -> None:
         self.path = Path(path)
         self._db = connection
-        with _naming_errors(path):  # a file of an earlier version that is only read lacks some columns
+        with naming_errors(path):  # a file of an earlier version that is only read lacks some columns
             columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(answers)").fetchall()]
         self._log = ", ".join(name if name in columns else "NULL" for name in LOG.split(", "))
         self._has_changes = "how" in columns
         self.lines = self._count_lines("answers")
         if self._has_changes:
             self._count_lines("changes")
-        self._place: _Place | None = None  # of the file as this process left it; None for a reader
+        self._place: Place | None = None  # of the file as this process left it; None for a reader
         self._commit = NO_COMMIT  # the last one that this process wrote
         self._rescued: Path | None = None  # what was saved, if the file itself was taken away
 
@@ -90,11 +94,11 @@ class Store:
         """Make a new file; raise an error if one exists already, and leave none if this fails."""
         if Path(path).exists():
             raise FileError(f"{path}: is there already; open it, or choose another name with -o")
-        with _naming_errors(path), replacing(path, mode=0o600) as file:
+        with naming_errors(path), replacing(path, mode=0o600) as file:
             file.close()  # the file exists now and is ours; SQLite opens it by its name
-            _remove_side_files(file.name)
+            remove_side_files(file.name)
             _fill(Path(file.name), items, graph, about)
-            _remove_side_files(path)
+            remove_side_files(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], write: bool = False) -> Store:
@@ -103,8 +107,8 @@ class Store:
             raise FileError(f"{path}: no such project; make one with askgraph init")
         if not os.access(path, os.R_OK):
             raise FileError(f"{path}: you may not read it; ask its owner to let you (chmod)")
-        _refuse_links(Path(path).resolve())
-        with _naming_errors(path):
+        refuse_links(Path(path).resolve())
+        with naming_errors(path):
             put_old_log_aside(path, held=write)
             with closing(connect(path, write=False)) as db:
                 found = version(db, path)  # before anything is written: a file of another program stays unchanged
@@ -124,7 +128,7 @@ class Store:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
-        _remove_empty_log(self.path)
+        remove_empty_log(self.path)
 
     def __enter__(self) -> Store:
         return self
@@ -270,13 +274,13 @@ class Store:
         if length not in (None, found):
             raise FileError(f"{self.path}: {name} has length {found}, not {length}; {restore_advice(self.path)}")
         rows = self._rows("SELECT dtype, length, data FROM arrays WHERE name = ? ORDER BY part", name)
-        return np.concatenate([_unpack(self.path, *row) for row in rows])
+        return np.concatenate([unpack(self.path, *row) for row in rows])
 
     def keep(self, name: str, array: AnyArray) -> None:
         """Store an array that can be computed again, and replace the stored one."""
         with self._transaction():
             self._execute("DELETE FROM arrays WHERE name = ?", name)
-            _pack(self._db, name, array)
+            pack(self._db, name, array)
 
     def drop(self, start: str) -> None:
         """Delete the stored arrays whose names start like this."""
@@ -348,7 +352,7 @@ class Store:
                 self._execute(made)
             self._execute("DELETE FROM arrays")
             for name, array in arrays.items():
-                _pack(self._db, name, array)
+                pack(self._db, name, array)
         self.lines = self._count_lines("answers")
         self._empty_log()
         return lines - self.lines
@@ -413,7 +417,7 @@ class Store:
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""
-        return _find_damage(self._rows)
+        return find_damage(self._rows)
 
     def put_at(self, path: Path, part: Path | None = None) -> None:
         """Write a copy of this file to ``path`` in one step, checked, under a new commit name.
@@ -421,23 +425,23 @@ class Store:
         Who could read the file that is replaced can read the new one; without one, who can read this file.
         """
         mode = next((file.stat().st_mode & 0o777 for file in (path, self.path) if file.exists()), 0o600)
-        with _naming_errors(path), replacing(path, part, mode) as file:
+        with naming_errors(path), replacing(path, part, mode) as file:
             file.close()
-            _remove_side_files(file.name)
+            remove_side_files(file.name)
             with closing(sqlite3.connect(file.name, isolation_level=None)) as db:
                 self._db.backup(db)
                 make_durable(db)
                 if version(db, path) >= NAMED:
                     db.execute(NAME_COMMIT)  # so that the log of the replaced file does not continue from here
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                if damage := _find_damage(db.execute):
+                if damage := find_damage(db.execute):
                     raise FileError(
                         f"{self.path}: damaged ({damage}), so no copy was made; {restore_advice(self.path)}"
                     )
 
     def check_in_place(self) -> None:
         """Raise an error if the path no longer leads to this file: an answer saved now would be where nobody looks for it."""
-        if self._place is None or (now := _Place.of(self.path)) == self._place:
+        if self._place is None or (now := Place.of(self.path)) == self._place:
             return
         if not self._place.is_same_file(now):
             raise BusyError(f"{self.path}: was renamed, replaced or removed while it was open; {self._rescue()}")
@@ -467,7 +471,7 @@ class Store:
     def _note_place(self) -> None:
         """Remember the file as this process left it."""
         ((self._commit,),) = self._rows("SELECT this FROM commits")
-        self._place = _Place.of(self.path)
+        self._place = Place.of(self.path)
 
     def _count_lines(self, table: Literal["answers", "changes"]) -> int:
         """Return the number of lines of a log; raise an error if some are missing."""
@@ -506,139 +510,22 @@ class Store:
                 self._db.execute("ROLLBACK")
             raise
         if self._place is not None:
-            if not self._place.is_same_file(_Place.of(self.path)):
+            if not self._place.is_same_file(Place.of(self.path)):
                 self.check_in_place()  # it was taken away meanwhile: nobody is told that this is saved
             self._note_place()
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        with _naming_errors(self.path):
+        with naming_errors(self.path):
             return list(self._db.execute(query, values).fetchall())
 
     def _execute(self, query: str, *values: Any) -> None:
-        with _naming_errors(self.path):
+        with naming_errors(self.path):
             self._db.execute(query, values)
-
-
-class _Place(NamedTuple):
-    """A file on the disk: which one it is, and what changes when somebody writes to it."""
-
-    device: int
-    number: int
-    size: int
-    changed: int
-
-    @classmethod
-    def of(cls, path: Path) -> _Place | None:
-        """Return the place of the file at a path; None if there is none."""
-        try:
-            found = os.stat(path)
-        except OSError:
-            return None
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-
-    def is_same_file(self, other: _Place | None) -> bool:
-        """Return whether both are one file, whatever was written to it."""
-        return other is not None and self[:2] == other[:2]
-
-
-def _refuse_links(path: Path) -> None:
-    """Raise an error for a project by two names, which would have two logs, and for links where SQLite keeps its files."""
-    if os.stat(path).st_nlink > 1:
-        raise FileError(
-            f"{path}: has another name too (a hard link), under which it would get another log; remove one of the names, or "
-            "replace one by a copy"
-        )
-    for beside in (Path(f"{path}{name}") for name in SIDE_FILES):
-        if kind := name_odd_file(beside):
-            raise FileError(f"{beside}: is {kind}, but must be a file that SQLite made; remove it, and try again")
-    journal = Path(f"{path}-journal")
-    if journal.exists() and journal.stat().st_size:
-        raise FileError(
-            f"{journal}: the log of another program, which would be played over the project; if that program wrote to it, open "
-            "it there once, else move the log away"
-        )
-
-
-def _find_damage(rows: Callable[[str], Iterable[Any]]) -> str | None:
-    """Run SQLite's integrity check; return what it finds wrong, or None."""
-    found = [line for (line,) in rows("PRAGMA integrity_check(5)")]
-    return None if found == ["ok"] else "; ".join(found)
-
-
-def connect(path: str | os.PathLike[str], write: bool) -> sqlite3.Connection:
-    """Return a connection that syncs every commit to the disk, or one that cannot write."""
-    mode = "rw" if write else "ro&immutable=1" if _is_read_only(Path(path)) else "ro"
-    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
-    try:
-        db.execute("PRAGMA trusted_schema = OFF")
-        if write:
-            make_durable(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _is_read_only(path: Path) -> bool:
-    """Return whether the folder cannot be written and no log is there: SQLite must then do without side files."""
-    return not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
-
-
-def _remove_empty_log(path: Path) -> None:
-    """Remove the empty log that a connection leaves that only reads: SQLite does so when the last one closes that may write.
-
-    Only SQLite knows whether somebody else has the file open; then, or in a folder that cannot be written, the log stays.
-    """
-    log = Path(f"{path}-wal")
-    with suppress(OSError, sqlite3.Error):
-        if log.stat().st_size == 0:
-            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)) as db:
-                db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-
-
-def make_durable(db: Any) -> None:
-    """Set a connection up so that committed answers survive a crash of the machine."""
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
 
 
 def now() -> str:
     """Return the time in UTC, to the millisecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-
-
-@contextmanager
-def _naming_errors(path: object) -> Iterator[None]:
-    """Raise errors of SQLite and the system as ``BusyError``, ``FullError`` or ``FileError`` that name the file."""
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a message that quotes damaged text may not decode
-        said = str(error)
-        if any(words in said for words in DISK_FULL):
-            raise FullError(
-                f"{path}: the disk is full or fails ({said}); make room and try again, no saved answer is lost"
-            ) from None
-        if any(words in said for words in NOT_WRITABLE):
-            raise BusyError(
-                f"{path}: cannot be written now ({said}); if the file or its folder is read-only, copy it to where you may write"
-            ) from None
-        raise FileError(f"{path}: cannot be read as an askgraph project ({said}); {restore_advice(path)}") from None
-    except OSError as error:
-        kind = FullError if error.errno in DISK_FULL_ERRNOS else FileError
-        raise kind(f"{path}: cannot be written ({error.strerror}); choose another place") from None
-
-
-@contextmanager
-def reporting_damage(path: object) -> Iterator[None]:
-    """Raise a ``FileError`` that reports damage where stored values cannot be decoded."""
-    try:
-        yield
-    except AskgraphError:
-        raise
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(f"{path}: damaged ({error!r}); {restore_advice(path)}") from None
 
 
 def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
@@ -669,18 +556,12 @@ def _item(place: int, id: str, fields: str, image: str | None) -> Item:
     return Item(place, id, dict(json.loads(fields)), image)
 
 
-def _remove_side_files(path: str | os.PathLike[str]) -> None:
-    """Remove side files of an earlier database of this name: SQLite would take them for those of the new one."""
-    for name in SIDE_FILES:
-        Path(f"{os.fspath(path)}{name}").unlink(missing_ok=True)
-
-
 def _pack_joined(db: Any, graph: Graph, features: Features | None) -> None:
     """Store what joins the items: a graph, and perhaps features."""
     for name in GRAPH_ARRAYS:
-        _pack(db, name, getattr(graph.weights, name))
+        pack(db, name, getattr(graph.weights, name))
     if features is not None:
-        _pack(db, FEATURES, features.columns.ravel())
+        pack(db, FEATURES, features.columns.ravel())
 
 
 def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None:
@@ -695,7 +576,7 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         _pack_joined(db, graph, items.features)
         for name, array in items.arrays.items():
-            _pack(db, name, array)
+            pack(db, name, array)
         imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
         at = now()
         db.executemany(
@@ -706,28 +587,3 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         db.execute("PRAGMA journal_mode = WAL")
     finally:
         db.close()
-
-
-def _pack(db: Any, name: str, array: AnyArray) -> None:
-    step = PART_BYTES // array.dtype.itemsize
-    for part, start in enumerate(range(0, max(array.size, 1), step)):
-        some = np.ascontiguousarray(array[start : start + step])
-        little = some.astype(some.dtype.newbyteorder("<"), copy=False)
-        packed = zlib.compress(little.tobytes(), 1)
-        db.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?)", (name, part, some.dtype.name, some.size, packed))
-
-
-def _unpack(path: Path, dtype: str, length: int, data: bytes) -> AnyArray:
-    """Return one part of an array; raise an error if it does not have the stated length."""
-    if dtype not in TYPES or not 0 <= length * np.dtype(dtype).itemsize <= PART_BYTES:
-        raise FileError(
-            f"{path}: an array of type {dtype} and length {length} does not belong there; {restore_advice(path)}"
-        )
-    size = length * np.dtype(dtype).itemsize
-    try:
-        raw = zlib.decompressobj().decompress(data, size + 1)
-    except zlib.error as error:
-        raise FileError(f"{path}: an array is damaged ({error}); {restore_advice(path)}") from None
-    if len(raw) != size:
-        raise FileError(f"{path}: an array is not of the length that the file says; {restore_advice(path)}")
-    return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)

@@ -1,0 +1,114 @@
+"""The commands that show or write what came of a project: its answers, and a label for every item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askgraph.cli.options import JsonOption, ProjectOption, find_project, say
+from askgraph.cli.printing import print_json, print_table
+from askgraph.errors import SettingError
+
+app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def history(
+    project: ProjectOption = None,
+    n: Annotated[int, typer.Option("-n", help="Number of answers, the newest first.", min=1)] = 20,
+    json: JsonOption = False,
+) -> None:
+    """Show who answered what and when; only askgraph remove deletes answers, with their item.
+
+    Example: askgraph history -n 50
+    """
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import history as lines
+
+    with Project.open(find_project(project)) as opened:
+        rows = lines(opened, n)
+    if json:
+        print_json(rows)
+    else:
+        columns = ("seq", "at", "who", "item", "kind", "label", "undone")
+        print_table([{name: row[name] for name in columns} for row in rows])
+
+
+@app.command()
+def predict(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .jsonl or .parquet file.")] = Path(
+        "labels.csv"
+    ),
+    project: ProjectOption = None,
+) -> None:
+    """Write your table with a label for every item, given or predicted, how likely it is, and where it comes from.
+
+    A paragraph that says how the items were labeled goes into a .md file beside it.
+
+    Example: askgraph predict -o labels.csv
+    """
+    from askgraph.workbench.datasheet import write_how_labeled
+    from askgraph.workbench.export import prediction_rows, write_rows
+    from askgraph.workbench.project import Project
+
+    with Project.open(find_project(project)) as opened:
+        write_rows(output, prediction_rows(opened))
+        labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
+        how = write_how_labeled(opened, output)
+    if classes:
+        say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
+    else:
+        say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
+    say(f"How they were labeled, in words for a paper: {how}")
+
+
+@app.command()
+def export(
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The file, or the folder for folders [default: answers.csv, or by --for]."),
+    ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or folders (of pictures, one per class).",
+        ),
+    ] = None,
+    answered: Annotated[
+        bool, typer.Option("--answered", help="Only items whose label was given, without predictions.")
+    ] = False,
+    project: ProjectOption = None,
+) -> None:
+    """Write the answers of all people with the fields of the items, or a file for another tool.
+
+    Without --for, a .json file is for Label Studio and a .ris file for reference managers; other files hold the answers.
+
+    Examples:
+
+    askgraph export -o answers.csv
+
+    askgraph export -o tasks.json
+
+    askgraph export --for fasttext -o train.txt
+    """
+    from askgraph.workbench.exchange import FORMATS, write_folders
+    from askgraph.workbench.project import Project
+
+    by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
+    wanted = tool or by_suffix
+    if wanted not in (*FORMATS, "folders"):
+        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders'])}")
+    with Project.open(find_project(project)) as opened:
+        if wanted == "folders":
+            say(write_folders(opened, output or Path("labeled"), answered))
+            return
+        path = output or Path(FORMATS[wanted].name)
+        FORMATS[wanted].write(opened, path, answered)
+        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.n_items
+    if wanted in ("answers", "labelstudio", "argilla"):
+        say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
+    else:
+        say(f"{labels if answered else items:,} items in {path}")

@@ -1,0 +1,158 @@
+"""What a request may hold: the bodies and queries of the routes, checked before the desk sees them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
+POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
+
+Who = Annotated[str, Field(min_length=1, max_length=200)]
+Key = Annotated[str, Field(min_length=8, max_length=100)]
+Download = Literal[
+    "csv", "jsonl", "parquet", "answers", "labelstudio", "argilla", "huggingface", "spacy", "fasttext", "ris", "how"
+]
+Id = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class Asking(BaseModel):
+    """A request for a question: the person, and the item that is on the screen already."""
+
+    who: Who
+    holding: Id | None = None
+
+
+class Answering(BaseModel):
+    """One answer, saved once per key.
+
+    ``holding`` is the item on the screen if the answer is to another one, ``review`` says that it is given on a second look.
+    """
+
+    key: Key
+    who: Who
+    item: Id
+    kind: Literal["label", "later", "cannot", "invalid"]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    holding: Id | None = None
+    review: bool = False
+
+
+class One(BaseModel):
+    """One of several answers."""
+
+    item: Id
+    kind: Literal["label", "later", "cannot", "invalid"]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Many(BaseModel):
+    """Several answers of one person, saved all or none."""
+
+    key: Key
+    who: Who
+    answers: Annotated[list[One], Field(max_length=10_000)]
+
+
+class Undoing(BaseModel):
+    """A request to take back the last answer of a person."""
+
+    key: Key
+    who: Who
+
+
+class Confirming(BaseModel):
+    """Items to label in one step, with the given label or as predicted."""
+
+    key: Key
+    who: Who
+    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Adding(BaseModel):
+    """A file with new items beside the project, by its name."""
+
+    addition: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Removing(BaseModel):
+    """Items to delete for good."""
+
+    items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+
+
+class Changing(BaseModel):
+    """A change of a class."""
+
+    key: Key
+    who: Who
+    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find"]
+    name: Annotated[str, Field(max_length=1000)] | None = None
+    value: Annotated[str, Field(max_length=100_000)] | None = None
+
+
+class UndoingChange(BaseModel):
+    """A request to take back a change of classes: the one with this number, or the last one of the person."""
+
+    key: Key
+    who: Who
+    seq: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None = None
+
+
+class Guiding(BaseModel):
+    """A new version of the guidelines."""
+
+    key: Key
+    who: Who
+    text: Annotated[str, Field(max_length=100_000)]
+
+
+class Grouping(BaseModel):
+    """A request for a group of items that look alike."""
+
+    who: Who
+
+
+class ConfirmingGroup(BaseModel):
+    """Items of a group that get its label in one step, and those that were taken out of it."""
+
+    key: Key
+    who: Who
+    label: Annotated[str, Field(max_length=1000)]
+    items: Annotated[list[Id], Field(max_length=1000)]
+    odd: Annotated[list[Id], Field(max_length=1000)] = []
+    seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+
+
+class ConfirmingPlaces(BaseModel):
+    """Items of the map to label in one step, by their places."""
+
+    key: Key
+    who: Who
+    edition: Annotated[str, Field(max_length=100)]
+    places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(min_length=1, max_length=10_000)]
+    label: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Aiming(BaseModel):
+    """The share of wrong predictions to aim at."""
+
+    key: Key
+    who: Who
+    target: Annotated[float, Field(ge=0.001, le=0.5)]
+
+
+class Listing(BaseModel):
+    """The search, filters, order and page of the table."""
+
+    search: Annotated[str, Field(max_length=200)] = ""
+    label: Annotated[str, Field(max_length=1000)] = ""
+    status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
+    sort: Literal["id", "title", "label", "probability", "status"] = "id"
+    order: Literal["asc", "desc"] = "asc"
+    offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    inside: Annotated[str, Field(max_length=4000, pattern=POLYGON)] = ""

@@ -1,0 +1,31 @@
+"""Errors as a server sends them: JSON with one sentence."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, ReusedKeyError
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Send every error as JSON with one sentence."""
+
+    @app.exception_handler(AskgraphError)
+    async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
+        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409}
+        status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
+        missing = isinstance(error, LabelError) and str(error).startswith("no item")
+        return JSONResponse({"error": str(error)}, 404 if missing else status)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = " ".join(str(part) for part in first["loc"])
+        return JSONResponse({"error": f"{where}: {first['msg']}"}, 422)
+
+    @app.exception_handler(AnyHTTPException)
+    async def refused(_: Request, error: AnyHTTPException) -> JSONResponse:
+        return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)

@@ -1,0 +1,159 @@
+"""The learner that follows the answers of a project: made when it is first needed, then told what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from askgraph.graph import Graph
+from askgraph.learner import Learner
+from askgraph.learner.features import takes_features
+from askgraph.learner.settings import Settings
+from askgraph.priors.base import Prior
+from askgraph.workbench.answers import OPEN, Answers, Decision
+from askgraph.workbench.care import label_noise, raters
+from askgraph.workbench.database import reporting_damage
+from askgraph.workbench.store import Store
+
+TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
+
+
+class Untold(NamedTuple):
+    """A decision on an item that changed, of which the learner was not told yet."""
+
+    item: int
+    before: Decision
+    after: Decision
+
+
+class Follower:
+    """The learner of a project, and what it has not been told yet.
+
+    Attributes
+    ----------
+    answers
+        The answers that the learner follows.
+    untold
+        What changed since the learner was last told.
+    """
+
+    def __init__(self, store: Store, about: dict[str, Any], answers: Answers) -> None:
+        self.answers = answers
+        self.untold: list[Untold] = []
+        self._store, self._about = store, about
+        self._learner: Learner | None = None
+        self._prior: Prior | None = None  # of the last learner, for the next one
+        self._heard: dict[int, float] = {}  # the label noise of labels of people who err, as the learner was told
+        self._wrong_at = (-1, -1)  # the lines of both logs by which it was computed
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph over the items."""
+        return self._store.graph()
+
+    @property
+    def learner(self) -> Learner:
+        """The learner, after all answers that were read."""
+        noise = self._noise()
+        if self._learner is not None and self._heard_otherwise(noise):
+            self.forget()
+        if self._learner is None:
+            self._heard = noise
+            self._learner, self.untold = self._new_learner(), []
+        self._heard = noise
+        if len(self.untold) > TELL_TOGETHER_FROM:
+            self._tell_together(self._learner)
+        while self.untold:
+            item, before, after = self.untold[0]
+            _tell_change(self._learner, item, before, after, self.answers.predicted(item), noise.get(item))
+            self.untold.pop(0)
+        return self._learner
+
+    @property
+    def caught_up(self) -> Learner | None:
+        """The learner if there is one that was told of everything; else None."""
+        return None if self.untold else self._learner
+
+    def _noise(self) -> dict[int, float]:
+        """Return the label noise of the labels of people who err: {item: noise}; none while people are careful, or one is alone."""
+        answers = self.answers
+        if len(answers.people) < 2 or self._wrong_at == (answers.seq, answers.changes):
+            return self._heard if len(answers.people) > 1 else {}
+        known, k, degrees = raters(answers), max(len(answers.classes), 2), self.graph.degrees
+        self._wrong_at = (answers.seq, answers.changes)
+        wrong = {
+            item: known.wrongness(given, answers.labels[item])
+            for item, given in answers.given().items()
+            if item in answers.labels
+        }
+        return {item: label_noise(e, k, degrees[item]) for item, e in wrong.items() if e > 0 and degrees[item] > 0}
+
+    def _heard_otherwise(self, noise: dict[int, float]) -> bool:
+        """Return whether labels that the learner was told have another noise now."""
+        new = {item for item, before, _ in self.untold if before.label is None}
+        changed = {item for item in {*noise, *self._heard} if noise.get(item) != self._heard.get(item)}
+        return any(item in self.answers.labels for item in changed - new)
+
+    def forget(self) -> None:
+        """End the learner; the next one is made from all answers."""
+        if self._learner is not None:
+            self._learner.stop_prefetch()
+        self._learner, self.untold = None, []
+
+    def _tell_together(self, learner: Learner) -> None:
+        """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
+        first = {item: before for item, before, _ in reversed(self.untold)}
+        new = {
+            item: label for item, label in self.answers.labels.items() if item in first and not first[item].label
+        }  # in the order in which items got their labels, as one by one
+        learner.tell_all(new, self._predicted(new), {item: self._heard[item] for item in new if item in self._heard})
+        rest = {item: before for item, before in first.items() if item not in new}
+        self.untold = [Untold(item, before, self.answers.decision(item)) for item, before in rest.items()]
+
+    def _new_learner(self) -> Learner:
+        with reporting_damage(self._store.path):
+            settings, classes = check_settings(Settings.from_json(self._about["settings"])), self.answers.declared
+        features = self._store.features() if takes_features(settings) else None
+        engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
+        options = {"rng": self._about["seed"], "classes": classes, "features": features, "engine": engine}
+        learner = Learner(self.graph, **vars(settings), **options)
+        self._prior = learner.field.origin
+        meant = self.answers.naming.meant
+        for source, suggested in groupby(self._store.suggestions(), key=attrgetter("source")):
+            said = list(suggested)
+            scores = {one.item: one.score for one in said if one.score is not None}
+            learner.suggest_all({one.item: meant(one.label) for one in said}, source, scores)
+        if self.answers.labels:
+            learner.tell_all(self.answers.labels, self._predicted(self.answers.labels), self._heard)
+        for item in self.answers.aside:
+            learner.skip(item)
+        return learner
+
+    def _predicted(self, items: Iterable[int]) -> dict[int, str]:
+        """Return what was predicted before for those of these items that were spot checks."""
+        found = {item: self.answers.predicted(item) for item in items}
+        return {item: label for item, label in found.items() if label is not None}
+
+
+def _tell_change(
+    learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None, noise: float | None
+) -> None:
+    """Tell the learner that the decision on an item changed; ``predicted`` is what was predicted before a spot check."""
+    if before.label is not None and after.label is not None:
+        learner.relabel(item, after.label)
+    elif after.label is not None:
+        learner.tell(item, after.label, noise, predicted)
+    elif (before == OPEN) != (after == OPEN) or before.label is not None:
+        if before != OPEN:
+            learner.retract(item)
+        if after.aside is not None:
+            learner.skip(item)
+
+
+def check_settings(settings: Settings) -> Settings:
+    """Raise an error for an unknown sampler or readout, before a file is made with it."""
+    _ = settings.criterion, settings.decide
+    return settings
