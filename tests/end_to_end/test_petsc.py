@@ -82,9 +82,11 @@ def test_petsc_learners_do_the_same_over_ranks(ranks):
 
 
 SUMMARIES = """
+    from askgraph.priors import petsc
     graph = ag.Graph.load("graph.npz")
-    found = {}
+    found, usual = {}, petsc.BLOCKS_FROM
     for sampler in ("tv", "msd", "eer"):
+        petsc.BLOCKS_FROM = usual if sampler == "eer" else 0
         learner = ag.Learner(graph, sampler, engine="petsc", rng=1, classes=[0, 1, 2])
         prior, start = learner.field.prior, learner.field.spread
         shares = prior.graph.ranks.comm.allgather(prior.space.n_rows)
@@ -131,6 +133,63 @@ def test_petsc_summaries_and_questions_do_not_depend_on_ranks(sampler, summaries
             np.testing.assert_allclose(found["p"], one["p"], atol=1e-4)
         else:  # another question, as good within what solves promise
             assert found["best"][differ] == pytest.approx(one["best"][differ], rel=2e-3)
+
+
+BLOCKED = """
+    from scipy.sparse import block_diag, csr_array
+    from askgraph.distributed import coarsening
+    from askgraph.priors import petsc, petsc_blocks
+    from askgraph.priors.precision import Precision
+    petsc.BLOCKS_FROM = coarsening.SHARE = 0
+    whole, pair = ag.Graph.load("graph.npz").weights, np.array([[0.0, 1.0], [1.0, 0.0]])
+    size = 10.0 ** np.random.default_rng(0).uniform(-6, 6, 1000)
+    apart = np.r_[np.arange(0, 300, 2), np.arange(1, 300, 2)]
+    graphs = {  # and the most aggregates of the level that every rank holds
+        "neighbors": (whole, 100),
+        "many parts": (block_diag([np.zeros((40, 40)), whole, *[pair] * 60]), 1000),
+        "neighbors on other ranks": (ag.chain(300).weights[apart][:, apart], 1000),
+        "a wide range": (whole * size[:, None] * size, 1000),
+        "ranks without rows": (pair, 1000),
+        "too few steps": (whole, 1000),
+    }
+    found = []
+    for name, (W, coarsening.SMALL) in graphs.items():
+        petsc_blocks.STEPS = 1 if name == "too few steps" else 250
+        precision = Precision.of(ag.Graph(csr_array(W)))
+        nodes = np.arange(7, precision.pinned.size, 37)
+        prior = petsc.Petsc(precision.folded(nodes, np.where(nodes % 2, 0.3, 0.0)))
+        B = prior.space.scatter(np.random.default_rng(1).normal(size=(prior.n_nodes, 5))) * prior.free[:, None]
+        B[:, 3] = 0.0
+        total, solves, solve = prior.space.total, [], prior._ksp.solve
+        norm, exact = np.maximum(total(B * B), 1e-30), solve(B, 1e-11)[0]
+        prior._ksp.solve = lambda B, rtol: (solves.append(B.shape[1]), solve(B, rtol))[1]
+        for rtol in (1e-4, 3e-9):
+            X, energy = prior._solved(B, rtol)
+            smooth = prior._solved(B, rtol, smooth=True)[0]
+            R, S = B - prior.free[:, None] * prior.times(X), prior.neighbors(X) * (prior.free / prior.diagonal)[:, None]
+            found.append(dict(
+                graph=name, rtol=rtol, left=float(np.sqrt(total(R * R) / norm).max()),
+                smooth=float(np.sqrt(total((S - smooth) ** 2) / np.maximum(total(S * S), 1e-30)).max()),
+                energy=float(np.abs(energy - total(X * (B - R))).max() / energy.max()),
+                error=float(np.sqrt(total((X - exact) ** 2) / np.maximum(total(exact * exact), 1e-30)).max()),
+                levels=prior._blocks and 1 + len(prior._blocks._nested._between), by_petsc=sum(solves)))
+    if world().first:
+        print(json.dumps(found))
+"""
+
+
+@installed
+def test_petsc_blocks_of_columns_are_what_petsc_solves_one_by_one(tmp_path):
+    """Whatever the graph: levels between, components, isolated nodes, nodes whose neighbors are elsewhere, folded labels."""
+    points = np.random.default_rng(0).random((1000, 3))
+    ag.nearest_neighbors(points[np.argsort(points[:, 0])], k=8).save(tmp_path / "graph.npz")
+    found = told(3, BLOCKED, tmp_path)
+    for case in found:
+        assert case["left"] <= 1.2 * case["rtol"], case  # a residual in float32 is not quite that in float64
+        assert case["error"] <= 100 * case["rtol"], case
+        assert max(case["smooth"], case["energy"]) <= 1e-5, case
+        assert bool(case["by_petsc"]) == (case["graph"] == "too few steps"), case
+    assert found[0]["levels"] > 1
 
 
 LISTS = {
