@@ -11,15 +11,16 @@ from scipy.sparse import coo_array, csr_array
 
 from askgraph.distributed.distribute import sharded
 from askgraph.distributed.sharded_graph import Parts, ShardedGraph
-from askgraph.errors import ConvergenceError
+from askgraph.errors import ConvergenceError, FileError
 from askgraph.priors.base import highest_in_runs
 from askgraph.priors.noise.groups import Groups, MpiGroupNoise
 from askgraph.priors.noise.mpi import MpiFieldNoise, MpiSignNoise
 from askgraph.priors.petsc_blocks import Blocks
 from askgraph.priors.petsc_solver import ADVICE, Ksp, petsc
 from askgraph.priors.precision import Precision
-from askgraph.priors.probed import Sample, Samples
+from askgraph.priors.probed import Probed, Sample, Samples
 from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, equal_weights
+from askgraph.priors.summaries import Arrays
 from askgraph.spaces.mpi import MpiSpace
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar, compiling
@@ -114,8 +115,12 @@ class Petsc(ProbedPrior):
         """Return the same engine with labels at these nodes, of label noise γ, folded into its precision."""
         rows = self.space.rows_of(nodes)
         here = rows >= 0
-        precision, every = self.precision.folded(rows[here], noise[here]), np.union1d(self._folded, nodes)
-        prior = type(self)(precision, **self.settings, folded=every)
+        return self.conditioned(self.precision.folded(rows[here], noise[here]))
+
+    def conditioned(self, precision: Precision) -> Self:
+        """Return the same engine and settings on another precision of the same rows."""
+        told = self.space.nodes_of(np.flatnonzero(precision.pinned | (precision.extra > 0)))
+        prior = type(self)(precision, **self.settings, folded=np.sort(self.space.allgather(told)))
         prior.reason = self.reason
         return prior
 
@@ -180,19 +185,39 @@ class Petsc(ProbedPrior):
         own = np.where(self.precision.pinned, self.diagonal - self.precision.extra, self.precision.extra)
         return links, self.space.pick(own, nodes)
 
+    def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Probed:
+        """Return the summaries that were saved as arrays, the rows of this process, after this number of labels in V."""
+        noise = self._field_noise()
+        noise.restore(stored["field_means"])
+        return self._probed_from(stored, labels, noise, self._restored_signs(stored) if squares else None)
+
+    def _restored_signs(self, stored: Arrays) -> MpiSignNoise | MpiGroupNoise:
+        count = int(stored.get("flat_groups", np.zeros(())))
+        if not 0 <= count <= min(MAX_GROUPS, self.n_nodes):
+            raise FileError(f"{count} groups, where there are at most {MAX_GROUPS}")
+        signs, grouped = self._sign_noise(count)
+        signs.restore(stored["flat_means"])
+        return grouped or signs
+
+    def _sign_noise(self, groups: int) -> tuple[MpiSignNoise, MpiGroupNoise | None]:
+        """Return random signs without what is constant on components, or on so many groups, and the noise that is constant."""
+        free = ~self.precision.pinned
+        if not groups:
+            return MpiSignNoise(self.graph, free), None
+        grown = Groups(self.space, groups)
+        signs = MpiSignNoise(self.graph, free, parts=Parts.group_by(self.graph.ranks, grown.of))
+        return signs, MpiGroupNoise(self.space, grown, free, signs)
+
     def _field_noise(self) -> MpiFieldNoise:
         return MpiFieldNoise(self.graph, self.delta, self.precision.extra, ~self.precision.pinned)
 
     def _norm_samples(self) -> Samples:
         """Return samples P G z. What is constant on groups of nodes is exact, where the graph mixes slowly."""
-        free, count = ~self.precision.pinned, self.flat_probes
-        if self._ksp.preconditioner == "jacobi" or self.n_nodes < NODES_PER_GROUP:
-            signs = MpiSignNoise(self.graph, free)
+        count, mixes_fast = self.flat_probes, self._ksp.preconditioner == "jacobi"
+        signs, grouped = self._sign_noise(0 if mixes_fast else min(MAX_GROUPS, self.n_nodes // NODES_PER_GROUP))
+        if grouped is None:
             return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
-        groups = Groups(self.space, min(MAX_GROUPS, self.n_nodes // NODES_PER_GROUP))
-        self._fits(4.0 * self.space.n_rows * (groups.seeds.size + count), "probes of |g|_2, which msd and vm need,")
-        signs = MpiSignNoise(self.graph, free, parts=Parts.group_by(self.graph.ranks, groups.of))
-        grouped = MpiGroupNoise(self.space, groups, free, signs)
+        self._fits(4.0 * self.space.n_rows * (grouped.count + count), "probes of |g|_2, which msd and vm need,")
         values = np.hstack([self._probes(grouped.block, grouped.count), self._probes(signs.block, count)])
         weights = np.concatenate([np.ones(grouped.count), equal_weights(count)])
         return Samples.of(self.space, values, weights, grouped)
