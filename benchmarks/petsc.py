@@ -1,7 +1,8 @@
 """The PETSc engine over ranks: multigrid beside Jacobi, strong and weak scaling, memory per rank, traffic, and a projection.
 
     python benchmarks/petsc.py                    # all of it: some twenty minutes on two cores, which must be idle
-    python benchmarks/petsc.py solve strong       # parts: solve strong weak traffic project
+    python benchmarks/petsc.py solve strong       # parts: solve blocks strong weak traffic project
+    python benchmarks/petsc.py blocks             # columns by eight beside those of iterative, in seconds of CPU
     python benchmarks/petsc.py project --json measured.json   # the projection again, from the figures that --json stored
 
 Run it with a Python that has petsc4py, such as the one that `make test-petsc` makes: .venv-petsc/bin/python.
@@ -24,13 +25,15 @@ from pathlib import Path
 import numpy as np
 
 K, SHARDS, REPEAT = 10, 8, 5
+COLUMNS_AT_ONCE = 16  # two blocks of eight
 COLUMNS = {
     "nodes": "{:,}", "ranks": "{}", "read": "{:.1f}", "setup": "{:.2f}", "jacobi": "{:.2f}", "jacobi_steps": "{}",
     "gamg": "{:.3f}", "gamg_steps": "{}", "exact": "{:.3f}", "probe": "{:.3f}", "ask": "{:.2f}", "tell": "{:.2f}",
-    "resident": "{:.0f}", "peak": "{:.0f}",
+    "resident": "{:.0f}", "peak": "{:.0f}", "rtol": "{:g}", "iterative": "{:.0f}", "blocks": "{:.0f}", "one by one": "{:.0f}",
+    "blocks over iterative": "{:.2f}",
 }  # fmt: skip
 UNITS = dict.fromkeys(("read", "setup", "jacobi", "gamg", "exact", "probe", "ask", "tell"), "s") | {
-    "resident": "MB a rank", "peak": "MB a rank",
+    "resident": "MB a rank", "peak": "MB a rank", "iterative": "ms", "blocks": "ms", "one by one": "ms",
 }  # fmt: skip
 
 
@@ -113,6 +116,37 @@ def work(folder: Path, parts: list[str]) -> None:
     found["peak"] = _most(ranks, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1e6
     if ranks.first:
         print(json.dumps(found))
+
+
+def blocks(n: int) -> list[dict]:
+    """Return milliseconds of CPU per column: of iterative, of petsc by blocks, and of petsc one by one, in this process."""
+    import askgraph as ag
+    from askgraph.priors import Iterative
+    from askgraph.priors import petsc as engine
+    from askgraph.priors.precision import Precision
+
+    engine.BLOCKS_FROM = 0
+    precision = Precision.of(ag.nearest_neighbors(np.random.default_rng(0).random((n, 3)), k=K))
+    iterative, petsc = Iterative(precision, probes=16), engine.Petsc(precision, probes=16)
+    b = np.random.default_rng(1).normal(size=(n, COLUMNS_AT_ONCE)).astype(np.float32)
+    b -= b.mean(axis=0)
+    rows_of_b = petsc.space.scatter(b)
+    ways = {
+        "iterative": lambda rtol: (iterative._solver.rough if rtol >= 1e-4 else iterative._solver.solve)(b, rtol),
+        "blocks": lambda rtol: petsc._blocks.solve(rows_of_b, rtol),
+        "one by one": lambda rtol: petsc._ksp.solve(rows_of_b, rtol),
+    }
+    rows = []
+    for rtol in (1e-3, 1e-4, 3e-9):
+        spent: dict = {name: [] for name in ways}
+        for _ in range(REPEAT + 1):
+            for name, solve in ways.items():
+                start = time.process_time()
+                solve(rtol)
+                spent[name].append(1e3 * (time.process_time() - start) / COLUMNS_AT_ONCE)
+        found = {name: statistics.median(times[1:]) for name, times in spent.items()}
+        rows.append({"rtol": rtol, **found, "blocks over iterative": found["blocks"] / found["iterative"]})
+    return rows
 
 
 def _most(ranks, x: float) -> float:
@@ -226,14 +260,14 @@ def _by_question(every: list[dict], n: int) -> tuple[list[dict], list[dict]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["solve", "strong", "weak", "traffic", "project"])
+    parser.add_argument("parts", nargs="*", default=["solve", "blocks", "strong", "weak", "traffic", "project"])
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--json", type=Path, help="where to keep all that was measured")
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     chosen = parser.parse_args()
     if chosen.smoke:
-        chosen.parts = ["solve"]
+        chosen.parts = ["solve", "blocks"]
     if chosen.worker:
         work(chosen.worker, chosen.parts)
         return
@@ -255,6 +289,10 @@ def main() -> None:
                 rows,
                 ["ranks", "setup", "gamg", "gamg_steps", "jacobi", "jacobi_steps"],
             )
+        if "blocks" in chosen.parts:
+            n = 100_000 if not chosen.smoke else 2_000
+            rows = blocks(n)
+            table(f"CPU per column, {COLUMNS_AT_ONCE} columns, one process, {n:,} nodes", rows, list(rows[0]))
         if "strong" in chosen.parts:
             rows = [measured(chosen.nodes, ranks, "question") for ranks in (1, 2)]
             names = [

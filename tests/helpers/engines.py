@@ -75,16 +75,8 @@ def _on_gpu():
     return [pytest.param(engine, marks=pytest.mark.gpu) for engine in made]
 
 
-def _over_ranks():
-    """Return the engine of PETSc, skipped where it is not installed; tests/end_to_end/test_petsc.py runs it on several ranks."""
-    if find_spec("petsc4py") or os.environ.get("ASKGRAPH_PETSC") == "required":
-        return pytest.param(Engine("petsc", partial(Petsc, sharp=1e-10), 1e-6, whole=False), marks=pytest.mark.mpi)
-    marks = [pytest.mark.mpi, pytest.mark.skip(reason="no petsc4py here: make test-petsc")]
-    return pytest.param(Engine("petsc", None, 0.0), marks=marks)
-
-
 def _sparse(make: Callable[[Precision], Prior], *dense: str) -> Callable[[Precision], Prior]:
-    """Return a maker of an engine that takes no graph for so small that a dense matrix is the quickest."""
+    """Return a maker of an engine that takes no graph for so small that another way is the quickest."""
 
     def made(precision: Precision) -> Prior:
         with pytest.MonkeyPatch.context() as patch:
@@ -97,6 +89,15 @@ def _sparse(make: Callable[[Precision], Prior], *dense: str) -> Callable[[Precis
     return made
 
 
+def _over_ranks(name: str, *small: str):
+    """Return the engine of PETSc, skipped where it is not installed; tests/end_to_end/test_petsc.py runs it on several ranks."""
+    if find_spec("petsc4py") or os.environ.get("ASKGRAPH_PETSC") == "required":
+        make = _sparse(partial(Petsc, sharp=1e-10), *small)
+        return pytest.param(Engine(name, make, 1e-6, whole=False), marks=pytest.mark.mpi)
+    marks = [pytest.mark.mpi, pytest.mark.skip(reason="no petsc4py here: make test-petsc")]
+    return pytest.param(Engine(name, None, 0.0), marks=marks)
+
+
 ENGINES = [
     Engine("dense", Dense, 1e-9),
     Engine("direct", Direct, 1e-9),
@@ -106,7 +107,10 @@ SPARSE = [  # the same engines, which take a dense matrix for a small graph othe
     Engine("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
     Engine("iterative, sparse", _sparse(partial(Iterative, sharp=1e-10), "askgraph.linalg.cg.SMALL"), 1e-6),
 ]
-PETSC = _over_ranks()
+PETSC = _over_ranks("petsc")
+PETSC_BLOCKS = _over_ranks(
+    "petsc, blocks", "askgraph.priors.petsc.BLOCKS_FROM"
+)  # which solves for columns one by one otherwise
 ABROAD = [  # rows are not numpy's, or not all of them
     Engine("dense elsewhere", lambda precision: Elsewhere(Dense(precision)), 1e-9),
     pytest.param(

@@ -8,11 +8,14 @@ import pytest
 import askgraph as ag
 from askgraph.utilities import CRITERIA, lookahead
 from tests.helpers.draws import given, settings
-from tests.helpers.engines import ABROAD, ENGINES, SPARSE, close, here
+from tests.helpers.engines import ABROAD, ENGINES, PETSC_BLOCKS, SPARSE, close, here
 from tests.helpers.graphs import TOYS, problems, random_graph, random_labels
 from tests.helpers.reference import UTILITIES, Reference, score
 
-over_engines = pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, *ABROAD], ids=str)
+over_engines = pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, *ABROAD, PETSC_BLOCKS], ids=str)
+by_columns = pytest.mark.parametrize(
+    "engine", [*ENGINES, *SPARSE, *ABROAD], ids=str
+)  # blocks solve otherwise for one column
 few = settings(max_examples=25, deadline=None)
 
 
@@ -239,7 +242,7 @@ def test_doubt_turns_printed_forms_into_their_calm_twins(engine):
         )
 
 
-@over_engines
+@by_columns
 @pytest.mark.parametrize("name", ["fl", "kl", "eer", "tsa"])
 def test_chunks_and_compilation_change_nothing(engine, name, monkeypatch):
     rng = np.random.default_rng(4)

@@ -28,8 +28,11 @@ class Block(NamedTuple):
     names: AnyArray | None
 
 
-def sharded(graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
-    """Distribute a graph over the MPI ranks. Pass it on every rank, or on rank 0 only and None on the others."""
+def sharded(graph: Graph | None, ranks: Ranks | None = None, nodes: IntArray | None = None) -> ShardedGraph:
+    """Distribute a graph over the MPI ranks. Pass it on every rank, or on rank 0 only and None on the others.
+
+    ``nodes`` are those of this rank, in the order of its rows, where that was decided before; else a partitioner decides.
+    """
     ranks = ranks or world()
     sizes = [n for n in ranks.comm.allgather(graph.n_nodes if graph is not None else None) if n is not None]
     if not sizes:
@@ -38,8 +41,8 @@ def sharded(graph: Graph | None, ranks: Ranks | None = None) -> ShardedGraph:
     low, high = ranks.block_starts(n)[ranks.rank : ranks.rank + 2]
     if len(sizes) == ranks.size and graph is not None:
         names = None if graph.names is None else objects(graph.names[low:high])
-        return distribute_rows(ranks, Block(graph.weights[low:high], names), notes)
-    return distribute_rows(ranks, _deal_blocks(ranks, graph if ranks.first else None, n), notes)
+        return distribute_rows(ranks, Block(graph.weights[low:high], names), notes, nodes)
+    return distribute_rows(ranks, _deal_blocks(ranks, graph if ranks.first else None, n), notes, nodes)
 
 
 def _deal_blocks(ranks: Ranks, graph: Graph | None, n: int) -> Block:
@@ -54,14 +57,15 @@ def _deal_blocks(ranks: Ranks, graph: Graph | None, n: int) -> Block:
     return Block(rows, ranks.send(home, objects(() if graph is None else graph.names or ()))[0])
 
 
-def distribute_rows(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> ShardedGraph:
-    """Move the rows of all ranks' blocks to the ranks that the partition gives them, and return the graph.
+def distribute_rows(ranks: Ranks, block: Block, notes: tuple[str, ...], wanted: IntArray | None = None) -> ShardedGraph:
+    """Move the rows of all ranks' blocks to the ranks that the partition gives them, or ``wanted``, and return the graph.
 
     The columns on each rank are renumbered: its own rows, then the nodes of other ranks.
     """
-    n, nodes, local, others, names = _move_rows(ranks, block)
-    if nodes.size >= REORDER_FROM_ROWS:
-        order = reverse_cuthill_mckee(local[:, : nodes.size], symmetric_mode=True)
+    home = partition(ranks, block.rows) if wanted is None else _home_of_wanted(ranks, block.rows, wanted)
+    n, nodes, local, others, names = _move_rows(ranks, block, home)
+    if wanted is not None or nodes.size >= REORDER_FROM_ROWS:
+        order = _order(local[:, : nodes.size]) if wanted is None else np.searchsorted(nodes, wanted)
         place = np.r_[np.argsort(order), nodes.size + np.arange(others.size)].astype(local.indices.dtype)
         local = local[order]
         local = csr_array((local.data, place[local.indices], local.indptr), shape=local.shape)
@@ -74,9 +78,33 @@ def distribute_rows(ranks: Ranks, block: Block, notes: tuple[str, ...]) -> Shard
     return ShardedGraph(ranks, n, edges, nodes, local, others, halo, named, notes)
 
 
-def _move_rows(ranks: Ranks, block: Block) -> tuple[int, IntArray, csr_array, IntArray, AnyArray | None]:
+def _order(weights: csr_array) -> IntArray:
+    return np.asarray(reverse_cuthill_mckee(weights, symmetric_mode=True))
+
+
+def _home_of_wanted(ranks: Ranks, rows: csr_array, wanted: IntArray) -> IntArray:
+    """Return the rank of each row of this block: the one that wants it."""
+    n = rows.shape[1]
+    outside = wanted[(wanted < 0) | (wanted >= n)]
+    ranks.all_or_error(lambda: _check_each_once(outside.size == 0))
+    nodes, rank = ranks.send(home_of(ranks, n, wanted), wanted, np.full(wanted.size, ranks.rank))
+    here = nodes - int(ranks.block_starts(n)[ranks.rank])
+    ranks.all_or_error(lambda: _check_each_once(np.array_equal(np.sort(here), np.arange(rows.shape[0]))))
+    home = np.empty(rows.shape[0], dtype=np.int64)
+    home[here] = rank
+    return home
+
+
+def _check_each_once(holds: bool) -> None:
+    if not holds:
+        raise GraphError("the nodes of the processes are not those of the graph, each once")
+
+
+def _move_rows(
+    ranks: Ranks, block: Block, home: IntArray
+) -> tuple[int, IntArray, csr_array, IntArray, AnyArray | None]:
     """Return the number of nodes, and of the rows that arrive here: nodes, weights, nodes of other ranks, names."""
-    rows, home = block.rows, partition(ranks, block.rows)
+    rows = block.rows
     n, counts = rows.shape[1], np.diff(rows.indptr).astype(np.int64)
     first = int(ranks.block_starts(n)[ranks.rank])
     columns, data = ranks.send(np.repeat(home, counts), rows.indices.astype(np.int64), rows.data)

@@ -38,15 +38,18 @@ class Halo:
 
     def fetched(self, x: AnyArray) -> AnyArray:
         """Return the rows of x that belong to the halo; each rank passes its own rows of x."""
+        out = np.empty((self.owner.size, *x.shape[1:]), x.dtype)
+        self.fetch(np.ascontiguousarray(x), out)
+        return out
+
+    def fetch(self, x: AnyArray, out: AnyArray) -> None:
+        """Write the rows of x that belong to the halo into ``out``; both are contiguous."""
         from mpi4py import MPI
 
-        x = np.ascontiguousarray(x)
-        out = np.empty((self.owner.size, *x.shape[1:]), x.dtype)
         unit = MPI.BYTE.Create_contiguous(x.dtype.itemsize * int(np.prod(x.shape[1:], dtype=np.int64))).Commit()
         self._forest.bcastBegin(unit, x, out, MPI.REPLACE)
         self._forest.bcastEnd(unit, x, out, MPI.REPLACE)
         unit.Free()
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +139,11 @@ class ShardedGraph:
         """The number of rows in this process."""
         return int(self.nodes.size)
 
-    @cached_property
-    def start(self) -> int:
-        """The number of rows in the processes before this one."""
-        return self.ranks.exscan(self.n_rows)
+    @property
+    def columns(self) -> IntArray:
+        """The numbers of the columns of ``local``, where all rows are numbered one process after another."""
+        starts = np.cumsum([0, *self.ranks.comm.allgather(self.n_rows)])
+        return np.r_[starts[self.ranks.rank] + np.arange(self.n_rows), starts[self.halo.owner] + self.halo.row]
 
     @cached_property
     def most_rows(self) -> int:

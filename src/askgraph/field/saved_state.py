@@ -13,11 +13,10 @@ from askgraph.support.later import Later
 
 
 def to_arrays(field: Field) -> Arrays:
-    """Return the arrays of a field, to save them: everything but the graph and the settings."""
-    if not isinstance(field.votes, np.ndarray) or field.space.n_rows < field.space.n_nodes:
+    """Return the arrays of a field, the rows of this process, to save them: everything but the graph and the settings."""
+    if not isinstance(field.votes, np.ndarray):
         raise EngineError(
-            f"the state of the {field.prior.name} engine stays on its device or in its processes: save without state, "
-            "learner.save(path)"
+            f"the state of the {field.prior.name} engine stays on its device: save without state, learner.save(path)"
         )
     labels = [(x.node, x.label, x.noise, x.scale) for x in field.labels]
     return {
@@ -35,19 +34,19 @@ def to_arrays(field: Field) -> Arrays:
 
 def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> Field:
     """Return the field that ``to_arrays`` was given; raise an error where arrays are damaged."""
-    n = origin.n_nodes
+    n, space = origin.space.n_rows, origin.space
     labels = [Label(int(a), int(b), float(c), float(d)) for a, b, c, d in checked_array(stored["labels"], (None, 4))]
     cut = int(stored["folded"])
     folded, recent = tuple(labels[:cut]), tuple(labels[cut:])
-    if len({x.node for x in labels}) < len(labels) or any(not 0 <= x.node < n for x in labels):
+    if len({x.node for x in labels}) < len(labels) or any(not 0 <= x.node < origin.n_nodes for x in labels):
         raise FileError("its labels are not those of nodes of the graph, one each")
     power = float(stored.get("hub_power", np.zeros(())))  # files of earlier versions have none
     prior = _with_folded(origin, folded, power)
     prior.restore({key.removeprefix("engine_"): array for key, array in stored.items() if key.startswith("engine_")})
     ample = checked_array(stored["ample"], (n,))
-    labeled, free = prior.precision.pinned | (prior.precision.extra > 0), prior.free
-    for x, gamma in zip(recent, label_noise(origin, recent, power).tolist(), strict=True):
-        labeled[x.node], free[x.node] = True, 0.0 if gamma == 0 else free[x.node]
+    nodes, gamma = np.array([x.node for x in recent], dtype=np.int64), label_noise(origin, recent, power)
+    labeled = space.put(prior.precision.pinned | (prior.precision.extra > 0), nodes, True)
+    free = space.put(prior.free, nodes[gamma == 0], 0.0)
     return Field(
         origin=origin,
         prior=prior,
@@ -70,4 +69,6 @@ def _with_folded(origin: Prior, folded: tuple[Label, ...], power: float) -> Prio
     if not folded:
         return origin
     nodes, gamma = np.array([x.node for x in folded]), label_noise(origin, folded, power)
-    return origin.conditioned(origin.precision.folded(nodes, gamma))
+    rows = origin.space.rows_of(nodes)
+    here = rows >= 0
+    return origin.conditioned(origin.precision.folded(rows[here], gamma[here]))

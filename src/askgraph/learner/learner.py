@@ -225,8 +225,9 @@ class Learner(Shown):
             The file; an existing one is replaced.
         state : bool
             Whether to add what was computed (the factor or the probes, and one column per label: a gigabyte or two at a
-            million nodes). :meth:`load` then reads the result from the file instead of computing it again. An engine on a
-            GPU or in several processes cannot save its state.
+            million nodes). :meth:`load` then reads the result from the file instead of computing it again. With ``petsc``
+            each process writes its own file beside this one (work.rank0.npz, work.rank1.npz, …). An engine on a GPU cannot
+            save its state.
 
         Examples
         --------
@@ -261,7 +262,8 @@ class Learner(Shown):
         Returns
         -------
         Learner
-            The learner. Where the file has no state, everything that was told is told again.
+            The learner. Where the file has no state, or that of another number of processes, everything that was told is
+            told again.
 
         Examples
         --------

@@ -1,13 +1,22 @@
-"""A learner in one npz file: its graphs, the settings, everything told, and perhaps what was computed. Nothing is pickled."""
+"""A learner in one npz file: its graphs, the settings, everything told, and perhaps what was computed. Nothing is pickled.
+
+What the processes of an MPI job computed is in one file per process beside it: work.rank0.npz, work.rank1.npz, …
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable
+import secrets
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from askgraph.distributed.distribute import sharded
+from askgraph.distributed.ranks import world
 from askgraph.errors import AskgraphError, FileError
 from askgraph.field import Field
 from askgraph.field.saved_state import from_arrays, to_arrays
@@ -17,7 +26,10 @@ from askgraph.learner.settings import Settings
 from askgraph.learner.tuning import ALONE, Choice, alternatives
 from askgraph.priors import ENGINES
 from askgraph.priors.precision import Precision
+from askgraph.priors.summaries import checked_array
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
+from askgraph.support.progress import log
+from askgraph.support.wording import counted
 
 Path = str | os.PathLike[str]
 
@@ -46,7 +58,7 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
         words["suggestions"] = saved.suggestions
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
     part = {} if saved.features is None else _feature_arrays(saved.features)
-    state = {} if saved.field is None else _state(saved.field, saved.choice)
+    state = {} if saved.field is None else _state(path, saved.field, saved.choice)
     text = {key: as_json(value, key) for key, value in words.items()}
     graphs = _graph_arrays(saved.graphs)
     if writes:
@@ -59,9 +71,22 @@ def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
     return {**first, **{f"{at}_{key}": x for at, part in enumerate(others, 1) for key, x in part.items()}}
 
 
-def _state(field: Field, choice: Choice | None) -> dict[str, Any]:
+def _state(path: Path, field: Field, choice: Choice | None) -> dict[str, Any]:
+    """Return what was computed; where it lives in several processes, each writes its own file, and how many is returned."""
     made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": field.origin.scale}
-    return {"state": json.dumps(made), **{f"state_{key}": x for key, x in to_arrays(field).items()}}
+    space, arrays = field.space, to_arrays(field)
+    if space.alone:
+        return {"state": json.dumps(made), **{f"state_{key}": x for key, x in arrays.items()}}
+    rank, size = space.process
+    mark = int(space.allgather(np.array([secrets.randbits(62)]))[0])  # the same in all files that belong together
+    nodes = space.nodes_of(np.arange(space.n_rows))
+    space.all_or_error(lambda: save_arrays(_of_rank(path, rank), mark=np.array(mark), nodes=nodes, **arrays))
+    return {"state": json.dumps({**made, "ranks": size, "mark": mark})}
+
+
+def _of_rank(path: Path, rank: int) -> str:
+    """Return the file of what one process computed."""
+    return f"{os.fspath(path).removesuffix('.npz')}.rank{rank}.npz"
 
 
 def read(path: Path) -> Saved:
@@ -78,12 +103,32 @@ def read(path: Path) -> Saved:
     settings, graphs = Settings.from_json(how), _graphs(path, stored)
     whole = Saved(graphs, settings, seed, engine, classes, log, orders, suggestions=suggested, features=features)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
+    made = json.loads(str(stored["state"])) if "state" in stored else {"in_use": engine, "choice": None}
+    if "ranks" in made:
+        arrays = _rank_arrays(path, made["ranks"], made["mark"])
     if not arrays:
         return whole
-    made = json.loads(str(stored["state"])) if "state" in stored else {"in_use": engine, "choice": None}
     choice = made["choice"] and Choice(**made["choice"])
     field = _restored(path, whole, made["in_use"], choice, arrays, made.get("scale"))
     return whole._replace(field=field, choice=choice)
+
+
+def _rank_arrays(path: Path, size: int, mark: int) -> dict[str, Any]:
+    """Return what this process computed when the file was saved; nothing, with a warning, where the files do not fit this job."""
+    ranks = world()
+    if ranks.size != size:
+        reason = f"was computed by {counted(size, 'rank')}, and this job has {ranks.size}"
+    else:
+        own = _of_rank(path, ranks.rank)
+        arrays = ranks.all_or_error(lambda: load_arrays(own) if os.path.exists(own) else {})
+        fits = ranks.comm.allgather(bool(arrays) and int(arrays.get("mark", -1)) == mark)
+        if all(fits):
+            return arrays
+        lost = _of_rank(path, fits.index(False))
+        reason = f"is not there in full: {lost} is missing, or of another save"
+    if ranks.first:
+        log.warning("%s: what was computed %s; everything that was told is told again", path, reason)
+    return {}
 
 
 def _feature_arrays(features: Features) -> dict[str, Any]:
@@ -110,10 +155,19 @@ def _restored(
 ) -> Field:
     settings, every = saved.settings, alternatives(saved.graphs, saved.settings, saved.features)
     graph, delta, features = every[choice.name if choice else next(iter(every))]
-    prior = ENGINES[engine](Precision.of(graph, delta))
+    with _naming_damage(path):
+        over = sharded(graph, nodes=checked_array(state["nodes"], (None,))) if "nodes" in state else graph
+    prior = ENGINES[engine](Precision.of(over, delta))
     prior.reason = f"{engine}: as it was saved"
     prior = prior if features is None else features.added(prior, scale)
-    try:
+    with _naming_damage(path):
         return from_arrays(prior, state, settings.noise, settings.squares)
+
+
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    """Raise `FileError` with the path for what arrays of a damaged file make fail."""
+    try:
+        yield
     except (AskgraphError, KeyError, ValueError, IndexError, TypeError) as error:
         raise FileError(f"{path}: what was computed is damaged ({error}); save it again without state") from None

@@ -68,14 +68,18 @@ class Level:
 
     def coarser(self) -> tuple[Groups, Level]:
         """Return the aggregate of each node and the level of the aggregates; all nodes without neighbors form the last one."""
+        group, count = self.aggregates()
+        group[group < 0] = count
+        return group, self.contracted(group, count + 1)
+
+    def aggregates(self) -> tuple[Groups, int]:
+        """Return the aggregate of each node, -1 for a node without neighbors, and the number of aggregates."""
         from askgraph.linalg import aggregation
 
         W, n = self.weights, self.excess.size
         top, group = np.zeros(n), np.full(n, -1, dtype=np.int32)
         np.maximum.at(top, np.repeat(np.arange(n), self.degree), W.data)
-        count = 1 + aggregation.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
-        group[group < 0] = count - 1
-        return group, self.contracted(group, count)
+        return group, aggregation.aggregate(W.indptr, W.indices, W.data, top, STRONG, group, np.zeros(n))
 
     def contracted(self, group: Groups, count: int) -> Level:
         """Return the level whose nodes are groups of this one's: the weight between two is Σ w_ij over i in one, j in the other."""

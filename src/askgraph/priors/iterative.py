@@ -87,20 +87,9 @@ class Iterative(ProbedPrior):
 
     def spread_from(self, stored: Arrays, labels: int, squares: bool) -> Probed:
         """Return the summaries that were saved as arrays, after this number of labels in V."""
-        n, noise = self.n_nodes, self._field_noise()
+        noise = self._field_noise()
         noise.restore(stored["field_means"])
-        signs = self._restored_signs(stored) if squares else None
-        return Probed(
-            local=1 / self.diagonal,
-            share=self.delta / self.component_sizes,
-            delta=self.delta,
-            field_samples=Samples.from_arrays(stored, "field", n, labels, noise),
-            flat_samples=None if signs is None else Samples.from_arrays(stored, "flat", n, labels, signs),
-            influence_l1=checked_array(stored["influence"], (n,)),
-            known=checked_array(stored["known"], (n,)).astype(bool),
-            known_variance=checked_array(stored["known_variance"], (n,)),
-            known_squares=checked_array(stored["known_squares"], (n,)),
-        )
+        return self._probed_from(stored, labels, noise, self._restored_signs(stored) if squares else None)
 
     def _restored_signs(self, stored: Arrays) -> Noise:
         component, free, group = self.precision.graph.components(), ~self.precision.pinned, stored.get("flat_group")

@@ -45,13 +45,13 @@ class Ksp:
         self._b, self._x, self._r = (self._matrix.createVecLeft() for _ in range(3))
 
     def solve(self, B: AnyArray, rtol: float) -> tuple[Array, Array]:
-        """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, or as near as float64 can hold x, and x · (b - Qx) of each."""
-        X, gap = np.empty(B.shape), np.empty(B.shape[1])
+        """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, or as near as float64 can hold x, and xᵀQx of each."""
+        X, energy = np.empty(B.shape), np.empty(B.shape[1])
         for c in range(B.shape[1]):
             self._b.setArray(np.ascontiguousarray(B[:, c], dtype=float))
-            gap[c] = self._solve(rtol)
+            energy[c] = self._solve(rtol)
             X[:, c] = self._x.getArray(readonly=True)
-        return X, gap
+        return X, energy
 
     @property
     def preconditioner(self) -> str:
@@ -73,7 +73,7 @@ class Ksp:
                 f"conjugate gradients stopped at a relative residual of {left * rtol / aim:.1e} after {steps} steps, {rtol:g} "
                 f"was asked for ({self.preconditioner}): {ADVICE}"
             )
-        return float(self._x.dot(self._r))
+        return float(self._x.dot(self._b) - self._x.dot(self._r))
 
     def _improve(self, rtol: float) -> int:
         """Add Q⁻¹ r to x, up to a relative residual, and return the number of steps."""
@@ -98,8 +98,8 @@ class Ksp:
     def _matrix(self) -> Any:
         graph, PETSc = self._graph, petsc()
         here = self._entries()
-        place = np.r_[graph.start + np.arange(graph.n_rows), self._places()].astype(PETSc.IntType)
-        csr = (here.indptr.astype(PETSc.IntType), place[here.indices], here.data)
+        columns = graph.columns.astype(PETSc.IntType)
+        csr = (here.indptr.astype(PETSc.IntType), columns[here.indices], here.data)
         size = (graph.n_rows, graph.n_nodes)
         matrix = PETSc.Mat().createAIJ(size=(size, size), csr=csr, comm=graph.ranks.comm)
         matrix.setOption(PETSc.Mat.Option.SPD, True)
@@ -117,14 +117,18 @@ class Ksp:
         whole = csr_array((diagonal.data, diagonal.indices, diagonal.indptr), shape=W.shape)
         return csr_array(whole + joined)
 
-    def _places(self) -> AnyArray:
-        """Return the numbers of the halo's rows in PETSc's numbering."""
-        starts = np.cumsum([0, *self._graph.ranks.comm.allgather(self._graph.n_rows)])
-        return np.asarray(starts[self._graph.halo.owner] + self._graph.halo.row)
-
     @cached_property
     def _chosen(self) -> tuple[Any, str]:
         """The solver and the name of its preconditioner, chosen by steps, not seconds: the same input gives the same result."""
+        if self.mixes_fast:
+            return self._made("jacobi"), "jacobi"
+        return (
+            (self._made("gamg"), "gamg") if self._even() else (self._made("gamg", plain=True), "gamg, plain aggregates")
+        )
+
+    @cached_property
+    def mixes_fast(self) -> bool:
+        """Whether the diagonal alone gets to TRIAL in QUICK steps: then the graph has nothing to coarsen."""
         ksp = self._made("jacobi")
         z = signs(self._graph.nodes, self._graph.nodes, slice(0, 1))[:, 0].astype(float)
         b, x = self._matrix.createVecLeft(), self._matrix.createVecRight()
@@ -132,14 +136,9 @@ class Ksp:
         ksp.setTolerances(rtol=TRIAL, atol=0.0, max_it=QUICK)
         ksp.solve(b, x)
         quick = ksp.getConvergedReason() > 0
-        b.destroy()
-        x.destroy()
-        if quick:
-            return ksp, "jacobi"
-        ksp.destroy()
-        return (
-            (self._made("gamg"), "gamg") if self._even() else (self._made("gamg", plain=True), "gamg, plain aggregates")
-        )
+        for used in (ksp, b, x):
+            used.destroy()
+        return bool(quick)
 
     def _even(self) -> bool:
         """Return whether no hub joins so many nodes that smoothed aggregates would all overlap."""

@@ -11,6 +11,7 @@ import numpy as np
 from askgraph.priors.base import Prior, check_residual, check_single
 from askgraph.priors.precision import Precision
 from askgraph.priors.probed import Noise, Probed, Sample, Samples
+from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.spaces.base import Space
 from askgraph.types import Array
 
@@ -84,6 +85,21 @@ class ProbedPrior(Prior):
             known=self.free == 0,
             known_variance=self.space.zeros(),
             known_squares=self.space.zeros(),
+        )
+
+    def _probed_from(self, stored: Arrays, labels: int, noise: Noise, signs: Noise | None) -> Probed:
+        """Return the summaries that were saved as arrays, with the noise of their probes, checked."""
+        n = self.space.n_rows
+        return Probed(
+            local=1 / self.diagonal,
+            share=self.delta / self.component_sizes,
+            delta=self.delta,
+            field_samples=Samples.from_arrays(stored, "field", n, labels, noise),
+            flat_samples=None if signs is None else Samples.from_arrays(stored, "flat", n, labels, signs),
+            influence_l1=checked_array(stored["influence"], (n,)),
+            known=checked_array(stored["known"], (n,)).astype(bool),
+            known_variance=checked_array(stored["known_variance"], (n,)),
+            known_squares=checked_array(stored["known_squares"], (n,)),
         )
 
     def _field_probes(self, noise: BlockNoise, certain: Array) -> Sample:

@@ -10,13 +10,16 @@ A *node* is a number of the graph; a *row* is an index into the arrays of this p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.support.threads import n_cores
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
+
+Made = TypeVar("Made")
 
 
 class Space(ABC):
@@ -67,6 +70,15 @@ class Space(ABC):
     def writes(self) -> bool:
         """Whether this process is the one that writes files."""
         return True
+
+    @property
+    def process(self) -> tuple[int, int]:
+        """The number of this process, from 0, and the number of all."""
+        return 0, 1
+
+    def all_or_error(self, make: Callable[[], Made]) -> Made:
+        """Return what each process makes alone; if one fails, raise its error in all."""
+        return make()
 
     def barrier(self) -> None:  # noqa: B027 -- a process that is alone waits for nobody
         """Wait for all processes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.sparse import csr_array
 
 from askgraph.distributed.ranks import Ranks
 from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.spaces.base import Space
+from askgraph.spaces.base import Made, Space
 from askgraph.types import AnyArray, IntArray
 
 
@@ -64,6 +65,15 @@ class MpiSpace(Space):
     def writes(self) -> bool:
         """Whether this process is the one that writes files."""
         return self.ranks.first
+
+    @property
+    def process(self) -> tuple[int, int]:
+        """The number of this process, from 0, and the number of all."""
+        return self.ranks.rank, self.ranks.size
+
+    def all_or_error(self, make: Callable[[], Made]) -> Made:
+        """Return what each process makes alone; if one fails, raise its error in all."""
+        return self.ranks.all_or_error(make)
 
     def barrier(self) -> None:
         """Wait for all processes."""

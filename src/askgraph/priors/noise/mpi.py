@@ -44,8 +44,15 @@ class MpiSignNoise:
         return np.asarray(signs(nodes, nodes, slice(0, count), self._seed)[0] - means[:count])
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Raise an error, since the noise lives in many processes."""
-        raise EngineError("the state of the petsc engine lives in many processes: save without state=True")
+        """Return the means of the parts of this process, with which `restore` makes the noise of a node again."""
+        made = [self._means[at] for at in sorted(self._means)]
+        return {"means": np.hstack([np.zeros((self._parts.label.size, 0)), *made])}
+
+    def restore(self, means: AnyArray) -> None:
+        """Take the means of columns that were made before."""
+        if means.ndim != 2 or len(means) != self._parts.label.size:
+            raise EngineError(f"means of shape {means.shape} for {self._parts.label.size} groups")
+        self._means = {0: means}
 
 
 class MpiFieldNoise:
@@ -81,8 +88,12 @@ class MpiFieldNoise:
         return self._graph.ranks.sum(noise)
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Raise an error, since the noise lives in many processes."""
+        """Return the means of the signs."""
         return self._signs.arrays()
+
+    def restore(self, means: AnyArray) -> None:
+        """Take the means of columns that were made before."""
+        self._signs.restore(means)
 
     def _edges(self, columns: slice, rows: slice = slice(None)) -> Sample:
         """Return Σ_j ±√w_ij, the sign of an edge reversed at its second end."""
