@@ -25,6 +25,7 @@ from askgraph.graph.sources import check_structure
 from askgraph.learner.features import Features
 from askgraph.support.files import replacing
 from askgraph.support.memory import fits
+from askgraph.support.progress import working
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.backup_files import restore_advice
@@ -97,7 +98,8 @@ class Store:
         with naming_errors(path), replacing(path, mode=0o600) as file:
             file.close()  # the file exists now and is ours; SQLite opens it by its name
             remove_side_files(file.name)
-            _fill(Path(file.name), items, graph, about)
+            with working(f"writing {len(items.ids):,} items"):
+                _fill(Path(file.name), items, graph, about)
             remove_side_files(path)
 
     @classmethod
