@@ -1,7 +1,7 @@
 """The PETSc engine over ranks: multigrid beside Jacobi, strong and weak scaling, memory per rank, traffic, and a projection.
 
     python benchmarks/petsc.py                    # all of it: some twenty minutes on two cores, which must be idle
-    python benchmarks/petsc.py solve strong       # parts: solve blocks strong weak traffic project
+    python benchmarks/petsc.py solve strong       # parts: read solve blocks strong weak traffic project
     python benchmarks/petsc.py blocks             # columns by eight beside those of iterative, in seconds of CPU
     python benchmarks/petsc.py project --json measured.json   # the projection again, from the figures that --json stored
 
@@ -30,9 +30,9 @@ COLUMNS = {
     "nodes": "{:,}", "ranks": "{}", "read": "{:.1f}", "setup": "{:.2f}", "jacobi": "{:.2f}", "jacobi_steps": "{}",
     "gamg": "{:.3f}", "gamg_steps": "{}", "exact": "{:.3f}", "probe": "{:.3f}", "ask": "{:.2f}", "tell": "{:.2f}",
     "resident": "{:.0f}", "peak": "{:.0f}", "rtol": "{:g}", "iterative": "{:.0f}", "blocks": "{:.0f}", "one by one": "{:.0f}",
-    "blocks over iterative": "{:.2f}",
+    "blocks over iterative": "{:.2f}", "read_cpu": "{:.2f}", "cut": "{:,}",
 }  # fmt: skip
-UNITS = dict.fromkeys(("read", "setup", "jacobi", "gamg", "exact", "probe", "ask", "tell"), "s") | {
+UNITS = dict.fromkeys(("read", "read_cpu", "setup", "jacobi", "gamg", "exact", "probe", "ask", "tell"), "s") | {
     "resident": "MB a rank", "peak": "MB a rank", "iterative": "ms", "blocks": "ms", "one by one": "ms",
 }  # fmt: skip
 
@@ -70,6 +70,7 @@ def work(folder: Path, parts: list[str]) -> None:
     import askgraph as ag
     from askgraph.distributed.ranks import world
     from askgraph.priors.petsc import Petsc
+    from askgraph.priors.petsc_solver import petsc
     from askgraph.priors.precision import Precision
 
     ranks = world()
@@ -86,7 +87,15 @@ def work(folder: Path, parts: list[str]) -> None:
         found[name] = statistics.median(times)
         return made
 
+    petsc()  # starts now, not while shards are read, where several ranks need it for the partition
+    start = time.process_time()
     graph = clock("read", lambda: ag.read_shards(str(folder)))
+    found["read_cpu"] = _most(ranks, time.process_time() - start)
+    if "read" in parts:
+        cut = int(ranks.sum(np.array(np.count_nonzero(graph.local.indices >= graph.n_rows)))) // 2
+        if ranks.first:
+            print(json.dumps({**found, "nodes": graph.n_nodes, "cut": cut}))
+        return
     prior = Petsc(Precision.of(graph), probes=16)
     b = prior.space.put(prior.space.zeros(1), np.array([graph.n_nodes // 2]), 1.0)
     found["nodes"], found["edges"], found["halo"] = graph.n_nodes, graph.n_edges, _most(ranks, graph.beyond.size)
@@ -260,7 +269,7 @@ def _by_question(every: list[dict], n: int) -> tuple[list[dict], list[dict]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["solve", "blocks", "strong", "weak", "traffic", "project"])
+    parser.add_argument("parts", nargs="*", default=["read", "solve", "blocks", "strong", "weak", "traffic", "project"])
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--json", type=Path, help="where to keep all that was measured")
@@ -281,6 +290,10 @@ def main() -> None:
             print(json.dumps(every[-1]), file=sys.stderr, flush=True)
             return every[-1]
 
+        if "read" in chosen.parts:
+            n = 200_000
+            rows = [measured(n, ranks, "read") for ranks in (1, 2)]
+            table(f"Reading shards of {n:,} nodes, CPU of the busiest rank", rows, ["ranks", "read", "read_cpu", "cut"])
         if "solve" in chosen.parts:
             n = 200_000 if not chosen.smoke else 2_000
             rows = [measured(n, ranks, "jacobi") for ranks in (1, 2)]

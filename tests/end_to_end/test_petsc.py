@@ -264,8 +264,10 @@ WALKED = """
     from askgraph.distributed.distribute import sharded
     graph = ag.Graph.load("graph.npz")
     counts = []
-    for kinds in (partition.PARTITIONERS, (), None):
-        if kinds is None:
+    for kinds in (partition.PARTITIONERS, "clusters", (), None):
+        if kinds == "clusters":
+            partition.CLUSTER_FROM_NODES, partition.MOST_ROWS = 0, 1.5  # few clusters are shared less evenly
+        elif kinds is None:
             partition.PARTITION_FROM_NODES = 10**9
         else:
             partition.PARTITIONERS = kinds
@@ -283,9 +285,11 @@ WALKED = """
 def test_petsc_partitions_cut_little_with_and_without_a_partitioner(tmp_path):
     graph = ag.Graph(near().weights[(order := np.random.default_rng(0).permutation(3000))][:, order])
     graph.save(tmp_path / "graph.npz")
-    (best, _), (walked, rows), (blocks, _), kept = told(3, WALKED, tmp_path)
+    (best, _), (clusters, _), (walked, rows), (blocks, _), kept = told(3, WALKED, tmp_path)
     assert kept, "rows are not where they were wanted"
     assert best < 0.5 * blocks
+    assert clusters < 0.6 * blocks
+    assert clusters != best, "clusters were not partitioned"
     assert walked < 0.7 * blocks
     assert max(rows) - min(rows) <= 1
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from askgraph.distributed.partition import partition
+from askgraph.distributed.partition import number_distinct, partition
 from askgraph.distributed.ranks import Ranks, world
 from askgraph.distributed.sharded_graph import Halo, ShardedGraph
 from askgraph.errors import GraphError
@@ -110,22 +110,21 @@ def _move_rows(
     columns, data = ranks.send(np.repeat(home, counts), rows.indices.astype(np.int64), rows.data)
     nodes, counts = ranks.send(home, first + np.arange(rows.shape[0]), counts)
     names = None if block.names is None else ranks.send(home, block.names)[0]
-    others, columns = _number_columns(nodes, columns)
+    others, columns = _number_columns(nodes, columns, n)
     kind, shape = index_type(nodes.size + others.size, data.size), (nodes.size, nodes.size + others.size)
     local = csr_array((data, columns.astype(kind), np.r_[0, np.cumsum(counts)].astype(kind)), shape=shape)
     return n, nodes, local, others, names
 
 
-def _number_columns(nodes: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+def _number_columns(nodes: IntArray, columns: IntArray, n: int) -> tuple[IntArray, IntArray]:
     """Return the nodes of other ranks among the columns, and the new number of each column."""
     if not nodes.size:
         return columns, columns
-    consecutive = nodes[-1] - nodes[0] + 1 == nodes.size
-    at = np.clip(columns - nodes[0] if consecutive else np.searchsorted(nodes, columns), 0, nodes.size - 1)
-    out = np.flatnonzero(nodes[at] != columns)
-    others, place = np.unique(columns[out], return_inverse=True)
-    at[out] = nodes.size + place
-    return others, at
+    ends, place = number_distinct(columns, n)
+    at = np.minimum(np.searchsorted(nodes, ends), nodes.size - 1)
+    out = nodes[at] != ends
+    at[out] = nodes.size + np.arange(np.count_nonzero(out))
+    return ends[out], at[place]
 
 
 def _halo(ranks: Ranks, n: int, nodes: IntArray, others: IntArray) -> Halo:
