@@ -86,9 +86,8 @@ class Blocks:
         self._fetch(x, len(b))
         residual_and_smooth(LANES, self._Q, b, x, r, y, sums)
         left, _, energy, _ = self._ranks.sum(sums)[:, :count]
-        X = (y if smooth else x).take(self._place, axis=0)[:, :count] * norm[
-            :count
-        ]  # in float64, or x were rounded again
+        some = (y if smooth else x).take(self._place, axis=0)[:, :count]
+        X = some * norm[:count]  # in float64, or x were rounded again
         return Solved(X, energy * norm[:count] ** 2, np.sqrt(left))
 
     def _refined(self, B: AnyArray, rtol: float, smooth: bool) -> Solved:
