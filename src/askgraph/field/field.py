@@ -861,7 +861,6 @@ def _summaries(prior: Prior, squares: bool) -> Spread:
     prior.check_summaries(squares)
     if prior.exact or not prior.space.alone:
         return prior.spread(squares)
-    prior.prepare()
     return cast(Spread, Unread(lambda: prior.spread(squares)))
 
 
