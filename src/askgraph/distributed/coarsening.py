@@ -13,7 +13,7 @@ from askgraph.distributed.ranks import Ranks
 from askgraph.linalg.multigrid import Groups, Level
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-SHARE = 0.5  # of the rows of a rank: a level with at most so many aggregates is gathered; solving with more takes longer than steps
+SHARE = 0.5  # of the rows of a rank: a level with at most this share of aggregates is gathered; more would slow the solves down
 SMALL = 1_000  # aggregates: a level of this size is gathered in any case
 LEAST_SHRINKAGE = 2  # a level that is not half as large as the one before ends the search: the graph does not coarsen
 

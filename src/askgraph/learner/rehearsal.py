@@ -1,4 +1,4 @@
-"""Questions on a tiny graph, asked in a thread while a large graph is set up on a GPU.
+"""Questions on a tiny graph, asked in a thread while a large graph is probed on a GPU.
 
 CuPy compiles every small operation when it is first used on a machine, a tenth of a second each, and keeps it on disk. A
 rehearsal has most of those that questions, answers and predictions need compiled by the time they are due.
