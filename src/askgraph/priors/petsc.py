@@ -201,7 +201,7 @@ class Petsc(ProbedPrior):
         return grouped or signs
 
     def _sign_noise(self, groups: int) -> tuple[MpiSignNoise, MpiGroupNoise | None]:
-        """Return random signs without what is constant on components, or on this number of groups, and the noise that is constant."""
+        """Return random signs without what is constant on components or on groups, and the noise that is constant there."""
         free = ~self.precision.pinned
         if not groups:
             return MpiSignNoise(self.graph, free), None
