@@ -328,9 +328,9 @@ def test_questions_on_a_small_graph_that_mixes_fast_compile_nothing():
     assert run(FIRST.format(30)) == ["False"]
 
 
-def test_the_first_question_on_a_small_graph_compiles_one_width_of_blocks():
-    first = FIRST.format(3).replace("range(3)", "range(0)") + "learner.ask()" + WIDTHS
-    assert run(first) == ["True", str(blocked_cg.WIDTH)]
+def test_a_first_question_drawn_at_random_compiles_nothing_and_probes_compile_one_width_of_blocks():
+    asked = FIRST.format(3).replace("range(3)", "range(0)").replace("print", "learner.ask(); print")
+    assert run(asked + "learner.field.spread.variance" + WIDTHS) == ["False", str(blocked_cg.WIDTH)]
 
 
 @pytest.mark.parametrize("name", ["power law", "complete"])

@@ -66,16 +66,21 @@ def prior(
     precision = Precision.of(graph, delta)
     made, reason = choice(precision, engine, columns)
     try:
-        chosen = made(precision)
-        chosen.prepare()
+        chosen = _ready(made(precision))
     except (ConvergenceError, TooLargeError) as error:
         if engine != "auto" or made in (Iterative, Petsc):
             raise
         other = Direct if made is Dense else Iterative
-        chosen, reason = other(precision), f"{other.name}: {made.name} failed ({error})"
-        chosen.prepare()
+        chosen, reason = _ready(other(precision)), f"{other.name}: {made.name} failed ({error})"
     chosen.reason = reason
     log.info("%s engine: %s", chosen.name, reason.partition(": ")[2])
+    return chosen
+
+
+def _ready(chosen: Prior) -> Prior:
+    """Return an engine, set up if that may fail: iterative, which cannot, waits for its first solve."""
+    if not isinstance(chosen, Iterative):
+        chosen.prepare()
     return chosen
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from askgraph.priors.precision import Precision
 from askgraph.priors.probed import Noise, Probed, Sample, Samples
 from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Arrays, checked_array
+from askgraph.support.later import Later
 from askgraph.support.memory import fits
 from askgraph.support.progress import bar
 from askgraph.support.threads import n_cores
@@ -41,7 +42,7 @@ class Iterative(ProbedPrior):
         probing: float = 1e-3,
     ) -> None:
         super().__init__(precision, None, probes, flat_probes, sharp, probing)
-        graph = precision.graph
+        graph, self._set_up = precision.graph, Later(lambda: Solver(precision.matrix, precision.excess))
         fits(
             needed_bytes(graph, MAX_PROBES if probes is None else probes),
             f"the iterative engine on {self.n_nodes:,} nodes and {graph.n_edges:,} edges",
@@ -49,9 +50,9 @@ class Iterative(ProbedPrior):
             "engine=Iterative(Precision.of(graph, delta), probes=64) from askgraph.priors",
         )
 
-    @cached_property
+    @property
     def _solver(self) -> Solver:
-        return Solver(self.precision.matrix, self.precision.excess)
+        return self._set_up.value
 
     def prepare(self) -> None:
         """Order the nodes and build the preconditioner."""
