@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -44,7 +45,8 @@ class PlainSystem:
         """Improve X in place, like `System.run`; ``alone`` computes products by differences, which round least."""
         times = self._by_differences if alone or self._matrix is None else self._matrix.__matmul__
         blocks = [slice(at, at + COLUMNS) for at in range(0, B.shape[1], COLUMNS)]
-        done = in_threads(lambda cols: self._solve(times, B, X, cols, rtol, limit), blocks)
+        solve = self._solve_column if B.shape[1] == 1 and not self._dense else self._solve
+        done = in_threads(lambda cols: solve(times, B, X, cols, rtol, limit), blocks)
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
 
     def _solve(self, times: Times, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int) -> tuple[int, Array]:
@@ -76,6 +78,43 @@ class PlainSystem:
                     kept = 0.0
         X[:, cols] = x
         return steps, left
+
+    def _solve_column(
+        self, times: Times, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int
+    ) -> tuple[int, Array]:
+        """Improve the only column of X with Jacobi: the steps of `_solve` on vectors, which take less time."""
+        b, x = B[:, 0].astype(np.float64), X[:, 0].astype(np.float64)
+        norm, p, before = sqrt(b @ b), np.zeros_like(b), 1.0
+        inverse, steps, kept = 1 / self._fine.diagonal, 0, 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            r, left = self._residual_of_column(b, x, times(x), rtol * norm, norm)
+            while steps < limit and left > rtol:
+                z = inverse * r
+                z += self._constant(r)
+                now = float(r @ z)
+                p *= kept * now / before
+                p += z
+                q = times(p)
+                curvature = float(p @ q)
+                step = now / curvature if curvature else now
+                x += np.multiply(p, step, out=z)
+                r -= np.multiply(q, step, out=q)
+                before, steps, kept, left = now if now > 0 else 1.0, steps + 1, 1.0, sqrt(r @ r) / (norm or 1.0)
+                if steps == limit or not left > rtol:
+                    r, left = self._residual_of_column(b, x, times(x), rtol * norm, norm)
+                    kept = 0.0
+        X[:, 0] = x
+        return steps, np.array([left])
+
+    def _constant(self, r: Array) -> Array:
+        """Return `_constants` of one column."""
+        return np.asarray(r.sum() / self._total[0] if self._total.size == 1 else self._constants(r[:, None])[:, 0])
+
+    def _residual_of_column(self, b: Array, x: Array, product: Array, aim: float, norm: float) -> tuple[Array, float]:
+        """Return `_residual` of one column."""
+        b, x, product = b[:, None], x[:, None], product[:, None]
+        r, left = self._residual(b, x, product, np.array([aim]), np.array([norm]))
+        return r[:, 0], float(left[0])
 
     def _constants(self, r: Array) -> Array:
         """Return 1_c (1_cᵀr) / (1_cᵀ Q 1_c), summed over the components c."""
