@@ -108,8 +108,8 @@ class ProbedPrior(Prior):
             return self._probes(noise.block, self.probes)
         pilot = self._probes(noise.block, PILOT_PROBES)
         values = self.space.zeros(self._needed(pilot, certain), dtype=np.float32)
-        values[:, :PILOT_PROBES] = pilot
         self._probe(noise.block, PILOT_PROBES, values[:, PILOT_PROBES:])
+        values[:, :PILOT_PROBES] = pilot  # last: threads touch the memory first, side by side
         return values
 
     def _needed(self, pilot: Sample, certain: Array) -> int:
