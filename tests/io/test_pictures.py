@@ -14,7 +14,7 @@ from PIL import Image, features
 
 import askgraph as ag
 from askgraph.errors import FileError, GraphError
-from askgraph.graph.pictures import picture_row
+from askgraph.graph.pictures import describe_pictures
 from askgraph.io.pictures import SUFFIXES, folder_table, picture_rows, read_picture, to_rgb
 from tests.helpers.complaints import complaint
 
@@ -34,9 +34,8 @@ def scene(kind, shift=0):
 
 @pytest.mark.parametrize("shape", [(32, 32, 3)])
 def test_a_row_has_three_parts_of_unit_length(shape):
-    row = picture_row(RNG.integers(0, 256, shape, dtype=np.uint8))
+    row, flat = describe_pictures(np.stack([RNG.integers(0, 256, shape, dtype=np.uint8), np.full(shape, 7, np.uint8)]))
     np.testing.assert_allclose([np.linalg.norm(part) for part in np.split(row, [1764, 2020])], 1, atol=1e-5)
-    flat = picture_row(np.full(shape, 7, np.uint8))
     assert np.isfinite(flat).all()
     assert np.linalg.norm(flat[:2020]) == 0
     assert np.linalg.norm(flat[2020:]) == pytest.approx(1)
@@ -59,7 +58,8 @@ def test_edges_are_counted_as_a_plain_loop_counts_them():
         for x in range(7):
             block = np.concatenate([cells[y, x], cells[y + 1, x], cells[y, x + 1], cells[y + 1, x + 1]])
             blocks.append(block / (np.linalg.norm(block) + 0.1))
-    np.testing.assert_allclose(_edges(gray), np.concatenate(blocks), atol=1e-12)
+    edges = _edges(np.stack([gray[::-1], gray]))
+    np.testing.assert_allclose(edges[1].ravel(), np.concatenate(blocks), atol=1e-12)
 
 
 def test_like_pictures_are_joined_from_files_and_from_memory(tmp_path):
@@ -83,7 +83,7 @@ def saved(folder, name, image, **options):
 
 def test_every_kind_of_picture_is_read_as_people_see_it(tmp_path):
     gray = Image.fromarray(scene("disk"))
-    plain = picture_row(np.asarray(gray.convert("RGB").resize((32, 32))))
+    (plain,) = describe_pictures(np.asarray(gray.convert("RGB").resize((32, 32)))[None])
 
     def likeness(path):
         ((row,), notes) = picture_rows([path])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,20 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from askgraph.errors import FileError
 from askgraph.graph.graph import Graph
-from askgraph.graph.pictures import SIDE, join_pictures, picture_row
+from askgraph.graph.pictures import SIDE, describe_pictures, join_pictures
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
 from askgraph.support.arguments import listed
 from askgraph.support.files import reading
-from askgraph.support.progress import bar
+from askgraph.support.progress import Tick, bar
+from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".tif", ".tiff"}
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF", "TIFF")  # no format that runs a program or has a language
 AMPLE = 4  # times the size to compare at: a JPEG file is unpacked no larger, which is many times faster
+TOGETHER = 64  # pictures that a thread takes at a time
 BAD = "save it anew as PNG or JPEG"
 
 
@@ -67,37 +70,62 @@ def nearest_pictures(
 
 def picture_rows(pictures: Sequence[FilePath | Image.Image]) -> tuple[AnyArray, list[str]]:
     """Return one row per picture, of zeros where it cannot be read, and sentences about those that cannot."""
-    rows: list[AnyArray | None] = []
-    failed: list[str] = []
-    with bar(len(pictures), "looking at pictures") as tick:
-        for picture in pictures:
-            try:
-                rows.append(picture_row(np.asarray(small_picture(picture))))
-            except FileError as error:
-                rows.append(None)
-                failed.append(str(error))
-            tick()
-    width = next((row.size for row in rows if row is not None), 0)
-    if not width:
+    one = any(
+        isinstance(picture, Image.Image) for picture in pictures
+    )  # which may be there twice, and is not for two threads
+    step = len(pictures) if one else TOGETHER
+    parts = [pictures[at : at + step] for at in range(0, len(pictures), max(step, 1))]
+    with _bombs_refused(), bar(len(pictures), "looking at pictures") as tick:
+        done = in_threads(lambda part: _described(part, tick), parts)
+    failed = [str(error) for _, errors in done for error in errors]
+    if len(failed) == len(pictures):
         said = failed[0] if failed else "there are none"
         raise FileError(f"no picture could be read ({said})")
     without = f"{counted(len(failed), 'picture')} without an edge, so nothing is predicted there; the first: "
-    notes = [without + failed[0]] if failed else []
-    return np.stack([np.zeros(width, np.float32) if row is None else row for row in rows]), notes
+    return np.concatenate([rows for rows, _ in done]), [without + failed[0]] if failed else []
+
+
+def _described(pictures: Sequence[FilePath | Image.Image], tick: Tick) -> tuple[AnyArray, list[FileError]]:
+    """Return one row per picture, of zeros where it cannot be read, and the errors of those."""
+    pixels, failed = np.zeros((len(pictures), SIDE, SIDE, 3), np.uint8), dict[int, FileError]()
+    for k, picture in enumerate(pictures):
+        try:
+            pixels[k] = np.asarray(small_picture(picture))
+        except FileError as error:
+            failed[k] = error
+        tick()
+    rows = describe_pictures(pixels)
+    rows[list(failed)] = 0.0
+    return rows, list(failed.values())
 
 
 def small_picture(picture: FilePath | Image.Image) -> Image.Image:
     """Return a picture in RGB at the size to compare at."""
-    if isinstance(picture, Image.Image):
-        return to_rgb(picture).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    return read_picture(picture, SIDE).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+    whole = to_rgb(picture) if isinstance(picture, Image.Image) else _opened(picture, SIDE)
+    return whole.resize((SIDE, SIDE), Image.Resampling.BILINEAR)
 
 
-def read_picture(path: FilePath, least: int | None = None) -> Image.Image:
-    """Read a picture file as RGB, the right way up; with ``least`` a JPEG file may come smaller, but not below that many pixels."""
-    with reading(path, "a picture", BAD), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # odd metadata does no harm
+def read_picture(path: FilePath) -> Image.Image:
+    """Read a picture file as RGB, the right way up."""
+    with _bombs_refused():
+        return _opened(path)
+
+
+@contextmanager
+def _bombs_refused() -> Iterator[None]:
+    """Make the warning of Pillow about a picture that is too large an error; other warnings are silent: odd metadata does no harm.
+
+    The filters are those of the process, so threads enter this once, together.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield
+
+
+def _opened(path: FilePath, least: int | None = None) -> Image.Image:
+    """Open a picture file as RGB, the right way up; with ``least`` a JPEG file may come smaller, but not below that many pixels."""
+    with reading(path, "a picture", BAD):
         try:
             with Image.open(path, formats=_known_formats()) as opened:
                 if least is not None:
