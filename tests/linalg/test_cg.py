@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from askgraph.errors import ConvergenceError, EngineError
 from askgraph.linalg import blocked_cg, cg
 from askgraph.linalg.cg import Solver
+from askgraph.linalg.multigrid import Hierarchy, Level
 from askgraph.linalg.plain_cg import PlainSystem
 
 EPS = np.finfo(float).eps
@@ -281,19 +282,42 @@ def test_small_problems_never_load_a_compiler():
 
 
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
-@pytest.mark.parametrize("scatter", [0, 10**9])
-def test_one_column_in_pieces_is_the_same_column(name, scatter, monkeypatch):
-    Q = precision(GRAPHS[name](), 0.005)
+@pytest.mark.parametrize(
+    ("scatter", "padding"), [(0, 1), (10**9, 10**9), (10**9, 0)], ids=["scattered", "sliced", "by row"]
+)
+def test_one_column_in_pieces_is_the_same_column(name, scatter, padding, monkeypatch):
+    Q = precision(GRAPHS[name]()[:2997, :2997], 0.005)  # the last slice of eight rows is not whole
     b = sides(Q.shape[0], 1)[:, 0]
     whole = Solver(Q).solve(b, 1e-10)
     monkeypatch.setattr(blocked_cg, "SPLIT_FROM", 0)
     monkeypatch.setattr(blocked_cg, "SCATTER_FROM", scatter)
+    monkeypatch.setattr(blocked_cg, "MAX_PADDING", padding)
     monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
     x = Solver(Q).solve(b, 1e-10)
     np.testing.assert_allclose(x, whole, atol=1e-8 * np.abs(whole).max())
     assert residual(Q, x, b) <= 1e-10
     monkeypatch.setattr(blocked_cg, "n_cores", lambda: 1)
     assert (Solver(Q).solve(b, 1e-10) == x).all()
+
+
+@pytest.mark.parametrize("n", [3, 8, 77, 4000])
+def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n):
+    from askgraph.linalg import cg_kernels as kernels
+
+    joined = np.triu(np.random.default_rng(n).random((n, n)) < 5 / n, 1)
+    joined[0, 1:] = True  # a hub beside short rows
+    fine = Level.of(precision(csr_array((joined | joined.T).astype(float)), 0.1), None)
+    system = blocked_cg.System(Hierarchy.constants(fine, *fine.coarser()), True)
+    Q, p = system._narrow[0], np.random.default_rng(0).normal(size=(n, 1)).astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocked_cg, "MAX_PADDING", np.inf)
+        ends, entries = system._sliced
+    rows, slices, sums = np.zeros((n, 1), np.float32), np.zeros((n, 1), np.float32), np.zeros((5, 4, 1))
+    kernels.piece_multiply((0,), Q, p, rows, sums[4], np.uint64(0), np.uint64(n))
+    for k in range(4):
+        kernels.piece_sliced((0,), Q, entries, p, slices, sums[k], ends[k], ends[k + 1])
+    np.testing.assert_allclose(slices, rows, rtol=1e-5, atol=1e-5 * np.abs(rows).max())
+    assert sums[:4, 2].sum() == pytest.approx(sums[4, 2, 0], rel=1e-5)
 
 
 @pytest.mark.usefixtures("way")

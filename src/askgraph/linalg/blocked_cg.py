@@ -29,6 +29,8 @@ COUNT_ALONE_FROM = (
     200_000  # nodes: below, the steps of one column are counted in a block, whose kernels are compiled anyway
 )
 SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries need no order that saves reads
+SLICED_UP_TO = 50_000_000  # entries of Q: beyond, a second copy would take too much memory
+MAX_PADDING = 1.5  # entries of slices, padding included, over those of Q, at most
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual
 STEPS = 1_000  # most steps of a solve, over all rounds; 50 are usual
 DIGITS_32, DIGITS_64 = 3e-5, 1e-12  # relative residuals that conjugate gradients reach in float32 and in float64
@@ -230,6 +232,8 @@ class System:
                 each(kernels.piece_update, groups, coarse, work)
                 if self._scatters and len(lanes) == 1:
                     each(kernels.piece_scattered, numbers, self._scattered[1], work.p, work.q)
+                elif len(lanes) == 1 and (sliced := self._sliced):
+                    each(kernels.piece_sliced, sliced[0], sliced[1], work.p, work.q)
                 else:
                     each(kernels.piece_multiply, nodes, work.p, work.q)
                 sound = kernels.choose_step_outside(lanes, work, goal)
@@ -246,6 +250,27 @@ class System:
         cuts = np.searchsorted(work, work[-1] * np.arange(1, PIECES) / PIECES)
         groups = np.concatenate([[0], cuts, [end.size]]).astype(np.uint64)
         return list(groups), list(np.append(0, end)[groups].astype(np.uint64))
+
+    @cached_property
+    def _sliced(self) -> tuple[list[Any], Any] | None:
+        """The bounds of the pieces in slices, and the entries of Q by slices; None for a graph too large or with much padding."""
+        from askgraph.linalg.cg_kernels import Sliced
+
+        Q, n = self._narrow[0], len(self._place) // 8 * 8
+        size, lengths = int(Q.first[n]), np.diff(Q.first[: n + 1].astype(np.int64))
+        longest = lengths.reshape(-1, 8).max(axis=1)
+        first, rows = np.append(0, np.cumsum(longest)), np.arange(n, dtype=np.int32)
+        if size > SLICED_UP_TO or 8 * first[-1] > MAX_PADDING * size:
+            return None
+        begin = Q.first.astype(np.int32)
+        offset = 8 * (first[:-1].astype(np.int32)[rows // 8] - begin[:n]) + rows % 8
+        at = np.repeat(offset, lengths) + 8 * np.arange(size, dtype=np.int32)
+        node = np.repeat(rows.astype(np.uint32).reshape(-1, 8), longest, axis=0)
+        weight = np.zeros(node.shape, np.float32)
+        node.reshape(-1)[at], weight.reshape(-1)[at] = Q.node[:size], Q.weight[:size]
+        cuts = np.searchsorted(first, first[-1] * np.arange(PIECES + 1) / PIECES)
+        cuts[-1] = first.size  # beyond the last slice: this piece has the rows after it, too
+        return list(cuts.astype(np.uint64)), Sliced(first.astype(np.uint64), node, weight)
 
     @cached_property
     def _scattered(self) -> tuple[Any, Any]:

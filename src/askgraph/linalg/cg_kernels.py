@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.linalg.simd import load, prefetch, store, zero
+from askgraph.linalg.simd import gather, load, prefetch, store, zero
 from askgraph.support.jit import jit, jit_inline
 
 OVERSHOOT = 1.5  # factor of coarse corrections, as piecewise constants are too stiff; > 0 keeps the V-cycle definite
 ONE = np.uint64(1)  # unsigned, like all indices: numba tests signed ones for being negative
 CHUNK_ROWS = np.uint64(64)  # rows summed in float32 before the sum is added to one in float64
+EIGHT = (0,) * 8  # lanes of a slice
 PREFETCH_ENTRIES = 16  # entries of Q between prefetch and use: 1.6 times faster where neighbors lie anywhere in memory
 
 
@@ -54,6 +55,14 @@ class Scattered(NamedTuple):
     row: Any
     node: Any
     weight: Any
+
+
+class Sliced(NamedTuple):
+    """The entries of Q by slices of eight rows, an entry of each row beside those of the others: eight are summed at once."""
+
+    first: Any  # slice s has the groups of eight entries first[s]:first[s + 1]
+    node: Any
+    weight: Any  # 0 where a row is shorter than others of its slice
 
 
 class Work(NamedTuple):
@@ -257,6 +266,25 @@ def piece_update(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any, s
 def piece_multiply(lanes: Any, Q: Matrix, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
     """Run `multiply` on a piece, in a thread."""
     multiply(lanes, Q, p, q, sums, start, stop)
+
+
+@jit(reorder=False)
+def piece_sliced(lanes: Any, Q: Matrix, entries: Sliced, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
+    """Set q = Q p of one column in the slices start to stop; beyond the last, in the rows after it, too; sums[2] = pᵀq there."""
+    parts, slices = np.zeros((1, 8)), np.uint64(len(entries.first) - 1)
+    total = zero(parts, EIGHT)
+    for s in range(start, min(stop, slices)):
+        mine = load(p, s, EIGHT)
+        value = load(Q.excess, s, EIGHT) * mine
+        for t in range(entries.first[s], entries.first[s + ONE]):
+            value = value + load(entries.weight, t, EIGHT) * (mine - gather(p, entries.node, t, EIGHT))
+        store(q, s, value)
+        total = total + mine * value
+    store(parts, 0, total)
+    sums[2, 0] = 0.0
+    if stop > slices:
+        multiply(lanes, Q, p, q, sums, np.uint64(8) * slices, np.uint64(len(p)))
+    sums[2, 0] += parts.sum()
 
 
 @jit_inline()

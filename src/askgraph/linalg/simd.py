@@ -68,6 +68,27 @@ def load(_: Any, array: Any, row: Any, lanes: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
+def gather(_: Any, array: Any, at: Any, row: Any, lanes: Any) -> Any:
+    """Return the numbers of an array at the places at[row] as a block; by single loads, since some processors gather slowly."""
+    block = Block(array.dtype, len(lanes))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data, places = (
+            context.make_array(kind)(context, builder, v).data for kind, v in zip(sig.args, args[:2], strict=False)
+        )
+        first = context.cast(builder, args[2], sig.args[2], types.int64)
+        first = builder.mul(first, ir.Constant(first.type, block.k))
+        value = ir.Constant(context.get_value_type(block), ir.Undefined)
+        for lane in range(block.k):
+            place = builder.load(builder.gep(places, [builder.add(first, ir.Constant(first.type, lane))]))
+            number = builder.load(builder.gep(data, [builder.zext(place, first.type)]))
+            value = builder.insert_element(value, number, ir.Constant(ir.IntType(32), lane))
+        return value
+
+    return block(array, at, row, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def zero(_: Any, array: Any, lanes: Any) -> Any:
     """Return a block of zeros in the precision of the array."""
     block = Block(array.dtype, len(lanes))
