@@ -29,6 +29,7 @@ class Space(ABC):
     """
 
     alone: ClassVar[bool] = True  # whether this process may go on without others
+    part_bytes: ClassVar[int] = 1_000_000  # of an array of all classes and some rows, which then stays in cache
 
     def __init__(self, n_nodes: int) -> None:
         self.n_nodes = n_nodes

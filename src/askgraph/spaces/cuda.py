@@ -12,6 +12,8 @@ from askgraph.types import IntArray
 class CudaSpace(Space):
     """CuPy arrays in this process, one row per node."""
 
+    part_bytes = 32_000_000  # every part starts kernels anew, and there is no cache to stay in
+
     def zeros(self, *more: int, dtype: Any = float) -> Any:
         """Return zeros on the device."""
         return cupy().zeros((self.n_rows, *more), dtype)
