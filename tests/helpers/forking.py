@@ -1,4 +1,4 @@
-"""Processes of ``askgraph`` that start at once: forked from one that has imported what they import.
+"""Processes of ``askgraph``, and scripts, that start at once: forked from one that has imported what they import.
 
 Each is a process of its own, with its own arguments, environment, output and end. What only a start from nothing shows (what is
 imported when, the arguments that the system lists) is tested with ``subprocess``.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import runpy
 import selectors
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-IMPORTED = (
+SERVER = (
     "askgraph.__main__",
     "askgraph.cli",
     "askgraph.web.serve",
@@ -26,15 +27,28 @@ IMPORTED = (
     "uvicorn",
     "uvicorn.protocols.http.h11_impl",
 )
+SCRIPTS = (
+    "askgraph.graph.build",
+    "askgraph.learner",
+    "askgraph.paper.datasets",
+    "askgraph.simulate",
+    "askgraph.web.serve",
+    "numba",
+    "scipy.stats",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+    "sklearn.neighbors",
+)
 LONGEST = 2**17  # bytes of a request: the arguments, the environment and the folder
 
 
 class Forked(subprocess.Popen[str]):
-    """A running ``python -m askgraph``, as ``subprocess.Popen`` would start it anew."""
+    """A running ``python -m askgraph``, or a script where the first word names one, as ``subprocess.Popen`` would start it."""
 
     _end: socket.socket
 
     def __init__(self, words: list[str], env: dict[str, str] | None = None, cwd: Any = None, **streams: Any) -> None:
+        self._imported = SCRIPTS if _is_script(words) else SERVER
         super().__init__(list(map(str, words)), env=env, cwd=cwd, text=True, **streams)
 
     def _execute_child(self, args: Any, *parts: Any) -> None:
@@ -44,7 +58,7 @@ class Forked(subprocess.Popen[str]):
         self._end, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         request = json.dumps([args, dict(os.environ if env is None else env), os.path.abspath(cwd or os.curdir)])
         with there:
-            socket.send_fds(_forking(), [request.encode()], [*given, there.fileno()])
+            socket.send_fds(_forking(self._imported), [request.encode()], [*given, there.fileno()])
         self.pid = int(self._end.recv(32))
         self._child_created = True
         self._close_pipe_fds(*parts[9:15])
@@ -70,22 +84,27 @@ def start(words: list[str], anew: bool = False, **options: Any) -> subprocess.Po
     """Start ``python -m askgraph`` with these words: forked where the system tells when a process ends, else anew."""
     if hasattr(os, "pidfd_open") and not anew:
         return Forked(words, **options)
-    return subprocess.Popen([sys.executable, "-m", "askgraph", *map(str, words)], text=True, **options)
+    command = [sys.executable, *([] if _is_script(words) else ["-m", "askgraph"]), *map(str, words)]
+    return subprocess.Popen(command, text=True, **options)
 
 
-def run(*words: Any, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m askgraph`` with these words to its end."""
-    with start(list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def run(*words: Any, timeout: float = 300.0, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m askgraph`` with these words, or a script, to its end."""
+    with start(list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as process:
         said, errors = process.communicate(timeout=timeout)
     return subprocess.CompletedProcess(words, process.returncode, said, errors)
 
 
+def _is_script(words: list[Any]) -> bool:
+    return str(words[0]).endswith(".py")
+
+
 @cache
-def _forking() -> socket.socket:
+def _forking(imported: tuple[str, ...]) -> socket.socket:
     """Start the process that forks, once; it ends when this one does."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with there:
-        command = [sys.executable, "-m", __name__, str(there.fileno())]
+        command = [sys.executable, "-m", __name__, str(there.fileno()), *imported]
         process = subprocess.Popen(command, pass_fds=[there.fileno()])
     atexit.register(lambda: (here.close(), process.wait()))
     return here
@@ -145,11 +164,20 @@ def _tell_end(fd: int, child: _Child) -> None:
         child.asked.send(str(status).encode())
 
 
-if __name__ == "__main__":
-    for name in IMPORTED:
-        import_module(name)
-    words = _fork(socket.socket(fileno=int(sys.argv[1])))
-    if words is not None:
+def _become(words: list[str]) -> None:
+    """Run the command or the script as if Python had been started with it."""
+    if _is_script(words):
+        sys.argv[:], sys.path[0] = words, os.path.dirname(words[0])
+        runpy.run_path(words[0], run_name="__main__")
+    else:
         sys.argv[1:] = words
         sys.modules["__main__"] = sys.modules["askgraph.__main__"]  # what processes that it starts import first
         sys.modules["askgraph.cli"].main()
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        import_module(name)
+    words = _fork(socket.socket(fileno=int(sys.argv[1])))
+    if words is not None:
+        _become(words)
