@@ -12,7 +12,7 @@ run: $(VENV)/installed
 test: $(VENV)/tested
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST)
 
-# Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 50 s of work.
+# Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 80 s of work.
 compiled: $(VENV)/tested
 	$(BIN)/python -m tests.helpers.compiled
 
