@@ -12,7 +12,7 @@ run: $(VENV)/installed
 test: $(VENV)/tested
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST)
 
-# Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 50 s of work.
+# Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 80 s of work.
 compiled: $(VENV)/tested
 	$(BIN)/python -m tests.helpers.compiled
 
@@ -61,7 +61,7 @@ PETSC_VENV ?= .venv-petsc
 PETSC_PYTHON ?= $(PETSC_VENV)/bin/python
 DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib/python3/dist-packages/petsc4py)))
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
-PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py readouts
+PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py priors/test_petsc.py readouts
 
 # Jobs of several ranks run one at a time: a rank that waits for another keeps a core busy.
 test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)

@@ -1,6 +1,7 @@
 """``python -m askgraph`` is the command ``askgraph``."""
 
-from askgraph.cli import main
-
+# Not above: processes that a command starts import this module under another name, and need no commands.
 if __name__ == "__main__":
+    from askgraph.cli import main
+
     main()

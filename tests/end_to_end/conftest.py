@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.needs import chromium
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")  # not of the session: while it runs, no other test can run a loop of asyncio
 def browser():
     found = chromium()
     # playwright is not in the environments of the engine over MPI and of the lowest versions

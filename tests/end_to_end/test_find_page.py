@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import expect
 
 from askgraph.workbench.project import Project
 from tests.helpers.browsing import Person
+from tests.helpers.forking import run
 from tests.helpers.serving import answer, make_project, serving, truth, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -18,8 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 def command(path, *words):
     """What ``askgraph find`` prints as JSON."""
-    said = [sys.executable, "-m", "askgraph", "find", *words, "--json", "--who", "cy", "-p", str(path)]
-    done = subprocess.run(said, capture_output=True, text=True, timeout=300, check=False)
+    done = run("find", *words, "--json", "--who", "cy", "-p", path)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

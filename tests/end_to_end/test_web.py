@@ -22,6 +22,7 @@ from askgraph.cli import app
 from askgraph.web.demo import make_demo
 from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
+from tests.helpers.forking import run
 from tests.helpers.serving import (
     CENTERS,
     answer,
@@ -153,8 +154,7 @@ def test_a_class_that_is_not_there_is_not_sought(fresh):
     refused = client.post("/api/classes", json=body)
     assert refused.status_code == 400
     assert refused.json()["error"].startswith("no class 'nroth'; there are 'north', 'east', 'west'")
-    command = [sys.executable, "-m", "askgraph", "find", "nroth", "-p", str(server.path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run("find", "nroth", "-p", server.path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "there are 'north', 'east', 'west'" in done.stderr
     assert client.get("/api/state?who=ann").json()["find"] is None

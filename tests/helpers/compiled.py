@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import importlib
 
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array, random_array
+
 import askgraph as ag
+from askgraph.graph import neighbors
 from askgraph.layout import layout
 from askgraph.layout.multilevel import ALL_PAIRS_UP_TO
+from askgraph.linalg import blocked_cg, cg
 from askgraph.linalg.cg import SMALL
 from askgraph.linalg.factor import PLAIN_UP_TO
 from askgraph.utilities.lookahead import COMPILE_FROM
@@ -37,6 +43,31 @@ def compile_samplers():
         _asked(ag.grid(side, side), utility)
 
 
+def compile_texts():
+    """Search sparse rows by their heaviest entries, as among many texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbors, "SPARSE_UP_TO", 50)
+        ag.nearest_neighbors(random_array((100, 40), density=0.2, rng=0, format="csr"), 3, "cosine")
+
+
+def compile_large_solves():
+    """Solve as on large graphs: rows shared among threads, and wide blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cg, "PLAIN_UP_TO", 0)
+        patch.setattr(blocked_cg, "SPLIT_FROM", 0)
+        patch.setattr(blocked_cg, "WIDE_FROM", 0)
+        solver = cg.Solver(_chain(3000))
+        for count in (1, 5, 40):
+            solver.rough(np.ones((3000, count)), 1e-4)
+        solver.solve(np.ones((3000, 1)))
+        solver.diagonal(np.arange(40), 1e-3)
+
+
+def _chain(n):
+    """The precision of a chain."""
+    return csr_array(diags_array([-1.0, 2.01, -1.0], offsets=[-1, 0, 1], shape=(n, n)))
+
+
 def _asked(graph, utility, **options):
     learner = ag.Learner(graph, utility, rng=0, first="utility", **options)
     for label in ("a", "b"):
@@ -48,4 +79,6 @@ if __name__ == "__main__":
     compile_parsers()
     compile_engines()
     compile_samplers()
+    compile_texts()
+    compile_large_solves()
     layout(ag.grid(ALL_PAIRS_UP_TO // 20 + 1, 20))

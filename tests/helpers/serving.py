@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
+from tests.helpers.forking import start
 
 HANGS = 300.0  # seconds after which a wait counts as one without end: a busy machine may need many of them
 NO_CERTIFICATES = {"verify": False}  # for plain HTTP: reading all certificates takes 0.08 s of work per client
@@ -48,18 +48,15 @@ def make_project(folder, n=60, **settings):
 class Server:
     """A running ``askgraph serve``; ``kill`` is -9."""
 
-    def __init__(self, path, *options, env=None):
-        self.path = Path(path)
+    def __init__(self, path, *options, env=None, anew=False):
+        self.path, self._anew = Path(path), anew
         self._options, self._env = options, {**os.environ, **(env or {})}
         self.start()
 
     def start(self, port=None):
         """Start the server, at this port if one is named."""
-        command = [sys.executable, "-m", "askgraph", "serve", "-p", str(self.path), *self._options]
-        command += ["--port", str(port)] if port else []
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self._env
-        )
+        words = ["serve", "-p", str(self.path), *self._options, *(["--port", str(port)] if port else [])]
+        self.process = start(words, self._anew, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self._env)
         lines = []
         while "The page is at " not in (line := self.process.stdout.readline()):
             lines.append(line)
@@ -98,8 +95,8 @@ def ranker(server):
 @contextmanager
 def starting(folder):
     """A running ``askgraph start``: its process, and the address of the page on which files are dropped."""
-    command = [sys.executable, "-m", "askgraph", "start", str(folder), "--no-browser", "--who", "ann", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    words = ["start", str(folder), "--no-browser", "--who", "ann", "--port", "0"]
+    process = start(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         while "The page is at " not in (line := process.stdout.readline()):
             assert line, "the page did not start"
@@ -111,8 +108,8 @@ def starting(folder):
 
 
 @contextmanager
-def serving(path, *options, env=None):
-    server = Server(path, *options, env=env)
+def serving(path, *options, **how):
+    server = Server(path, *options, **how)
     try:
         yield server
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,7 @@ def learners(engine, graph, **options):
     return [ag.Learner(graph, rng=3, engine=prior, **options) for prior in priors]
 
 
+@cache
 def community_graph():
     return ag.communities((20, 24, 16), mean_degree=6, rng=1)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 
@@ -12,6 +11,7 @@ import pytest
 
 from askgraph.workbench.backups import list_backups
 from askgraph.workbench.restoring import copy_project
+from tests.helpers.forking import start
 from tests.helpers.projects import log_of
 from tests.helpers.serving import answer, key, make_project, serving, truth
 
@@ -114,9 +114,9 @@ def test_a_large_file_of_labels_comes_in_by_parts_while_people_answer(tmp_path):
     n, each = 12_000, 10  # more items than one request may bring
     path, many = make_project(tmp_path, n), tmp_path / "many.csv"
     many.write_text("id,label\n" + "".join(f"n{k},{truth(f'n{k}')}\n" for k in range(100, n)))
-    tell = [sys.executable, "-m", "askgraph", "tell", "--file", str(many), "--who", "lab", "-p", str(path)]
+    tell = ["tell", "--file", many, "--who", "lab", "-p", path]
     with serving(path) as server, server.client() as client:
-        with subprocess.Popen(tell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as importing:
+        with start(tell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as importing:
             said = 0
             while importing.poll() is None or said < each:
                 answer(client, f"n{said % 100}", truth(f"n{said % 100}"), "ann")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 
 import httpx
 import pytest
@@ -16,6 +14,7 @@ from askgraph.workbench import server_file
 from askgraph.workbench.server_file import find_server
 from askgraph.workbench.server_file import server_file as path_of
 from askgraph.workbench.writer_lock import WriterLock
+from tests.helpers.forking import run
 from tests.helpers.projects import log_of, make, say
 from tests.helpers.serving import ask, make_project, serving
 
@@ -212,8 +211,7 @@ def test_a_server_that_cannot_say_where_it_is_serves_and_names_the_variable(tmp_
     monkeypatch.setenv(server_file.VARIABLE, str(blocked))
     with serving(path) as server, server.client() as client:
         ask(client)
-        tell = [sys.executable, "-m", "askgraph", "tell", "n1", "east", "-p", str(path)]
-        failed = subprocess.run(tell, capture_output=True, text=True)
+        failed = run("tell", "n1", "east", "-p", path)
         assert failed.returncode == 1
         assert "or serving it" in failed.stderr
         assert client.get("/api/item?id=n1").json()["label"] is None

@@ -1,0 +1,183 @@
+"""Processes of ``askgraph``, and scripts, that start at once: forked from one that has imported what they import.
+
+Each is a process of its own, with its own arguments, environment, output and end. What only a start from nothing shows (what is
+imported when, the arguments that the system lists) is tested with ``subprocess``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import runpy
+import selectors
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+SERVER = (
+    "askgraph.__main__",
+    "askgraph.cli",
+    "askgraph.web.serve",
+    "askgraph.web.start",
+    "uvicorn",
+    "uvicorn.protocols.http.h11_impl",
+)
+SCRIPTS = (
+    "askgraph.graph.build",
+    "askgraph.learner",
+    "askgraph.paper.datasets",
+    "askgraph.simulate",
+    "askgraph.web.serve",
+    "numba",
+    "scipy.stats",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+    "sklearn.neighbors",
+)
+LONGEST = 2**17  # bytes of a request: the arguments, the environment and the folder
+
+
+class Forked(subprocess.Popen[str]):
+    """A running ``python -m askgraph``, or a script where the first word names one, as ``subprocess.Popen`` would start it."""
+
+    _end: socket.socket
+
+    def __init__(self, words: list[str], env: dict[str, str] | None = None, cwd: Any = None, **streams: Any) -> None:
+        self._imported = SCRIPTS if _is_script(words) else SERVER
+        super().__init__(list(map(str, words)), env=env, cwd=cwd, text=True, **streams)
+
+    def _execute_child(self, args: Any, *parts: Any) -> None:
+        """Send what a child needs to the process that forks it; the parts are those of CPython 3.11 to 3.14."""
+        cwd, env, reading, output, errors = parts[4], parts[5], parts[9], parts[12], parts[14]
+        given = [fd if fd >= 0 else own for own, fd in enumerate((reading, output, errors))]
+        self._end, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        request = json.dumps([args, dict(os.environ if env is None else env), os.path.abspath(cwd or os.curdir)])
+        with there:
+            socket.send_fds(_forking(self._imported), [request.encode()], [*given, there.fileno()])
+        self.pid = int(self._end.recv(32))
+        self._child_created = True
+        self._close_pipe_fds(*parts[9:15])
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        """Return as ``os.waitpid`` does, from what the parent of the process says."""
+        try:
+            status = int(self._end.recv(32, socket.MSG_DONTWAIT if wait_flags else 0))
+        except BlockingIOError:
+            return 0, 0
+        self._end.close()
+        return self.pid, status
+
+    def _internal_poll(self, _deadstate: Any = None, **_: Any) -> int | None:
+        if self.returncode is None:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def start(words: list[str], anew: bool = False, **options: Any) -> subprocess.Popen[str]:
+    """Start ``python -m askgraph`` with these words: forked where the system tells when a process ends, else anew."""
+    if hasattr(os, "pidfd_open") and not anew:
+        return Forked(words, **options)
+    command = [sys.executable, *([] if _is_script(words) else ["-m", "askgraph"]), *map(str, words)]
+    return subprocess.Popen(command, text=True, **options)
+
+
+def run(*words: Any, timeout: float = 300.0, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m askgraph`` with these words, or a script, to its end."""
+    with start(list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as process:
+        said, errors = process.communicate(timeout=timeout)
+    return subprocess.CompletedProcess(words, process.returncode, said, errors)
+
+
+def _is_script(words: list[Any]) -> bool:
+    return str(words[0]).endswith(".py")
+
+
+@cache
+def _forking(imported: tuple[str, ...]) -> socket.socket:
+    """Start the process that forks, once; it ends when this one does."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with there:
+        command = [sys.executable, "-m", __name__, str(there.fileno()), *imported]
+        process = subprocess.Popen(command, pass_fds=[there.fileno()])
+    atexit.register(lambda: (here.close(), process.wait()))
+    return here
+
+
+class _Child(NamedTuple):
+    """A process that was forked: who waits for its end, and the words of its command in itself."""
+
+    pid: int
+    asked: socket.socket
+    words: list[str]
+
+
+def _fork(requests: socket.socket) -> list[str] | None:
+    """Fork a process per request until there are no more; return the words of the command in each of them."""
+    with requests, selectors.DefaultSelector() as waiting:
+        waiting.register(requests, selectors.EVENT_READ)
+        while True:
+            for key, _ in waiting.select():
+                if key.data:
+                    waiting.unregister(key.fd)
+                    _tell_end(key.fd, key.data)
+                    continue
+                child = _started(requests)
+                if child is None or not child.pid:
+                    for other in filter(None, (one.data for one in waiting.get_map().values())):
+                        other.asked.close()
+                    return child and child.words
+                waiting.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child)
+
+
+def _started(requests: socket.socket) -> _Child | None:
+    request, fds, _, _ = socket.recv_fds(requests, LONGEST, 4)
+    if not request:
+        return None
+    words, environment, folder = json.loads(request)
+    asked = socket.socket(fileno=fds[3])
+    pid = os.fork()
+    if pid:
+        asked.send(str(pid).encode())
+    else:
+        asked.close()
+        for own, fd in enumerate(fds[:3]):
+            os.dup2(fd, own)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+    for fd in set(fds[:3]):
+        os.close(fd)
+    return _Child(pid, asked, words)
+
+
+def _tell_end(fd: int, child: _Child) -> None:
+    os.close(fd)
+    _, status = os.waitpid(child.pid, 0)
+    with child.asked, suppress(OSError):  # nobody may wait any more
+        child.asked.send(str(status).encode())
+
+
+def _become(words: list[str]) -> None:
+    """Run the command or the script as if Python had been started with it."""
+    if _is_script(words):
+        sys.argv[:], sys.path[0] = words, os.path.dirname(words[0])
+        runpy.run_path(words[0], run_name="__main__")
+    else:
+        sys.argv[1:] = words
+        sys.modules["__main__"] = sys.modules["askgraph.__main__"]  # what processes that it starts import first
+        sys.modules["askgraph.cli"].main()
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        import_module(name)
+    words = _fork(socket.socket(fileno=int(sys.argv[1])))
+    if words is not None:
+        _become(words)
