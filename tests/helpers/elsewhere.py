@@ -103,8 +103,8 @@ class Far(np.lib.mixins.NDArrayOperatorsMixin):
 class FarSpace(Space):
     """A space whose arrays live elsewhere."""
 
-    def zeros(self, *more, dtype=float):
-        return Far(np.zeros((self.n_rows, *more), dtype))
+    def zeros(self, *more, dtype=float, order="C"):
+        return Far(np.zeros((self.n_rows, *more), dtype, order))
 
     def asarray(self, x):
         assert isinstance(x, (np.ndarray, np.generic))

@@ -19,8 +19,8 @@ class ShuffledSpace(Space):
         super().__init__(order.size)
         self.order, self.place = order, np.argsort(order)
 
-    def zeros(self, *more, dtype=float):
-        return np.zeros((self.n_rows, *more), dtype)
+    def zeros(self, *more, dtype=float, order="C"):
+        return np.zeros((self.n_rows, *more), dtype, order)
 
     def asarray(self, x):
         return x

@@ -871,7 +871,7 @@ def _for_classes(space: Space, classes: int, seen: IntArray, compute: Callable[[
     """
     if len(coding.parts(space.most_rows, classes)) <= 1:
         return compute(slice(None))
-    votes, some = space.asarray(np.zeros((space.n_rows, classes), order="F")), np.unique(seen)
+    votes, some = space.zeros(classes, order="F"), np.unique(seen)
     for part in coding.parts(space.most_rows, some.size):
         chosen = some[part].tolist()
         votes[:, chosen] = compute(chosen)

@@ -40,8 +40,8 @@ class Space(ABC):
         return self.n_nodes
 
     @abstractmethod
-    def zeros(self, *more: int, dtype: Any = float) -> AnyArray:
-        """Return zeros, one row per node of this process."""
+    def zeros(self, *more: int, dtype: Any = float, order: Literal["C", "F"] = "C") -> AnyArray:
+        """Return zeros, one row per node of this process; with order "F" each column is contiguous."""
 
     @abstractmethod
     def asarray(self, x: AnyArray) -> AnyArray:

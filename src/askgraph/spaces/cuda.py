@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from askgraph.linalg.cuda.runtime import cupy
 from askgraph.spaces.base import Space
@@ -14,9 +14,9 @@ class CudaSpace(Space):
 
     part_bytes = 32_000_000  # every part starts kernels anew, and there is no cache to stay in
 
-    def zeros(self, *more: int, dtype: Any = float) -> Any:
+    def zeros(self, *more: int, dtype: Any = float, order: Literal["C", "F"] = "C") -> Any:
         """Return zeros on the device."""
-        return cupy().zeros((self.n_rows, *more), dtype)
+        return cupy().zeros((self.n_rows, *more), dtype, order)
 
     def asarray(self, x: Any) -> Any:
         """Copy a NumPy array to the device."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from askgraph.types import AnyArray, IntArray
 class NumpySpace(Space):
     """NumPy arrays in this process, one row per node: row and node are the same number."""
 
-    def zeros(self, *more: int, dtype: Any = float) -> AnyArray:
+    def zeros(self, *more: int, dtype: Any = float, order: Literal["C", "F"] = "C") -> AnyArray:
         """Return zeros, one row per node."""
-        return np.zeros((self.n_rows, *more), dtype)
+        return np.zeros((self.n_rows, *more), dtype, order)
 
     def asarray(self, x: AnyArray) -> AnyArray:
         """Return x as it is."""

@@ -28,9 +28,9 @@ class MpiSpace(Space):
         """The processes."""
         return self.graph.ranks
 
-    def zeros(self, *more: int, dtype: Any = float) -> AnyArray:
+    def zeros(self, *more: int, dtype: Any = float, order: Literal["C", "F"] = "C") -> AnyArray:
         """Return zeros, one row per node of this process."""
-        return np.zeros((self.n_rows, *more), dtype)
+        return np.zeros((self.n_rows, *more), dtype, order)
 
     def asarray(self, x: AnyArray) -> AnyArray:
         """Return x as it is."""
