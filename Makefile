@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
 
-# Four at a time: on two cores, tests that wait for a clock, a browser or a server leave room for others. 571 s with three, 496 with four.
+# Four at a time: on two cores, tests that wait for a clock, a browser or a server leave room for others.
 test: $(VENV)/tested
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
 

@@ -21,7 +21,7 @@ import askgraph as ag
 pytestmark = pytest.mark.mpi
 ROOT = Path(__file__).parents[2]
 RANKS = [1, 2, 3, 4]
-HANGS = 1200  # seconds after which a job counts as one without end
+HANGS = 600  # seconds after which a job counts as one without end
 MISSING = not (find_spec("petsc4py") and find_spec("mpi4py") and shutil.which("mpiexec"))
 installed = pytest.mark.skipif(
     MISSING and os.environ.get("ASKGRAPH_PETSC") != "required",

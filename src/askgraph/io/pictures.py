@@ -70,11 +70,10 @@ def nearest_pictures(
 
 def picture_rows(pictures: Sequence[FilePath | Image.Image]) -> tuple[AnyArray, list[str]]:
     """Return one row per picture, of zeros where it cannot be read, and sentences about those that cannot."""
-    one = any(
-        isinstance(picture, Image.Image) for picture in pictures
-    )  # which may be there twice, and is not for two threads
-    step = len(pictures) if one else TOGETHER
-    parts = [pictures[at : at + step] for at in range(0, len(pictures), max(step, 1))]
+    # A picture in memory may be in the list twice, and is not for two threads.
+    in_memory = any(isinstance(picture, Image.Image) for picture in pictures)
+    step = max(len(pictures), 1) if in_memory else TOGETHER
+    parts = [pictures[at : at + step] for at in range(0, len(pictures), step)]
     with _bombs_refused(), bar(len(pictures), "looking at pictures") as tick:
         done = in_threads(lambda part: _described(part, tick), parts)
     failed = [str(error) for _, errors in done for error in errors]

@@ -69,7 +69,7 @@ def load(_: Any, array: Any, row: Any, lanes: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]  # numba has no types
 def gather(_: Any, array: Any, at: Any, row: Any, lanes: Any) -> Any:
-    """Return the numbers of an array at the places at[row] as a block; by single loads, since some processors gather slowly."""
+    """Return the numbers of an array at the unsigned places at[row] as a block, by single loads: some processors gather slowly."""
     block = Block(array.dtype, len(lanes))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
