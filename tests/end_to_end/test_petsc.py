@@ -564,6 +564,14 @@ def test_petsc_learners_do_the_same_over_ranks(ranks, over_ranks):
     assert " passed" in over_ranks("rows", ranks)
 
 
+@installed
+@pytest.mark.parametrize("ranks", RANKS)
+def test_petsc_jobs_end_well(ranks, over_ranks):
+    """Also when a rank fails after the first one has printed, or all fail on their way out."""
+    done = over_ranks.done(ranks)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 class Case(NamedTuple):
     """A program, the numbers of ranks that it runs on, and what writes its files."""
 
@@ -589,7 +597,7 @@ class OverRanks:
     """What each case printed on each number of ranks: one job per number of ranks runs all its cases."""
 
     def __init__(self, folder):
-        self._folder, self._printed, self._errors = folder, {}, {}
+        self._folder, self._printed, self._done = folder, {}, {}
 
     def folder(self, name):
         """The folder in which a case runs, with its files."""
@@ -600,10 +608,15 @@ class OverRanks:
         return folder
 
     def __call__(self, name, ranks):
-        if ranks not in self._printed:
-            self._run(ranks)
-        assert name in self._printed[ranks], f"the job of {ranks} ranks did not get there:\n{self._errors[ranks]}"
+        done = self.done(ranks)
+        assert name in self._printed[ranks], f"the job of {ranks} ranks did not get there:\n{done.stderr}"
         return self._printed[ranks][name]
+
+    def done(self, ranks):
+        """The job of this number of ranks, at its end."""
+        if ranks not in self._done:
+            self._run(ranks)
+        return self._done[ranks]
 
     def _run(self, ranks):
         todo = [
@@ -614,7 +627,7 @@ class OverRanks:
         programs, printed = self._folder / f"programs {ranks}.json", self._folder / f"printed {ranks}.jsonl"
         programs.write_text(json.dumps(todo))
         printed.write_text("")
-        self._errors[ranks] = job(ranks, "-m", "tests.helpers.over_ranks", programs, printed).stderr
+        self._done[ranks] = job(ranks, "-m", "tests.helpers.over_ranks", programs, printed)
         self._printed[ranks] = dict(map(json.loads, printed.read_text().splitlines()))
 
 
