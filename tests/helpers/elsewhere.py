@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from askgraph.priors.base import Prior
+from askgraph.priors.nearby import Alone
 from askgraph.priors.summaries import Exact
 from askgraph.spaces.base import Space
 
@@ -154,11 +155,11 @@ def _sent(summaries):
         parts = {name: getattr(summaries, name) for name in ("variance", "influence_l1", "squares")}
         far = {name: None if x is None else Far(x) for name, x in parts.items()}
         return Exact(**far, magnitude=summaries.magnitude)
-    names = "local", "share", "influence_l1", "known", "known_variance", "known_squares"
+    names = "share", "influence_l1", "known", "known_variance", "known_squares"
     samples = {
         name: None
         if (x := getattr(summaries, name)) is None
-        else replace(x, values=Far(x.values), square=Far(x.square))
+        else replace(x, values=Far(x.values), square=Far(x.square), local=Alone(Far(x.local.own)))
         for name in ("field_samples", "flat_samples")
     }
     return replace(summaries, **{name: Far(getattr(summaries, name)) for name in names}, **samples)

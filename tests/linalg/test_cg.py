@@ -371,7 +371,7 @@ def test_jacobi_in_numpy_does_what_compiled_jacobi_does(name, monkeypatch):
     nodes = np.arange(0, 1600, 100)
     np.testing.assert_allclose(plain.diagonal(nodes, 1e-2), compiled.diagonal(nodes, 1e-2), rtol=2e-3)
     np.testing.assert_allclose(
-        plain.rough(b, 1e-5, smooth=True), compiled.rough(b, 1e-5, smooth=True), atol=1e-3 * np.abs(x).max()
+        plain.rough(b, 1e-5, less="own"), compiled.rough(b, 1e-5, less="own"), atol=1e-3 * np.abs(x).max()
     )
 
 
@@ -391,9 +391,10 @@ def test_blocks_in_pieces_and_wide_blocks_are_the_same_columns(name, count, monk
     assert residual(Q, found, B.astype(np.float32)) <= 1.1e-4
     assert np.linalg.norm(found - X) <= 0.02 * np.linalg.norm(X)
     np.testing.assert_allclose(other.diagonal(nodes, 1e-3), d, rtol=1e-4)
-    smooth = np.zeros_like(found)
-    other.rough(B, 1e-4, smooth=True, out=smooth)
-    np.testing.assert_allclose(smooth, other._system.smoothed(found), atol=1e-4 * np.abs(X).max())
+    for less in ("own", "near"):
+        left = np.zeros_like(found)
+        other.rough(B, 1e-4, less=less, out=left)
+        np.testing.assert_allclose(left, other._system.less(found, less), atol=1e-4 * np.abs(X).max())
     monkeypatch.setattr(blocked_cg, "n_cores", lambda: 1)
     assert (other.rough(B, 1e-4) == found).all()
 

@@ -8,10 +8,14 @@ from scipy.sparse import block_diag, csr_array
 
 import askgraph as ag
 from askgraph.field import Field
+from askgraph.field.saved_state import from_arrays, to_arrays
+from askgraph.linalg import cg
 from askgraph.priors import Dense, Iterative
+from askgraph.priors.nearby import Alone, Nearby
 from askgraph.priors.noise import host
 from askgraph.priors.noise.host import signs
 from askgraph.priors.precision import Precision
+from askgraph.priors.probing import ProbedPrior
 from tests.helpers.graphs import random_graph
 
 LABELS = [(3, 0), (17, 1), (40, 0), (8, 2)]
@@ -43,10 +47,97 @@ def near(probed, exact, mask=slice(None)):
     np.testing.assert_allclose(probed.spread.influence_l1, exact.spread.influence_l1, rtol=1e-6, atol=1e-9)
 
 
+@pytest.fixture
+def compiled(monkeypatch):
+    """Small graphs are solved for as large ones are."""
+    monkeypatch.setattr(cg, "SMALL", 0)
+    monkeypatch.setattr(cg, "PLAIN_UP_TO", 0)
+
+
+class WholeNoise:
+    """As many columns as nodes, whose covariance is that of the noise exactly, not on average."""
+
+    def __init__(self, precision):
+        n, component = precision.graph.n_nodes, precision.graph.components()
+        Q, same = precision.matrix.toarray(), component[:, None] == component
+        values, vectors = np.linalg.eigh(Q - precision.delta * same / same.sum(axis=0))
+        self.columns = vectors * np.sqrt(n * np.maximum(values, 0.0))
+
+    def block(self, columns):
+        return self.columns[:, columns].astype(np.float32)
+
+    def rows(self, nodes, count):
+        return self.columns[nodes, :count]
+
+    def at(self, node, count):
+        return self.columns[node, :count]
+
+    def arrays(self):
+        return {}
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("name", graphs())
+def test_with_noise_of_the_whole_covariance_variances_are_exact_as_labels_come_and_go(name, monkeypatch):
+    monkeypatch.setattr(Iterative, "_field_noise", lambda prior: WholeNoise(prior.precision))
+    probed, exact = pair(graphs()[name], probes=graphs()[name].n_nodes)
+    neighbors = graphs()[name].weights[[3]].indices[:2]  # labels side by side, so that neighborhoods lose several nodes
+    steps = [("observe", node, label) for node, label in [*LABELS, *((int(node), 0) for node in neighbors)]]
+    for what, *args in [*steps, ("forget", 3), ("forget", 8), ("observe", 3, 1)]:
+        probed, exact = (getattr(field, what)(*args) for field in (probed, exact))
+        open_ = ~exact.labeled
+        np.testing.assert_allclose(probed.spread.variance[open_], exact.spread.variance[open_], rtol=2e-4)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_summaries_are_saved_and_go_on_as_they_were():
+    field = pair(ag.grid(8, 8), probes=16)[0]
+    for node, label in LABELS:
+        field = field.observe(node, label)
+    again = from_arrays(field.origin, to_arrays(field), field.noise, field.squares)
+    for change in (
+        lambda x: x,
+        lambda x: x.observe(18, 0),
+        lambda x: x.forget(17),
+        lambda x: x.observe(18, 0).forget(3),
+    ):
+        np.testing.assert_allclose(change(again).spread.variance, change(field).spread.variance, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_label_that_is_forgotten_leaves_nothing_behind():
+    field = pair(ag.grid(8, 8), probes=16)[0].observe(*LABELS[0])
+    again = field.observe(4, 1).observe(11, 0).forget(4).forget(11)
+    others = np.delete(np.arange(64), [4, 11])  # what was learned of the two themselves, by solving, stays known
+    np.testing.assert_allclose(again.spread.variance[others], field.spread.variance[others], rtol=1e-6)
+    for name in ("own", "sums"):
+        left = getattr(again.spread.field_samples.local, name)
+        np.testing.assert_array_equal(left, getattr(field.spread.field_samples.local, name))
+
+
+@pytest.mark.usefixtures("compiled")
+def test_samples_of_an_earlier_version_are_read_as_they_were_made(monkeypatch):
+    probe = Iterative._probe
+    monkeypatch.setattr(Iterative, "_local", ProbedPrior._local)
+    monkeypatch.setattr(Iterative, "_probe", lambda prior, *args: probe(prior, *args[:-1], "own"))
+    field = pair(ag.grid(8, 8), probes=16)[0].observe(*LABELS[0])
+    stored = to_arrays(field)
+    monkeypatch.undo()
+    assert "field_labeled" not in stored
+    again = from_arrays(field.origin, stored, field.noise, field.squares)
+    for node, label in LABELS[1:]:
+        field, again = field.observe(node, label), again.observe(node, label)
+    np.testing.assert_allclose(again.spread.variance, field.spread.variance, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", graphs())
 @pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_probes_stay_unbiased_as_labels_come_and_go(name, noise):
+@pytest.mark.parametrize("nearby", [False, True])
+def test_probes_stay_unbiased_as_labels_come_and_go(name, noise, nearby, request):
+    if nearby:
+        request.getfixturevalue("compiled")
     probed, exact = pair(graphs()[name], noise=noise)
+    assert isinstance(probed.spread.field_samples.local, Nearby if nearby else Alone)
     near(probed, exact)
     for node, label in LABELS:
         probed, exact = probed.observe(node, label), exact.observe(node, label)
@@ -66,8 +157,9 @@ def test_groups_stay_within_components_when_labels_are_folded_in():
     assert prior._solver.groups(512) is not None
     got, want = prior.spread(True), Dense(precision).spread(True)
     free = ~precision.pinned
-    rough, exact = got.flat_samples.square, want.squares - got.local * (2 * want.variance - got.local)
-    exact -= got.share / got.delta * (want.influence_l1 - got.local) ** 2
+    rough, own = got.flat_samples.square, got.flat_samples.local.own
+    exact = want.squares - own * (2 * want.variance - own)
+    exact -= got.share / got.delta * (want.influence_l1 - own) ** 2
     gap = (rough - exact)[free] / want.squares[free]
     assert np.abs(gap).max() < 5 * (2 / 1024) ** 0.5
     for part in range(2):

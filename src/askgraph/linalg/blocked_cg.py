@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from askgraph.support.memory import zeros
 from askgraph.support.threads import in_threads, n_cores
 from askgraph.types import AnyArray, Array, IntArray
 
+if TYPE_CHECKING:
+    from askgraph.linalg.near import Near
+
 Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand sides
+Less = Literal["", "own", "near"]  # a solution as it is, less D⁻¹QX, which leaves D⁻¹W X, or less CQX with C of `Near`
 
 WIDTH, WIDE = (
     8,
@@ -75,15 +79,19 @@ class System:
         work, taken = self._solve_float32(_fill_block(b / column_norms(b), self._order, WIDTH, np.float32), rtol, limit)
         return taken if work.sums[0, 0] <= rtol**2 else limit + 1
 
-    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Solve for k columns in float32 and write X, or D⁻¹W X if ``smooth``; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
+    def rough(self, sides: Sides, k: int, rtol: float, less: Less, X: AnyArray, tick: Callable[[], None]) -> Array:
+        """Solve for k columns in float32 and write X, less what nodes know alone; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
 
         def solve(cols: slice) -> Array:
-            left = self._rough_block(sides, cols, rtol, smooth, X, width, split)
+            left = self._rough_block(sides, cols, rtol, less, X, width, split)
             tick()
             return left
 
-        width, split = self._width(k), self._shares_rows(k)
+        width, split, _ = (
+            self._width(k),
+            self._shares_rows(k),
+            less == "near" and self.near,
+        )  # made once, before the threads
         return np.concatenate([np.zeros(0), *in_threads(solve, _blocks(k, width))])
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
@@ -108,12 +116,23 @@ class System:
         reached = work.sums[0, at] <= (0.9 * rtol) ** 2
         return np.where(reached, work.x[places, at].astype(np.float64), np.nan)
 
-    def smoothed(self, X: AnyArray) -> Array:
-        """Return D⁻¹W X."""
-        return self._fine.smoothed(X.take(self._order, axis=0)).take(self._place, axis=0)
+    @cached_property
+    def near(self) -> Near:
+        """Q⁻¹ from neighborhoods."""
+        from askgraph.linalg.near import Near
+
+        return Near(self._wide[0], self._order, self._place)
+
+    def less(self, X: AnyArray, less: Less) -> AnyArray:
+        """Return X, or X less what `Less` says."""
+        if not less:
+            return X
+        x = X.take(self._order, axis=0)
+        left = self._fine.smoothed(x) if less == "own" else x - self.near.times(self._fine.times(x))
+        return left.take(self._place, axis=0)
 
     def _rough_block(
-        self, sides: Sides, cols: slice, rtol: float, smooth: bool, X: AnyArray, width: int, split: bool
+        self, sides: Sides, cols: slice, rtol: float, less: Less, X: AnyArray, width: int, split: bool
     ) -> Array:
         from askgraph.linalg.cg_kernels import residual_and_smooth
 
@@ -122,7 +141,10 @@ class System:
         b /= np.where(norm > 0, norm, 1.0).astype(np.float32)
         work, _ = self._solve_float32(b.copy(), rtol, split=split)
         residual_and_smooth((0,) * width, self._narrow[0], b, work.x, work.r, work.p, work.sums)
-        count, result = cols.stop - cols.start, work.p if smooth else work.x
+        if less == "near":
+            b -= work.r
+            self.near.subtract(work.x, b, work.p)
+        count, result = cols.stop - cols.start, work.p if less else work.x
         result *= norm.astype(np.float32)
         X[:, cols] = result[:, :count].take(self._place, axis=0)
         return np.asarray(np.sqrt(work.sums[0, :count]))

@@ -9,17 +9,21 @@ gains nothing and is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from askgraph.errors import ConvergenceError
-from askgraph.linalg.blocked_cg import STEPS, Sides, System, widest_block
+from askgraph.linalg.blocked_cg import STEPS, Less, Sides, System, widest_block
 from askgraph.linalg.multigrid import Groups, Hierarchy, Level
 from askgraph.linalg.plain_cg import SAFE_EXCESS, PlainSystem
 from askgraph.support.progress import compiling
 from askgraph.types import AnyArray, Array, IntArray
+
+if TYPE_CHECKING:
+    from askgraph.linalg.near import Near
 
 SMALL = 1_500  # nodes: up to this size a dense inverse is used, which costs less than loading numba
 PLAIN_UP_TO = 8_000  # nodes: up to here Jacobi runs in numpy if few steps suffice: numba would cost more
@@ -95,6 +99,11 @@ class Solver:
         nested = self._system.nested if self.preconditioner == "multilevel" else []
         return next((group for group in nested if group.max() < most), None)
 
+    @property
+    def near(self) -> Near | None:
+        """The inverse from neighborhoods; None on a small graph."""
+        return self._system.near
+
     def solve(self, b: AnyArray, rtol: float = 1e-8, start: Array | None = None) -> Array:
         """Return X with ‖Qx - b‖ ≤ rtol ‖b‖ for every column, checked in float64, or as near as float64 can hold x."""
         B = np.ascontiguousarray(b, dtype=np.float64).reshape(len(b), -1)
@@ -106,13 +115,13 @@ class Solver:
         sides: Sides | AnyArray,
         rtol: float,
         count: int = 0,
-        smooth: bool = False,
+        less: Less = "",
         tick: Callable[[], None] = lambda: None,
         out: NDArray[np.float32] | None = None,
     ) -> NDArray[np.float32]:
         """Return X solved in float32, for shortlists and probes.
 
-        ``sides`` is an array, or a function that returns some of ``count`` columns. ``smooth`` gives D⁻¹W X instead; ``tick`` is
+        ``sides`` is an array, or a function that returns some of ``count`` columns. ``less`` says what is taken off X. ``tick`` is
         called after each block of columns; the result is written into ``out`` if given. A column for which float32 is not
         enough is solved in float64.
         """
@@ -120,11 +129,11 @@ class Solver:
             b = np.asarray(sides, dtype=np.float32)
             count, sides = b.shape[1], lambda cols: b[:, cols]
         X = np.zeros((self._n, count), np.float32) if out is None else out
-        left = self._system.rough(sides, count, rtol, smooth, X, tick)
+        left = self._system.rough(sides, count, rtol, less, X, tick)
         for c in np.flatnonzero(~(left <= rtol)):
             B = sides(slice(c, c + 1)).astype(np.float64)
             x = self._refined(B, np.zeros_like(B), rtol)
-            X[:, [c]] = self._system.smoothed(x) if smooth else x
+            X[:, [c]] = self._system.less(x, less)
         return X
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:

@@ -109,6 +109,10 @@ class Level:
         """Return D⁻¹W x."""
         return np.asarray((self.weights @ x) / self.diagonal[:, None])
 
+    def times(self, x: AnyArray) -> Array:
+        """Return Q x."""
+        return np.asarray(self.diagonal[:, None] * x - self.weights @ x)
+
     def inverse(self) -> Array:
         """Return A⁻¹ - Σ_c 1_c 1_cᵀ / E_c, E_c = 1_cᵀ A 1_c: the inverse without the constants, which are solved apart.
 

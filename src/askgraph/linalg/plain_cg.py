@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from askgraph.linalg.blocked_cg import STEPS, Sides, divide_or_keep
+from askgraph.linalg.blocked_cg import STEPS, Less, Sides, divide_or_keep
 from askgraph.linalg.multigrid import Groups, Level, column_norms
 from askgraph.support.threads import in_threads
 from askgraph.types import AnyArray, Array, IntArray
@@ -25,6 +25,7 @@ class PlainSystem:
     """
 
     nested: list[Groups]
+    near = None  # inverses on neighborhoods take compiled code
 
     def __init__(self, fine: Level, dense: bool) -> None:
         nodes = np.arange(fine.excess.size)
@@ -134,11 +135,11 @@ class PlainSystem:
             r -= self._excess * shift
         return r, divide_or_keep(self._fine.unexplained(r, x, aim), norm)
 
-    def rough(self, sides: Sides, k: int, rtol: float, smooth: bool, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Write X or D⁻¹W X, like `System.rough`."""
+    def rough(self, sides: Sides, k: int, rtol: float, less: Less, X: AnyArray, tick: Callable[[], None]) -> Array:
+        """Write X, less what nodes know alone, like `System.rough`."""
         x = np.zeros(X.shape)
         left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
-        X[:] = self._fine.smoothed(x) if smooth else x
+        X[:] = self.less(x, less)
         return left
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:
@@ -149,9 +150,9 @@ class PlainSystem:
         left = self.run(B, X, rtol, STEPS)[1]
         return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
 
-    def smoothed(self, X: AnyArray) -> Array:
-        """Return D⁻¹W X."""
-        return self._fine.smoothed(X)
+    def less(self, X: AnyArray, less: Less) -> AnyArray:
+        """Return X, or D⁻¹W X."""
+        return self._fine.smoothed(X) if less else X
 
     def _by_differences(self, x: Array) -> Array:
         """Return Qx, like `cg_kernels.multiply`: right where the excess is small beside the diagonal, too."""

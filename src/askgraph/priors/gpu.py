@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.graph import Graph
+from askgraph.linalg.blocked_cg import Less
 from askgraph.linalg.cuda.cg import Pattern, Solver
 from askgraph.linalg.cuda.runtime import cupy, fits, free_bytes, guarded
 from askgraph.linalg.cuda.sparse import Weights
@@ -157,9 +158,9 @@ class GpuSparse(ProbedPrior):
     def _norm_samples(self) -> Samples:
         count = self.flat_probes
         signs = CudaSignNoise(SignNoise(self.precision.graph.components(), ~self.precision.pinned))
-        return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
+        return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs, self._alone)
 
-    def _probe(self, block: Block, first: int, out: Sample) -> None:
+    def _probe(self, block: Block, first: int, out: Sample, less: Less) -> None:
         count = out.shape[1]
         with self._guarded(), bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
             sides = columns_from(block, first)

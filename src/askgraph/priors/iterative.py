@@ -8,11 +8,12 @@ import numpy as np
 
 from askgraph.errors import FileError
 from askgraph.graph import Graph
-from askgraph.linalg.blocked_cg import widest_block
+from askgraph.linalg.blocked_cg import Less, widest_block
 from askgraph.linalg.cg import Solver
+from askgraph.priors.nearby import NOBODY, Local, Nearby, Noise
 from askgraph.priors.noise.host import FieldNoise, GroupedSignNoise, GroupNoise, SignNoise
 from askgraph.priors.precision import Precision
-from askgraph.priors.probed import Noise, Probed, Sample, Samples
+from askgraph.priors.probed import Probed, Sample, Samples
 from askgraph.priors.probing import ACCURATE, MAX_GROUPS, MAX_PROBES, Block, ProbedPrior, columns_from, equal_weights
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.support.later import Later
@@ -117,23 +118,27 @@ class Iterative(ProbedPrior):
         group = self._solver.groups(MAX_GROUPS)
         if group is None:
             signs = SignNoise(component, free)
-            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
+            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs, self._alone)
         whole = _with_pinned(group, component, free)
         return self._grouped_samples(GroupNoise(whole, component, free), SignNoise(whole, free))
 
     def _grouped_samples(self, groups: GroupNoise, signs: SignNoise) -> Samples:
         count = self._flat_count
         values = self.space.zeros(groups.count + count, dtype=np.float32)
-        self._probe(groups.block, 0, values[:, : groups.count])
-        self._probe(signs.block, 0, values[:, groups.count :])
+        self._probe(groups.block, 0, values[:, : groups.count], "own")
+        self._probe(signs.block, 0, values[:, groups.count :], "own")
         weights = np.concatenate([np.ones(groups.count), equal_weights(count)])
-        return Samples.of(self.space, values, weights, GroupedSignNoise(groups, signs))
+        return Samples.of(self.space, values, weights, GroupedSignNoise(groups, signs), self._alone)
 
-    def _probe(self, block: Block, first: int, out: Sample) -> None:
+    def _local(self, noise: FieldNoise, count: int, nodes: IntArray = NOBODY) -> Local:
+        near = self._solver.near
+        return self._alone if near is None else Nearby.of(near, nodes, noise, count)
+
+    def _probe(self, block: Block, first: int, out: Sample, less: Less) -> None:
         count = out.shape[1]
         with bar(count, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
             sides = columns_from(block, first)
-            self._solver.rough(sides, self.probing, count, True, partial(tick, self._solver.width), out)
+            self._solver.rough(sides, self.probing, count, less, partial(tick, self._solver.width), out)
 
     def _masked(self, x: Array) -> Array:
         if not self.precision.pinned.any():

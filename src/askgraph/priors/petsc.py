@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from askgraph.distributed.distribute import sharded
 from askgraph.distributed.sharded_graph import Parts, ShardedGraph
 from askgraph.errors import ConvergenceError, FileError
+from askgraph.linalg.blocked_cg import Less
 from askgraph.priors.base import highest_in_runs
 from askgraph.priors.noise.groups import Groups, MpiGroupNoise
 from askgraph.priors.noise.mpi import MpiFieldNoise, MpiSignNoise
@@ -217,13 +218,13 @@ class Petsc(ProbedPrior):
         count, mixes_fast = self.flat_probes, self._ksp.preconditioner == "jacobi"
         signs, grouped = self._sign_noise(0 if mixes_fast else min(MAX_GROUPS, self.n_nodes // NODES_PER_GROUP))
         if grouped is None:
-            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs)
+            return Samples.of(self.space, self._probes(signs.block, count), equal_weights(count), signs, self._alone)
         self._fits(4.0 * self.space.n_rows * (grouped.count + count), "probes of |g|_2, which msd and vm need,")
         values = np.hstack([self._probes(grouped.block, grouped.count), self._probes(signs.block, count)])
         weights = np.concatenate([np.ones(grouped.count), equal_weights(count)])
-        return Samples.of(self.space, values, weights, grouped)
+        return Samples.of(self.space, values, weights, grouped, self._alone)
 
-    def _probe(self, block: Block, first: int, out: Sample) -> None:
+    def _probe(self, block: Block, first: int, out: Sample, less: Less) -> None:
         last, ranks = first + out.shape[1], self.graph.ranks
         with bar(last - first if ranks.first else 0, f"probing the covariance of {self.n_nodes:,} nodes") as tick:
             for at in range(first, last, BATCH):

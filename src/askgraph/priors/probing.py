@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from askgraph.linalg.blocked_cg import Less
 from askgraph.priors.base import Prior, check_residual, check_single
+from askgraph.priors.nearby import NOBODY, Alone, Local, Noise
 from askgraph.priors.precision import Precision
-from askgraph.priors.probed import Noise, Probed, Sample, Samples
+from askgraph.priors.probed import Probed, Sample, Samples
 from askgraph.priors.summaries import Arrays, checked_array
 from askgraph.spaces.base import Space
-from askgraph.types import Array
+from askgraph.types import Array, IntArray
 
 PILOT_PROBES, MAX_PROBES = 16, 256  # probes of the field: those that say how many are needed, and the most
 PROBES_STEP = 8  # probes come in multiples of this
@@ -72,14 +74,13 @@ class ProbedPrior(Prior):
 
     def spread(self, squares: bool) -> Probed:
         """Return summaries from probes of the field and, with ``squares``, of ‖g‖₂."""
-        local, share, influence = 1 / self.diagonal, self.delta / self.component_sizes, self.influence()
-        noise = self._field_noise()
-        values = self._field_probes(noise, local + share * (influence - local) ** 2)
+        share, influence, noise = self.delta / self.component_sizes, self.influence(), self._field_noise()
+        values = self._field_probes(noise, share, influence)
+        count = values.shape[1]
         return Probed(
-            local=local,
             share=share,
             delta=self.delta,
-            field_samples=Samples.of(self.space, values, equal_weights(values.shape[1]), noise),
+            field_samples=Samples.of(self.space, values, equal_weights(count), noise, self._local(noise, count)),
             flat_samples=self._norm_samples() if squares else None,
             influence_l1=influence,
             known=self.free == 0,
@@ -89,26 +90,36 @@ class ProbedPrior(Prior):
 
     def _probed_from(self, stored: Arrays, labels: int, noise: Noise, signs: Noise | None) -> Probed:
         """Return the summaries that were saved as arrays, with the noise of their probes, checked."""
-        n = self.space.n_rows
+        n, alone = self.space.n_rows, self._alone
+        nodes = stored.get("field_labeled")  # files of earlier versions have none, and samples X − D⁻¹ξ
+        local = alone if nodes is None else self._local(noise, stored["field_weights"].size, nodes)
         return Probed(
-            local=1 / self.diagonal,
             share=self.delta / self.component_sizes,
             delta=self.delta,
-            field_samples=Samples.from_arrays(stored, "field", n, labels, noise),
-            flat_samples=None if signs is None else Samples.from_arrays(stored, "flat", n, labels, signs),
+            field_samples=Samples.from_arrays(stored, "field", n, labels, noise, local),
+            flat_samples=None if signs is None else Samples.from_arrays(stored, "flat", n, labels, signs, alone),
             influence_l1=checked_array(stored["influence"], (n,)),
             known=checked_array(stored["known"], (n,)).astype(bool),
             known_variance=checked_array(stored["known_variance"], (n,)),
             known_squares=checked_array(stored["known_squares"], (n,)),
         )
 
-    def _field_probes(self, noise: BlockNoise, certain: Array) -> Sample:
-        """Return P X, one column per probe: as many probes as TARGET_ERROR takes, by what a few pilot probes say."""
+    @property
+    def _alone(self) -> Alone:
+        return Alone(1 / self.diagonal)
+
+    def _local(self, noise: Any, count: int, nodes: IntArray = NOBODY) -> Local:
+        """Return the C of samples X − Cξ, after labels at some nodes."""
+        return self._alone
+
+    def _field_probes(self, noise: BlockNoise, share: Array, influence: Array) -> Sample:
+        """Return X − Cξ, one column per probe: as many probes as TARGET_ERROR takes, by what a few pilot probes say."""
         if self.probes is not None:
-            return self._probes(noise.block, self.probes)
-        pilot = self._probes(noise.block, PILOT_PROBES)
-        values = self.space.zeros(self._needed(pilot, certain), dtype=np.float32)
-        self._probe(noise.block, PILOT_PROBES, values[:, PILOT_PROBES:])
+            return self._probes(noise.block, self.probes, "near")
+        pilot, local = self._probes(noise.block, PILOT_PROBES, "near"), self._local(noise, PILOT_PROBES)
+        needed = self._needed(pilot, local.own + share * (influence - local.sums) ** 2)
+        values = self.space.zeros(needed, dtype=np.float32)
+        self._probe(noise.block, PILOT_PROBES, values[:, PILOT_PROBES:], "near")
         values[:, :PILOT_PROBES] = pilot  # last: threads touch the memory first, side by side
         return values
 
@@ -120,14 +131,14 @@ class ProbedPrior(Prior):
         needed = -(-2 * share / TARGET_ERROR**2 // PROBES_STEP) * PROBES_STEP
         return int(np.clip(needed, PILOT_PROBES, MAX_PROBES))
 
-    def _probes(self, block: Block, count: int) -> Sample:
+    def _probes(self, block: Block, count: int, less: Less = "own") -> Sample:
         values = self.space.zeros(count, dtype=np.float32)
-        self._probe(block, 0, values)
+        self._probe(block, 0, values, less)
         return values
 
     @abstractmethod
-    def _probe(self, block: Block, first: int, out: Sample) -> None:
-        """Fill ``out`` with P G of the columns of noise from ``first`` on."""
+    def _probe(self, block: Block, first: int, out: Sample, less: Less) -> None:
+        """Fill ``out`` with G of the columns of noise from ``first`` on, less D⁻¹ or, if it has one, C of them."""
 
     @abstractmethod
     def _field_noise(self) -> BlockNoise:

@@ -89,11 +89,16 @@ class SignNoise:
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
-        if self.alone[node]:
-            return np.zeros(count)
-        means = np.array([self._means[column][self.part[node]] for column in range(count)])
-        own = signs(self._nodes[[node]], self._nodes[[node]], slice(0, count), self.seed)[0]
-        return np.asarray(own - means)
+        return self.rows(np.array([node]), count)[0]
+
+    def rows(self, nodes: IntArray, count: int) -> Array:
+        """Return columns that were made before, at some nodes."""
+        some = np.flatnonzero(~self.alone[nodes])
+        shared, found = nodes[some], np.zeros((nodes.size, count))
+        if shared.size:
+            means = np.stack([self._means[column][self.part[shared]] for column in range(count)], axis=1)
+            found[some] = signs(shared, shared, slice(0, count), self.seed) - means
+        return found
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return the means, with which `restore` makes the noise of a node again."""
@@ -184,12 +189,20 @@ class FieldNoise:
 
     def at(self, node: int, count: int) -> Array:
         """Return columns that were made before, at one node."""
-        entries, here = slice(self._first[node], self._first[node + 1]), np.array([node])
-        others = self._node[entries].astype(np.int64)
-        pairs = signs(np.minimum(node, others), np.maximum(node, others), slice(0, count))
-        noise = (self._root[entries] * np.where(node < others, 1.0, -1.0)) @ pairs
-        noise += self.root_delta * self.signs.at(node, count)
-        return np.asarray(noise + self.root_extra[node] * signs(here, here, slice(0, count), EXTRA)[0])
+        return self.rows(np.array([node]), count)[0]
+
+    def rows(self, nodes: IntArray, count: int) -> Array:
+        """Return columns that were made before, at some nodes."""
+        degree = self._first[nodes + 1] - self._first[nodes]
+        end = np.append(0, np.cumsum(degree))
+        i, entry = np.repeat(nodes, degree), np.arange(end[-1]) + np.repeat(self._first[nodes] - end[:-1], degree)
+        j, columns = self._node[entry].astype(np.int64), slice(0, count)
+        root = csr_array(
+            (self._root[entry] * np.where(i < j, 1.0, -1.0), np.arange(end[-1]), end), shape=(nodes.size, end[-1])
+        )
+        noise = root @ signs(np.minimum(i, j), np.maximum(i, j), columns)
+        noise += self.root_delta * self.signs.rows(nodes, count)
+        return np.asarray(noise + self.root_extra[nodes, None] * signs(nodes, nodes, columns, EXTRA))
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return the means of the signs."""
