@@ -134,12 +134,13 @@ $(DOCS_VENV)/installed: pyproject.toml
 	$(DOCS_VENV)/bin/python -m pip install --quiet -e ".[docs,networkx,tables]"
 	touch $@
 
-# The wheel, built and installed where nothing else is, runs the demo.
+# The wheel, built and installed where nothing else is, runs the demo. Of the libraries, the demo compiles what it imports; pip would
+# compile everything, 13 s of work.
 wheel: $(VENV)/tested
 	rm -rf build dist
 	$(BIN)/python -m build --wheel
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet dist/*.whl
+	build/clean/bin/python -m pip install --quiet --no-compile dist/*.whl
 	cd build && clean/bin/askgraph demo -o demo.png
 
 # What goes to a registry: both archives, checked by twine, the quick tests of the source archive run from where it is unpacked,

@@ -29,7 +29,9 @@ from askgraph.web.demo import make_demo
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()  # noqa: SIM905 -- as on the command line
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.helpers.chromium import FLAGS
+
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},

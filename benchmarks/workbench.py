@@ -30,6 +30,9 @@ import httpx
 import numpy as np
 from measure import SMOKE, machine
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.helpers.chromium import FLAGS
+
 CLASSES = 5
 PEOPLE, ANSWERS, THINK = (20, 20, 2.0) if not SMOKE else (2, 2, 0.0)  # a crowd; answers and seconds of thought of each
 CROWDS = (
@@ -179,7 +182,7 @@ def page_ready(running: Running) -> float | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page()
         start = time.perf_counter()
         page.goto(running.url)

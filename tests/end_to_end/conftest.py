@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.helpers.chromium import FLAGS
 from tests.helpers.needs import chromium
 
 
@@ -13,7 +14,7 @@ def browser():
     # playwright is not in the environments of the engine over MPI and of the lowest versions
     from playwright.sync_api import sync_playwright
 
-    from tests.helpers.browsing import FLAGS, PATIENCE
+    from tests.helpers.browsing import PATIENCE
 
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENCE)

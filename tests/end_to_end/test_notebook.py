@@ -15,6 +15,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.workbench.items import Source
+from tests.helpers.chromium import FLAGS
 
 pytestmark = [
     pytest.mark.browser,
@@ -75,9 +76,7 @@ def page():
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     assert found, "no chromium here: apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
-        )
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENCE)
         opened = browser.new_page(viewport={"width": 1200, "height": 800})
         opened.set_default_timeout(PATIENCE)
         yield opened

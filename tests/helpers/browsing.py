@@ -10,8 +10,6 @@ from playwright.sync_api import expect
 from tests.helpers.needs import give_up
 from tests.helpers.serving import HANGS, truth
 
-FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync""".split()  # noqa: SIM905 -- as on the command line
 PATIENCE = 1e3 * HANGS  # milliseconds
 READY = """async () => { const { ready } = await import("/page/lib/session.js");
   while (!ready()) await new Promise(requestAnimationFrame); }"""

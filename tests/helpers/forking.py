@@ -1,12 +1,15 @@
 """Processes of ``askgraph``, and scripts, that start at once: forked from one that has imported what they import.
 
 Each is a process of its own, with its own arguments, environment, output and end. What only a start from nothing shows (what is
-imported when, the arguments that the system lists) is tested with ``subprocess``.
+imported when, the arguments that the system lists) is tested with ``subprocess``. The process in which a server thinks is forked,
+too, from a copy of the server that was made before it had threads; it is a child of the server all the same.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import fcntl
 import json
 import os
 import runpy
@@ -14,10 +17,13 @@ import selectors
 import socket
 import subprocess
 import sys
+import threading
+import time
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from multiprocessing import util
+from typing import Any, NamedTuple, NoReturn
 
 SERVER = (
     "askgraph.__main__",
@@ -40,6 +46,10 @@ SCRIPTS = (
     "sklearn.neighbors",
 )
 LONGEST = 2**17  # bytes of a request: the arguments, the environment and the folder
+MOST = 32  # files of a request
+SERVING = ("label", "serve", "start")  # commands that start a process to think in
+SPAWNED = "spawn_main"  # what multiprocessing runs in a process that it spawns
+SET_NAME, SET_CHILD_SUBREAPER = 15, 36  # of prctl
 
 
 class Forked(subprocess.Popen[str]):
@@ -172,7 +182,81 @@ def _become(words: list[str]) -> None:
     else:
         sys.argv[1:] = words
         sys.modules["__main__"] = sys.modules["askgraph.__main__"]  # what processes that it starts import first
+        if words and words[0] in SERVING:
+            _fork_what_is_spawned()
         sys.modules["askgraph.cli"].main()
+
+
+def _fork_what_is_spawned() -> None:
+    """Let a copy of this process, made while it has no threads, fork what multiprocessing would spawn."""
+    _prctl(SET_CHILD_SUBREAPER, 1)
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if not os.fork():
+        here.close()
+        _fork_children(there)
+    there.close()
+    spawn, one_at_a_time = util.spawnv_passfds, threading.Lock()
+
+    def fork(path: Any, command: Any, fds: Any) -> int:
+        if not any(SPAWNED in str(word) for word in command):
+            return spawn(path, command, fds)
+        numbers = [0, 1, 2, *map(int, fds)]
+        with one_at_a_time:
+            socket.send_fds(here, [json.dumps([command[-2:], dict(os.environ), numbers]).encode()], numbers)
+            return int(here.recv(32))
+
+    util.spawnv_passfds = fork
+
+
+def _fork_children(requests: socket.socket) -> NoReturn:
+    """Fork a process per request, each by one that ends at once, so that it becomes a child of the server, which adopts it."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for own in range(3):  # who reads what the server writes must see that it ended
+        os.dup2(nothing, own)
+    while True:
+        request, fds, _, _ = socket.recv_fds(requests, LONGEST, MOST)
+        if not request:
+            os._exit(0)
+        between = os.fork()
+        if not between:
+            between = os.getpid()
+            if os.fork():
+                os._exit(0)
+            _become_spawned(requests, between, fds, *json.loads(request))
+        os.waitpid(between, 0)
+        for fd in fds:
+            os.close(fd)
+
+
+def _become_spawned(
+    requests: socket.socket,
+    between: int,
+    fds: list[int],
+    command: list[str],
+    environment: dict[str, str],
+    numbers: list[int],
+) -> NoReturn:
+    """Run what multiprocessing would have run in a process of its own, with the files at the same numbers."""
+    while os.getppid() == between:  # not yet adopted
+        time.sleep(1e-3)
+    with requests:
+        requests.send(str(os.getpid()).encode())
+    aside = [fcntl.fcntl(fd, fcntl.F_DUPFD, 1 + max(numbers + fds)) for fd in fds]
+    for fd in fds:
+        os.close(fd)
+    for fd, number in zip(aside, numbers, strict=True):
+        os.dup2(fd, number)
+        os.close(fd)
+    os.environ.clear()
+    os.environ.update(environment)
+    _prctl(SET_NAME, SPAWNED.encode())
+    program, *sys.argv[1:] = command
+    exec(program, {})
+    sys.exit()
+
+
+def _prctl(option: int, value: Any) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class Server:
 
 def ranker(server):
     """The thinking process of a server."""
-    listed = ["ps", "-ww", "-o", "pid,args", "--ppid", str(server.process.pid)]
+    listed = ["ps", "-ww", "-o", "pid,comm,args", "--ppid", str(server.process.pid)]
     lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
     (found,) = (int(line.split()[0]) for line in lines if "spawn_main" in line)
     return found

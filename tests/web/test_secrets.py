@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.helpers.chromium import FLAGS
 from tests.helpers.needs import chromium
 from tests.helpers.serving import HANGS, answer, ask, make_project, serving
 
@@ -76,7 +77,7 @@ def test_the_token_is_not_in_the_history_of_a_browser(opened):
 
     folder, token, _ = opened
     with sync_playwright() as tool:
-        options = {"executable_path": found, "args": ["--no-sandbox", "--disable-gpu"]}
+        options = {"executable_path": found, "args": FLAGS}
         browser = tool.chromium.launch_persistent_context(folder / "profile", **options)
         page = browser.new_page()
         (folder / "page.html").write_text((folder / "page").read_text())

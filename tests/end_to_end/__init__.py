@@ -1,0 +1,1 @@
+"""Server, browser, command line and MPI, from end to end."""
