@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph.field.coding import decide
+from askgraph.priors import dense
 from askgraph.readouts import Map, Mass
 from askgraph.utilities import SAMPLERS
 from tests.helpers.graphs import random_graph
@@ -660,3 +661,16 @@ def test_a_group_is_alike_sure_and_open():
     assert min(learner.probabilities(group.nodes)[:, 1]) >= 0.9
     assert set(truth[group.nodes]) == {1}
     assert learner.group(10, without=range(80)) is None
+
+
+def test_a_first_question_drawn_at_random_inverts_nothing_and_an_inverse_that_may_fail_does_not_wait(monkeypatch):
+    inverted, invert = [], dense._inverted
+    monkeypatch.setattr(dense, "_inverted", lambda Q: inverted.append(len(Q)) or invert(Q))
+    learner = ag.Learner(ag.chain(5), engine="dense", rng=0)
+    learner.ask()
+    assert not inverted
+    learner.tell(learner.ask(), "a")
+    learner.predict()
+    assert inverted == [5]
+    with pytest.raises(ag.ConvergenceError, match="dense inverse"):
+        ag.prior(ag.Graph(1e9 * ag.chain(6).weights), delta=1.0, engine="dense")

@@ -857,11 +857,9 @@ class Field:
 
 
 def _summaries(prior: Prior, squares: bool) -> Spread:
-    """Return the summaries of a prior; probes are made when first read, unless processes must make them together."""
+    """Return the summaries of a prior, computed when they are first read, unless processes must compute them together."""
     prior.check_summaries(squares)
-    if prior.exact or not prior.space.alone:
-        return prior.spread(squares)
-    return cast(Spread, Unread(lambda: prior.spread(squares)))
+    return cast(Spread, Unread(lambda: prior.spread(squares))) if prior.space.alone else prior.spread(squares)
 
 
 def _for_classes(space: Space, classes: int, seen: IntArray, compute: Callable[[Any], Array]) -> Array:

@@ -78,8 +78,8 @@ def prior(
 
 
 def _ready(chosen: Prior) -> Prior:
-    """Return an engine, set up if that may fail: iterative, which cannot, waits for its first solve."""
-    if not isinstance(chosen, Iterative):
+    """Return an engine, set up if that may fail: iterative, which cannot, and dense, if it cannot, wait for their first solve."""
+    if not isinstance(chosen, Iterative | Dense):
         chosen.prepare()
     return chosen
 

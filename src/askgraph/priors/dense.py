@@ -9,10 +9,12 @@ from askgraph.errors import TooLargeError
 from askgraph.priors.base import Prior, check_residual
 from askgraph.priors.precision import Precision
 from askgraph.priors.summaries import Exact
+from askgraph.support.later import Later
 from askgraph.support.memory import fits
 from askgraph.types import Array, IntArray
 
 MAX_NODES = 20_000  # more are refused: the inverse takes 3.2 GB
+SAFE_RANGE = 1e6  # of the diagonal of Q over its row sums: up to here Cholesky cannot fail, so it waits
 
 
 class Dense(Prior):
@@ -28,10 +30,24 @@ class Dense(Prior):
                 f"stops at {MAX_NODES:,} nodes; leave engine='auto', or ask for 'direct' or 'iterative'"
             )
         fits(2 * 8 * self.n_nodes**2, "the dense engine", "leave engine='auto', or ask for 'direct' or 'iterative'")
-        self._inverse = _inverted(precision.matrix.toarray(order="F"))
-        self._check()
-        self._inverse[precision.pinned] = 0.0
-        self._inverse[:, precision.pinned] = 0.0
+        self._set_up = Later(self._inverted)
+        if self.diagonal.max() > SAFE_RANGE * precision.excess.min():
+            self.prepare()
+
+    @property
+    def _inverse(self) -> Array:
+        return self._set_up.value
+
+    def prepare(self) -> None:
+        """Invert Q."""
+        _ = self._inverse
+
+    def _inverted(self) -> Array:
+        inverse, pinned = _inverted(self.precision.matrix.toarray(order="F")), self.precision.pinned
+        self._check(inverse)
+        inverse[pinned] = 0.0
+        inverse[:, pinned] = 0.0
+        return inverse
 
     def solve(self, b: Array) -> Array:
         """Return G₀ b."""
@@ -47,9 +63,9 @@ class Dense(Prior):
         norms = np.einsum("ij,ij->i", G, G) if squares else None
         return Exact(np.diagonal(self._inverse).copy(), self.influence(), norms, self.magnitude)
 
-    def _check(self) -> None:
+    def _check(self, inverse: Array) -> None:
         z = np.random.default_rng(0).choice([-1.0, 1.0], size=self.n_nodes)
-        gap = self.precision.matrix @ (self._inverse @ z) - z
+        gap = self.precision.matrix @ (inverse @ z) - z
         check_residual(float(np.linalg.norm(gap) / np.linalg.norm(z)), "the dense inverse")
 
 
