@@ -83,6 +83,16 @@ def test_all_rows_at_once_are_the_rows_one_by_one(name):
     np.testing.assert_allclose(found.times(y[order])[np.argsort(order)], C @ y, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_node_that_is_left_out_changes_the_rows_around_it_and_no_others(name):
+    graph = GRAPHS[name]()
+    found, everyone = near(Precision.of(graph, 0.1)), np.arange(graph.n_nodes)
+    for gone in (NOBODY, np.array([0, 3])):
+        for node in (1, 4):
+            before, after = (as_matrix(found.rows(everyone, x), graph.n_nodes) for x in (gone, np.append(gone, node)))
+            assert set(np.flatnonzero((before != after).any(axis=1))) <= {*found.around(node)}
+
+
 def test_a_hub_is_in_no_neighborhood_but_its_own():
     found = near(Precision.of(star(int(BUSY) + 20), 0.1))
     assert found.around(0).size == 0

@@ -90,6 +90,17 @@ def test_with_noise_of_the_whole_covariance_variances_are_exact_as_labels_come_a
 
 
 @pytest.mark.usefixtures("compiled")
+def test_variances_are_exact_where_nodes_have_more_neighbors_than_a_neighborhood_holds(monkeypatch):
+    monkeypatch.setattr(Iterative, "_field_noise", lambda prior: WholeNoise(prior.precision))
+    graph = ag.Graph(random_graph(np.random.default_rng(1), 50, 0.9))
+    probed, exact = pair(graph, probes=50)
+    for node in graph.weights[[0]].indices[np.argsort(-graph.weights[[0]].data)][:20].tolist():
+        probed, exact = probed.observe(node, 0), exact.observe(node, 0)
+        open_ = ~exact.labeled
+        np.testing.assert_allclose(probed.spread.variance[open_], exact.spread.variance[open_], rtol=2e-4)
+
+
+@pytest.mark.usefixtures("compiled")
 def test_summaries_are_saved_and_go_on_as_they_were():
     field = pair(ag.grid(8, 8), probes=16)[0]
     for node, label in LABELS:

@@ -20,11 +20,14 @@ LEAST_PIVOT = 1e-9  # of the diagonal: below, more than nine digits cancel
 
 @jit_inline()
 def choose(Q: Matrix, i: Any, left_out: Any, block: Any) -> Any:
-    """Write the neighbors of i with the heaviest edges to ``block``, then i; return their number, i included."""
+    """Write the neighbors of i with the heaviest edges to ``block``, then i; return their number, i included.
+
+    Nobody takes the place of a node that is left out: a node changes the rows that have it when nobody is, and no others.
+    """
     weight, count = np.empty(MOST), np.uint64(0)
     for t in range(Q.first[i], Q.first[i + ONE]):
         j, w = Q.node[t], Q.weight[t]
-        if left_out[j] or Q.first[j + ONE] - Q.first[j] > BUSY or (count == MOST - 1 and w <= weight[count - ONE]):
+        if Q.first[j + ONE] - Q.first[j] > BUSY or (count == MOST - 1 and w <= weight[count - ONE]):
             continue
         at = min(count, np.uint64(MOST - 2))
         while at > 0 and weight[at - ONE] < w:
@@ -32,8 +35,13 @@ def choose(Q: Matrix, i: Any, left_out: Any, block: Any) -> Any:
             at -= ONE
         weight[at], block[at] = w, j
         count = min(count + ONE, np.uint64(MOST - 1))
-    block[count] = i
-    return count + ONE
+    kept = np.uint64(0)
+    for a in range(count):
+        if not left_out[block[a]]:
+            block[kept] = block[a]
+            kept += ONE
+    block[kept] = i
+    return kept + ONE
 
 
 @jit_inline()
