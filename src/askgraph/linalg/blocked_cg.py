@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from askgraph.linalg.near import Near
 
 Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand sides
-Less = Literal["", "own", "near"]  # a solution as it is, less D⁻¹QX, which leaves D⁻¹W X, or less CQX with C of `Near`
+Less = Literal[
+    "", "own", "near"
+]  # what is subtracted from X: nothing; D⁻¹QX, which leaves D⁻¹W X; CQX with C of `Near`
 
 WIDTH, WIDE = (
     8,
@@ -80,7 +82,7 @@ class System:
         return taken if work.sums[0, 0] <= rtol**2 else limit + 1
 
     def rough(self, sides: Sides, k: int, rtol: float, less: Less, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Solve for k columns in float32 and write X, less what nodes know alone; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
+        """Solve for k columns in float32 and write X less what `Less` says; return ‖b - Qx‖ / ‖b‖ as computed in float32."""
 
         def solve(cols: slice) -> Array:
             left = self._rough_block(sides, cols, rtol, less, X, width, split)
@@ -124,7 +126,7 @@ class System:
         return Near(self._wide[0], self._order, self._place)
 
     def less(self, X: AnyArray, less: Less) -> AnyArray:
-        """Return X, or X less what `Less` says."""
+        """Return X less nothing, D⁻¹QX or CQX."""
         if not less:
             return X
         x = X.take(self._order, axis=0)

@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 
 
 def inverted(Q: Matrix, rows: IntArray, left_out: BoolArray) -> Rows:
-    """Return some rows of C, with some nodes in no neighborhood but their own."""
+    """Return some rows of C; nodes that are left out are in the neighborhoods of no other node."""
     nodes, values = np.zeros((rows.size, MOST), np.uint32), np.zeros((rows.size, MOST))
     count = np.zeros(rows.size, np.int64)
     invert(Q, rows.astype(np.uint64), left_out, nodes, values, count)

@@ -11,23 +11,26 @@ from askgraph.linalg.simd import load, store
 from askgraph.support.jit import jit, jit_inline
 
 MOST = 16  # nodes of a neighborhood, its own node included
-BUSY = np.uint64(
-    64
-)  # neighbors: a node with more is in no neighborhood but its own, where it says little and takes long
-
+BUSY = np.uint64(64)  # neighbors: a node with more stays alone, since its neighbors add little to 1/D and take long
 LEAST_PIVOT = 1e-9  # of the diagonal: below, more than nine digits cancel
+
+
+@jit_inline()
+def busy(Q: Matrix, i: Any) -> bool:
+    """Return whether node i has too many neighbors for a neighborhood."""
+    return Q.first[i + ONE] - Q.first[i] > BUSY
 
 
 @jit_inline()
 def choose(Q: Matrix, i: Any, left_out: Any, block: Any) -> Any:
     """Write the neighbors of i with the heaviest edges to ``block``, then i; return their number, i included.
 
-    Nobody takes the place of a node that is left out: a node changes the rows that have it when nobody is, and no others.
+    Nobody takes the place of a node that is left out, so that leaving out a node changes no rows but those that had it.
     """
     weight, count = np.empty(MOST), np.uint64(0)
     for t in range(Q.first[i], Q.first[i + ONE]):
         j, w = Q.node[t], Q.weight[t]
-        if Q.first[j + ONE] - Q.first[j] > BUSY or (count == MOST - 1 and w <= weight[count - ONE]):
+        if busy(Q, i) or busy(Q, j) or (count == MOST - 1 and w <= weight[count - ONE]):
             continue
         at = min(count, np.uint64(MOST - 2))
         while at > 0 and weight[at - ONE] < w:

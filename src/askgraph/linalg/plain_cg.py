@@ -136,7 +136,7 @@ class PlainSystem:
         return r, divide_or_keep(self._fine.unexplained(r, x, aim), norm)
 
     def rough(self, sides: Sides, k: int, rtol: float, less: Less, X: AnyArray, tick: Callable[[], None]) -> Array:
-        """Write X, less what nodes know alone, like `System.rough`."""
+        """Write X less nothing or D⁻¹QX, like `System.rough`."""
         x = np.zeros(X.shape)
         left = self.run(sides(slice(0, k)), x, rtol, STEPS)[1]
         X[:] = self.less(x, less)
@@ -151,7 +151,7 @@ class PlainSystem:
         return np.where(left <= rtol, X[nodes, np.arange(nodes.size)], np.nan)
 
     def less(self, X: AnyArray, less: Less) -> AnyArray:
-        """Return X, or D⁻¹W X."""
+        """Return X less nothing or D⁻¹QX."""
         return self._fine.smoothed(X) if less else X
 
     def _by_differences(self, x: Array) -> Array:

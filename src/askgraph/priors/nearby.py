@@ -1,8 +1,9 @@
 r"""The part of a variance that needs no samples, since it follows from the precision near the node.
 
 For any matrix C, with G = Q⁻¹ and X = Gξ, :math:`G = C + C^T - C Q C^T + (I - CQ) G (I - CQ)^T`. Where row i of C is that of
-the inverse of Q on some nodes, i among them, this leaves :math:`g_{ii} = c_{ii} + E\,(X - C\xi)_i^2`. A label takes its node out
-of Q, so rows that had labeled nodes are computed without them.
+the inverse of Q on some nodes, i among them, this leaves :math:`g_{ii} = c_{ii} + E\,(X - C\xi)_i^2`. An exact label takes its node
+out of Q, and a noisy one changes Q there, so rows that had labeled nodes are computed without them: of the other nodes,
+Q and QX = ξ are as they were. The row of a labeled node itself is not read, since its variance is known.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Local(Protocol):
 
     @property
     def change(self) -> Array:
-        """Cξ with C as it was before any label, less Cξ: one row per node of ``changed``, one column per sample."""
+        """(C₀ − C)ξ, C₀ as it was before any label: one row per node of ``changed``, one column per sample."""
         ...
 
     def times_noise(self, space: Space, noise: Any, node: int, count: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from askgraph.errors import FileError
 from askgraph.linalg.blocked_cg import Less
 from askgraph.priors.base import Prior, check_residual, check_single
 from askgraph.priors.nearby import NOBODY, Alone, Local, Noise
@@ -92,6 +93,8 @@ class ProbedPrior(Prior):
         """Return the summaries that were saved as arrays, with the noise of their probes, checked."""
         n, alone = self.space.n_rows, self._alone
         nodes = stored.get("field_labeled")  # files of earlier versions have none, and samples X − D⁻¹ξ
+        if nodes is not None and not np.isin(checked_array(nodes, (labels,)), np.arange(self.n_nodes)).all():
+            raise FileError("labels at nodes that are not there")
         local = alone if nodes is None else self._local(noise, stored["field_weights"].size, nodes)
         return Probed(
             share=self.delta / self.component_sizes,
