@@ -116,6 +116,14 @@ def test_summaries_are_saved_and_go_on_as_they_were():
 
 
 @pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("nodes", [[64], [-1], [], [[3]], [np.nan]])
+def test_labels_of_neighborhoods_that_cannot_be_are_refused(nodes):
+    field = pair(ag.grid(8, 8), probes=16)[0].observe(*LABELS[0])
+    with pytest.raises(ag.FileError):
+        from_arrays(field.origin, to_arrays(field) | {"field_labeled": np.array(nodes)}, field.noise, field.squares)
+
+
+@pytest.mark.usefixtures("compiled")
 def test_a_label_that_is_forgotten_leaves_nothing_behind():
     field = pair(ag.grid(8, 8), probes=16)[0].observe(*LABELS[0])
     again = field.observe(4, 1).observe(11, 0).forget(4).forget(11)

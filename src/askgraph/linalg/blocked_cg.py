@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from askgraph.linalg.near import Near
 
 Sides = Callable[[slice], AnyArray]  # returns some columns of the right-hand sides
-Less = Literal[
-    "", "own", "near"
-]  # what is subtracted from X: nothing; D⁻¹QX, which leaves D⁻¹W X; CQX with C of `Near`
+Less = Literal["", "own", "near"]  # what a solution is written less: nothing; D⁻¹QX, which leaves D⁻¹W X; CQX
 
 WIDTH, WIDE = (
     8,
@@ -89,11 +87,9 @@ class System:
             tick()
             return left
 
-        width, split, _ = (
-            self._width(k),
-            self._shares_rows(k),
-            less == "near" and self.near,
-        )  # made once, before the threads
+        width, split = self._width(k), self._shares_rows(k)
+        if less == "near":
+            _ = self.near  # made once, before threads would each make their own
         return np.concatenate([np.zeros(0), *in_threads(solve, _blocks(k, width))])
 
     def diagonal(self, nodes: IntArray, rtol: float) -> Array:

@@ -93,9 +93,9 @@ class ProbedPrior(Prior):
         """Return the summaries that were saved as arrays, with the noise of their probes, checked."""
         n, alone = self.space.n_rows, self._alone
         nodes = stored.get("field_labeled")  # files of earlier versions have none, and samples X − D⁻¹ξ
-        if nodes is not None and not np.isin(checked_array(nodes, (labels,)), np.arange(self.n_nodes)).all():
+        if nodes is not None and not ((checked_array(nodes, (labels,)) >= 0) & (nodes < self.n_nodes)).all():
             raise FileError("labels at nodes that are not there")
-        local = alone if nodes is None else self._local(noise, stored["field_weights"].size, nodes)
+        local = alone if nodes is None else self._local(noise, stored["field_weights"].size, nodes.astype(np.int64))
         return Probed(
             share=self.delta / self.component_sizes,
             delta=self.delta,
