@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# A library compiles to bytecode what is imported of it; pip would compile everything, which is 50 of the 77 s of installing the tests'.
+INSTALL = -m pip install --quiet --no-compile
 
 .PHONY: run test quick coverage test-lowest test-python test-petsc test-embed test-clients test-notebook lint lint-page docs wheel release compiled clean
 
@@ -72,7 +74,7 @@ $(PETSC_VENV)/tested: pyproject.toml
 	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
 	/usr/bin/python3 -m venv $(PETSC_VENV)
 	ln -sfn $(DEBIAN_PETSC) $(DEBIAN_MPI) $(PETSC_VENV)/lib/python3*/site-packages/
-	$(PETSC_VENV)/bin/python -m pip install --quiet -e ".[plot]" "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
+	$(PETSC_VENV)/bin/python $(INSTALL) -e ".[plot]" "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist
 	touch $@
 
 # Models of sentence-transformers and transformers, tiny ones that the tests make: in an environment of its own, for torch is large.
@@ -134,13 +136,12 @@ $(DOCS_VENV)/installed: pyproject.toml
 	$(DOCS_VENV)/bin/python -m pip install --quiet -e ".[docs,networkx,tables]"
 	touch $@
 
-# The wheel, built and installed where nothing else is, runs the demo. Of the libraries, the demo compiles what it imports; pip would
-# compile everything, 13 s of work.
+# The wheel, built and installed where nothing else is, runs the demo.
 wheel: $(VENV)/tested
 	rm -rf build dist
 	$(BIN)/python -m build --wheel
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet --no-compile dist/*.whl
+	build/clean/bin/python $(INSTALL) dist/*.whl
 	cd build && clean/bin/askgraph demo -o demo.png
 
 # What goes to a registry: both archives, checked by twine, the quick tests of the source archive run from where it is unpacked,
@@ -166,11 +167,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot]"
+	$(BIN)/python $(INSTALL) -e ".[plot]"
 	touch $@
 
 $(VENV)/tested: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[test]"
+	$(BIN)/python $(INSTALL) -e ".[test]"
 	touch $@ $(VENV)/installed
 
 clean:
