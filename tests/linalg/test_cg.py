@@ -300,24 +300,29 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, padding, monkeyp
     assert (Solver(Q).solve(b, 1e-10) == x).all()
 
 
-@pytest.mark.parametrize("n", [3, 8, 77, 4000])
-def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n):
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+@pytest.mark.parametrize("n", [3, 8, 9, 77, 4000])
+def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n, spread):
     from askgraph.linalg import cg_kernels as kernels
 
-    joined = np.triu(np.random.default_rng(n).random((n, n)) < 5 / n, 1)
+    rng = np.random.default_rng(n)
+    joined = np.triu(rng.random((n, n)) < 5 / n, 1)
     joined[0, 1:] = True  # a hub beside short rows
-    fine = Level.of(precision(csr_array((joined | joined.T).astype(float)), 0.1), None)
+    weights = joined * (2.0 + spread * rng.random((n, n)))
+    fine = Level.of(precision(csr_array(weights + weights.T), 0.1), None)
     system = blocked_cg.System(Hierarchy.constants(fine, *fine.coarser()), True)
     Q, p = system._narrow[0], np.random.default_rng(0).normal(size=(n, 1)).astype(np.float32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocked_cg, "MAX_PADDING", np.inf)
         ends, entries = system._sliced
-    rows, slices, sums = np.zeros((n, 1), np.float32), np.zeros((n, 1), np.float32), np.zeros((5, 4, 1))
-    kernels.piece_multiply((0,), Q, p, rows, sums[4], np.uint64(0), np.uint64(n))
-    for k in range(4):
+    assert (len(entries.weight) == 1) == (spread == 0 or n < 8)
+    pieces = len(ends) - 1
+    rows, slices, sums = np.zeros((n, 1), np.float32), np.zeros((n, 1), np.float32), np.zeros((pieces + 1, 4, 1))
+    kernels.piece_multiply((0,), Q, p, rows, sums[pieces], np.uint64(0), np.uint64(n))
+    for k in range(pieces):
         kernels.piece_sliced((0,), Q, entries, p, slices, sums[k], ends[k], ends[k + 1])
     np.testing.assert_allclose(slices, rows, rtol=1e-5, atol=1e-5 * np.abs(rows).max())
-    assert sums[:4, 2].sum() == pytest.approx(sums[4, 2, 0], rel=1e-5)
+    assert sums[:pieces, 2].sum() == pytest.approx(sums[pieces, 2, 0], rel=1e-5)
 
 
 @pytest.mark.usefixtures("way")
@@ -329,6 +334,14 @@ def test_the_diagonal_converges_with_the_square_of_the_residual(name):
     b[nodes, np.arange(nodes.size)] = 1
     exact = Solver(Q).solve(b, 1e-11)[nodes, np.arange(nodes.size)]
     np.testing.assert_allclose(Solver(Q).diagonal(nodes, 1e-2), exact, rtol=2e-3)
+
+
+def test_the_steps_left_out_of_a_diagonal_are_extrapolated():
+    sums = 3.0 + np.cumsum([0.5 ** np.arange(1, 6), 0.25 ** np.arange(1, 6), 0.9 ** np.arange(1, 6)], axis=1).T
+    limits = blocked_cg._limit(sums[:0:-1][:4])
+    np.testing.assert_allclose(limits[:2], [4.0, 3.0 + 1 / 3])
+    assert limits[2] == pytest.approx(sums[-1, 2] + 0.9**5)  # no more than the last step
+    assert blocked_cg._limit(np.array([[2.0], [1.0], [0.0], [0.0]]))[0] == 2.0  # two steps tell nothing
 
 
 FIRST = """

@@ -27,7 +27,7 @@ WIDTH, WIDE = (
 WIDE_FROM, WIDE_UP_TO = 100_000, 2_000_000  # nodes of graphs whose rough solves are made in wide blocks
 FEW_COLUMNS = 3  # columns left over after full blocks: at most 3 are solved one by one, more as a block
 CHUNK_ROWS = 64  # rows summed in the precision of an array before sums go on in float64
-PIECES = 4  # pieces of rows that threads share
+PIECES = 8  # pieces of rows that threads share
 SPLIT_FROM = 50_000  # nodes: from this size on, threads share the rows of one column, and of up to eight
 COUNT_ALONE_FROM = (
     200_000  # nodes: below, the steps of one column are counted in a block, whose kernels are compiled anyway
@@ -35,6 +35,10 @@ COUNT_ALONE_FROM = (
 SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries need no order that saves reads
 SLICED_UP_TO = 50_000_000  # entries of Q: beyond, a second copy would take too much memory
 MAX_PADDING = 1.5  # entries of slices, padding included, over those of Q, at most
+MANY_ZEROS = 16  # rows per row that is not 0: from here on, a column is put in order row by row
+EXTRAPOLATED = (
+    3.0  # times the residual asked for: where steps for a diagonal end; extrapolating makes up for those left out
+)
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual
 STEPS = 1_000  # most steps of a solve, over all rounds; 50 are usual
 DIGITS_32, DIGITS_64 = 3e-5, 1e-12  # relative residuals that conjugate gradients reach in float32 and in float64
@@ -53,8 +57,9 @@ class System:
         self.nested = hierarchy.nested()
 
     @cached_property
-    def _narrow(self) -> tuple[Any, ...]:
-        return tuple(type(t)(*(a.astype(np.float32) if a.dtype == float else a for a in t)) for t in self._wide)
+    def _narrow(self) -> tuple[Any, Any]:
+        Q, coarse = (type(t)(*(a.astype(np.float32) if a.dtype == float else a for a in t)) for t in self._wide)
+        return Q, coarse
 
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Improve X in place, blocks of columns in threads; return the most steps taken, and ‖b - Qx‖ / ‖b‖ of every column.
@@ -108,11 +113,16 @@ class System:
         return count <= WIDTH and len(self._place) >= SPLIT_FROM
 
     def _diagonal_block(self, places: IntArray | Groups, rtol: float, width: int, split: bool) -> Array:
-        b, at = zeros((len(self._place), width), np.float32), np.arange(places.size)
-        b[places, at] = 1.0
-        work, _ = self._solve_float32(b, rtol, split=split)
-        reached = work.sums[0, at] <= (0.9 * rtol) ** 2
-        return np.where(reached, work.x[places, at].astype(np.float64), np.nan)
+        """Return (Q⁻¹)_ii = eᵀQ⁻¹e at some places: steps add up to its part without constants, so x itself is not needed."""
+        (Q, coarse), (first, _, total), at = self._narrow, self._components, np.arange(places.size)
+        own, left = np.searchsorted(first, places, side="right") - 1, np.zeros((first.size, width))
+        left[own, at] = 1.0
+        r = -Q.excess[:, None] * self._constants(left, np.float32)
+        r[places, at] += 1.0
+        work, goal = self._work(r, coarse, solution=False), np.full(width, (EXTRAPOLATED * rtol) ** 2)
+        self._iterate(self._narrow, work, goal, STEPS // 4, split)
+        found = total[own] + _limit(work.energy[:, at])
+        return np.where(work.sums[0, at] <= goal[at], found, np.nan)
 
     @cached_property
     def near(self) -> Near:
@@ -149,16 +159,13 @@ class System:
 
     def _solve_float32(self, r: AnyArray, rtol: float, limit: int = STEPS // 4, split: bool = False) -> tuple[Any, int]:
         """Solve Q x = r for columns of norm 1, in float32; return the work arrays and the steps taken; r is overwritten."""
-        from askgraph.linalg import cg_kernels as kernels
-
         (Q, coarse), width = self._narrow, r.shape[1]
         work, goal, one = self._work(r, coarse), np.full(width, (0.9 * rtol) ** 2), np.ones_like(Q.excess)
         sums_b = self._sums(one, r)
         shift = self._constants(sums_b, r.dtype)
         work.x[:] = shift
         r -= Q.excess[:, None] * shift
-        iterate = self._iterate_in_pieces if split else kernels.iterate
-        steps = iterate((0,) * width, Q, coarse, work, goal, limit)
+        steps = self._iterate(self._narrow, work, goal, limit, split)
         work.x[:] += self._constants(sums_b - self._sums(Q.excess, work.x), r.dtype)
         return work, steps
 
@@ -183,10 +190,12 @@ class System:
     def _constants(self, left: Array, kind: Any) -> AnyArray:
         """Return 1_c left_c / (1_cᵀQ 1_c), summed over the components c: what x lacks where 1_cᵀ(b - Qx) are ``left``.
 
-        A solve in float32 drifts along the constants; 1_cᵀQx = excessᵀx measures the drift without a product with Q.
+        One row per node, or one for all nodes of a connected graph. A solve in float32 drifts along the constants; 1_cᵀQx =
+        excessᵀx measures the drift without a product with Q.
         """
         _, sizes, total = self._components
-        return np.repeat((total[:, None] * left).astype(kind), sizes, axis=0)
+        every = (total[:, None] * left).astype(kind)
+        return every if sizes.size == 1 else np.repeat(every, sizes, axis=0)
 
     def _solve_block(
         self, B: AnyArray, X: AnyArray, cols: slice, rtol: float, limit: int, split: bool
@@ -194,7 +203,7 @@ class System:
         """Solve for the residual until it is small in every column; return the steps and ‖b - Qx‖ / ‖b‖."""
         width = 1 if cols.stop - cols.start == 1 else WIDTH
         split = split and width == 1
-        b, x = (_fill_block(A[:, cols], self._order, width, np.float64) for A in (B, X))
+        b, x = (self._ordered(A[:, cols], width) for A in (B, X))
         aim = rtol * (norm := column_norms(b))
         r, left = self._residual(b, x, aim, split)
         steps, limit = 0, limit if width == 1 else limit // 4
@@ -211,17 +220,29 @@ class System:
         X[:, cols] = x[:, :count].take(self._place, axis=0)
         return steps, divide_or_keep(left, norm)[:count]
 
+    def _ordered(self, part: AnyArray, width: int) -> Array:
+        """Return columns in float64 with their nodes in the order of the system; of one that is 0 at most rows, move the others."""
+        if width > 1 or np.count_nonzero(part) > len(part) // MANY_ZEROS:
+            return _fill_block(part, self._order, width, np.float64)
+        block, some = zeros((len(part), 1), np.float64), np.flatnonzero(part)
+        block[self._place[some]] = part[some]
+        return block
+
     def _correction(self, r: Array, scale: Array, goal: Array, limit: int, split: bool) -> tuple[AnyArray, int]:
         """Return d with Q d ≈ r / scale, and the steps taken; in float64 for one column that is not split, else in float32."""
+        precise = r.shape[1] == 1 and not split
+        system, digits = (self._wide, DIGITS_64) if precise else (self._narrow, DIGITS_32)
+        part = np.empty(r.shape, system[0].weight.dtype)
+        np.divide(r, scale, out=part, casting="same_kind")
+        work = self._work(part, system[1])
+        return work.x, self._iterate(system, work, np.maximum(goal, digits) ** 2, limit, split)
+
+    def _iterate(self, system: tuple[Any, Any], work: Any, goal: Array, limit: int, split: bool) -> int:
+        """Run conjugate gradients until rᵀr <= goal in every column, the rows split over threads or not; return the steps."""
         from askgraph.linalg import cg_kernels as kernels
 
-        precise = r.shape[1] == 1 and not split
-        (Q, coarse), digits = (self._wide, DIGITS_64) if precise else (self._narrow, DIGITS_32)
-        part = np.empty(r.shape, Q.weight.dtype)
-        np.divide(r, scale, out=part, casting="same_kind")
-        work, goal, lanes = self._work(part, coarse), np.maximum(goal, digits) ** 2, (0,) * r.shape[1]
         iterate = self._iterate_in_pieces if split else kernels.iterate
-        return work.x, iterate(lanes, Q, coarse, work, goal, limit)
+        return iterate((0,) * work.r.shape[1], *system, work, goal, limit)
 
     def _iterate_in_pieces(self, lanes: Any, Q: Any, coarse: Any, work: Any, goal: Array, limit: int) -> int:
         """Run `iterate` with its rows split over threads; the pieces do not depend on the number of cores."""
@@ -258,7 +279,8 @@ class System:
                     each(kernels.piece_multiply, nodes, work.p, work.q)
                 sound = kernels.choose_step_outside(lanes, work, goal)
                 steps += 1
-            each(kernels.piece_update, groups, coarse, work)
+            if len(work.x):
+                each(kernels.piece_update, groups, coarse, work)
         return steps
 
     @cached_property
@@ -286,8 +308,11 @@ class System:
         offset = 8 * (first[:-1].astype(np.int32)[rows // 8] - begin[:n]) + rows % 8
         at = np.repeat(offset, lengths) + 8 * np.arange(size, dtype=np.int32)
         node = np.repeat(rows.astype(np.uint32).reshape(-1, 8), longest, axis=0)
-        weight = np.zeros(node.shape, np.float32)
-        node.reshape(-1)[at], weight.reshape(-1)[at] = Q.node[:size], Q.weight[:size]
+        node.reshape(-1)[at] = Q.node[:size]
+        weight = np.full((1, 8), Q.weight.max(initial=0.0), np.float32)
+        if (Q.weight < weight[0, 0]).any():
+            weight = np.zeros((max(1, len(node)), 8), np.float32)
+            weight.reshape(-1)[at] = Q.weight[:size]
         cuts = np.searchsorted(first, first[-1] * np.arange(PIECES + 1) / PIECES)
         cuts[-1] = first.size  # beyond the last slice: this piece has the rows after it, too
         return list(cuts.astype(np.uint64)), Sliced(first.astype(np.uint64), node, weight)
@@ -305,24 +330,24 @@ class System:
         wide = Scattered(Q.first[begin], begin, row[order], node[order], Q.weight[order])
         return wide, wide._replace(weight=wide.weight.astype(np.float32))
 
-    def _work(self, r: AnyArray, coarse: Any) -> Any:
-        """Return the work arrays of conjugate gradients: r, and zeros for the rest."""
+    def _work(self, r: AnyArray, coarse: Any, solution: bool = True) -> Any:
+        """Return the work arrays of conjugate gradients: r, and zeros for the rest; x has no rows without ``solution``."""
         from askgraph.linalg.cg_kernels import Work
 
-        k, kind = r.shape[1], r.dtype
-        x, p, q = (zeros(r.shape, kind) for _ in range(3))
+        (n, k), kind = r.shape, r.dtype
+        x, p, q = (zeros((rows, k), kind) for rows in (n if solution else 0, n, n))
         low, high = np.zeros((2, coarse.end.size + 4, k), kind)
-        return Work(r, x, p, q, low, high, np.zeros((2, k), kind), np.zeros((4, k)))
+        return Work(r, x, p, q, low, high, np.zeros((2, k), kind), np.zeros((4, k)), np.zeros((4, k)))
 
     def _residual(self, b: Array, x: Array, aim: Array, split: bool) -> tuple[Array, Array]:
         """Move x along the constants so that they vanish from the residual; return the residual and its norms."""
         from askgraph.linalg import cg_kernels as kernels
 
-        Q, lanes, r, flat = self._wide[0], (0,) * b.shape[1], b.copy(), not x.any()
+        Q, lanes, flat = self._wide[0], (0,) * b.shape[1], not x.any()
         left = self._sums(np.ones_like(Q.excess), b) - (0.0 if flat else self._sums(Q.excess, x))
         shift = self._constants(left, x.dtype)
         x += shift
-        r -= Q.excess[:, None] * shift
+        r = b - Q.excess[:, None] * shift if flat else np.empty_like(b)
         if flat:
             return r, column_norms(r)
         if split and self._scatters:
@@ -338,6 +363,16 @@ class System:
 def widest_block(n: int) -> int:
     """Return the columns of a block on a graph of n nodes, where there are many columns."""
     return WIDE if WIDE_FROM <= n <= WIDE_UP_TO else WIDTH
+
+
+def _limit(energy: Array) -> Array:
+    """Return the limit of sums of which the last four are given, the last first: what is left is about a geometric series.
+
+    Its ratio is at most 1/2, so that no more is added than the last step added.
+    """
+    last, before = energy[0] - energy[1], energy[2] - energy[3]
+    ratio = np.sqrt(np.divide(last, before, out=np.zeros_like(last), where=before > 0)).clip(max=0.5)
+    return np.asarray(energy[0] + last * ratio / (1 - ratio))
 
 
 def _blocks(count: int, width: int) -> list[slice]:

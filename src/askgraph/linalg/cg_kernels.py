@@ -62,20 +62,21 @@ class Sliced(NamedTuple):
 
     first: Any  # slice s has the groups of eight entries first[s]:first[s + 1]
     node: Any
-    weight: Any  # 0 where a row is shorter than others of its slice
+    weight: Any  # of each entry, or one row for all; where a row is shorter than others of its slice, its own node fills it up
 
 
 class Work(NamedTuple):
     """The vectors and scalars that a step of conjugate gradients updates."""
 
     r: Any  # residual
-    x: Any  # solution
+    x: Any  # solution, or an array without rows if it is not wanted
     p: Any  # direction
     q: Any  # Q p
     low: Any  # residual on the coarse levels
     high: Any  # correction on the coarse levels
     factor: Any  # the step along p, and how much of p the next direction keeps
-    sums: Any  # rᵀr, rᵀD⁻¹r, then rᵀz on the coarse levels or pᵀq, and rᵀz of the step before
+    sums: Any  # rᵀr, rᵀD⁻¹r, then rᵀz on the coarse levels or pᵀq, rᵀz of the step before
+    energy: Any  # xᵀQx after this step, and after each of the three steps before
 
 
 @jit_inline()
@@ -119,13 +120,15 @@ def restrict_residual(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: A
 
 @jit_inline()
 def update_direction(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, start: Any, stop: Any) -> None:
-    """Set x += step p, then p = D⁻¹r + P high + keep p, for the aggregates start to stop."""
+    """Set x += step p, if x has rows, then p = D⁻¹r + P high + keep p, for the aggregates start to stop."""
     x, p, step, keep = work.x, work.p, load(work.factor, 0, lanes), load(work.factor, 1, lanes)
+    solves = len(x) > 0
     for a in range(start, stop):
         shift = load(work.high, a, lanes)
         for i in range(coarse.child[a], coarse.end[a]):
             old = load(p, i, lanes)
-            store(x, i, load(x, i, lanes) + step * old)
+            if solves:
+                store(x, i, load(x, i, lanes) + step * old)
             store(p, i, shift + Q.inverse[i] * load(work.r, i, lanes) + keep * old)
 
 
@@ -225,6 +228,10 @@ def choose_step(lanes: Any, work: Work, goal: Any) -> bool:
     sums, sound = work.sums, True
     for c in range(len(lanes)):
         work.factor[0, c] = sums[3, c] / sums[2, c] if sums[0, c] > goal[c] and sums[2, c] > 0.0 else 0.0
+        if work.factor[0, c] > 0.0:
+            for k in range(3, 0, -1):
+                work.energy[k, c] = work.energy[k - 1, c]
+            work.energy[0, c] += work.factor[0, c] * sums[3, c]
         sound = sound and (sums[0, c] <= goal[c] or sums[2, c] > 0.0)
     return sound
 
@@ -246,7 +253,8 @@ def iterate(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, goal: Any, limit:
         multiply(lanes, Q, work.p, work.q, work.sums, none, n)
         sound = choose_step(lanes, work, goal)
         steps += 1
-    update_direction(lanes, Q, coarse, work, none, groups)
+    if len(work.x) > 0:
+        update_direction(lanes, Q, coarse, work, none, groups)
     return steps
 
 
@@ -271,13 +279,18 @@ def piece_multiply(lanes: Any, Q: Matrix, p: Any, q: Any, sums: Any, start: Any,
 @jit(reorder=False)
 def piece_sliced(lanes: Any, Q: Matrix, entries: Sliced, p: Any, q: Any, sums: Any, start: Any, stop: Any) -> None:
     """Set q = Q p of one column in the slices start to stop; beyond the last, in the rows after it, too; sums[2] = pᵀq there."""
-    parts, slices = np.zeros((1, 8)), np.uint64(len(entries.first) - 1)
-    total = zero(parts, EIGHT)
+    parts, slices, alike = np.zeros((1, 8)), np.uint64(len(entries.first) - 1), len(entries.weight) == 1
+    total, weight = zero(parts, EIGHT), load(entries.weight, 0, EIGHT)
     for s in range(start, min(stop, slices)):
-        mine = load(p, s, EIGHT)
-        value = load(Q.excess, s, EIGHT) * mine
-        for t in range(entries.first[s], entries.first[s + ONE]):
-            value = value + load(entries.weight, t, EIGHT) * (mine - gather(p, entries.node, t, EIGHT))
+        mine, value = load(p, s, EIGHT), zero(p, EIGHT)
+        if alike:
+            for t in range(entries.first[s], entries.first[s + ONE]):
+                value = value + (mine - gather(p, entries.node, t, EIGHT))
+            value = weight * value
+        else:
+            for t in range(entries.first[s], entries.first[s + ONE]):
+                value = value + load(entries.weight, t, EIGHT) * (mine - gather(p, entries.node, t, EIGHT))
+        value = value + load(Q.excess, s, EIGHT) * mine
         store(q, s, value)
         total = total + mine * value
     store(parts, 0, total)

@@ -146,7 +146,7 @@ class Blocks:
         n, h, f32 = len(b), self._graph.beyond.size, np.float32
         x, p = (zeros((n + h, WIDTH), f32) for _ in range(2))
         low, high = np.zeros((2, self._nested.links.child.size, WIDTH), f32)
-        work = Work(b.copy(), x, p, zeros(b.shape, f32), low, high, np.zeros((2, WIDTH), f32), _sums())
+        work = Work(b.copy(), x, p, zeros(b.shape, f32), low, high, np.zeros((2, WIDTH), f32), _sums(), _sums())
         low, high = np.zeros((2, self._nested.coarse.end.size + 4, WIDTH), f32)
         return work, work._replace(low=low, high=high)
 
