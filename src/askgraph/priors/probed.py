@@ -115,9 +115,14 @@ class Probed:
     @cached_property
     def variance(self) -> Array:
         """g_ii of each node: exact where ``known``, elsewhere an estimate above 0."""
+        return np.where(self.known, self.known_variance, self.estimated_variance)
+
+    @cached_property
+    def estimated_variance(self) -> Array:
+        """g_ii of each node by the probes."""
         local = self.field_samples.local
         constant = self.share * (self.influence_l1 - local.sums) ** 2
-        return np.where(self.known, self.known_variance, local.own + self.field_samples.square + constant)
+        return local.own + self.field_samples.square + constant
 
     @cached_property
     def influence_l2(self) -> Array:
@@ -145,7 +150,7 @@ class Probed:
 
     def estimated(self) -> Probed:
         """Return the same summaries as if no node had been solved for."""
-        return replace(self, known=np.zeros_like(self.known))
+        return self._with_known(known=np.zeros_like(self.known))
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
         """Return the summaries of G − v vᵀ; with label noise γ, each probe's virtual label gets its own ±γ, against a bias."""
@@ -153,14 +158,15 @@ class Probed:
         if noise:
             u += noise / scale * np.random.default_rng(node).choice([-1.0, 1.0], u.size)
         w = None if self.flat_samples is None else self.flat_samples.at(field, node) / scale
-        here = field.space.unit(node)
-        g2 = scale**2 * field.space.total(v * v)
+        here, put, at, squares = field.space.unit(node), field.space.put, np.array([node]), self.known_squares
+        if w is not None:
+            squares = put(squares, at, scale**2 * field.space.total(v * v))
         met = replace(
             self,
             field_samples=self.field_samples.labeled(field, node),
             known=self.known | here,
-            known_variance=np.where(here, scale**2 - noise**2, self.known_variance),
-            known_squares=np.where(here, g2, self.known_squares),
+            known_variance=put(self.known_variance, at, scale**2 - noise**2),
+            known_squares=squares,
         )
         return met._shifted(field, v, u, w, -1, here if noise == 0 else None)._kept(u, w)
 
@@ -188,7 +194,15 @@ class Probed:
             G = field.columns(new, SHARP_SQUARES)
             variance, squares = field.space.pick(G, new).diagonal(), put(squares, new, field.space.total(G * G))
         known = put(self.known, new, True)
-        return replace(self, known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares)
+        return self._with_known(
+            known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares
+        )
+
+    def _with_known(self, **known: Array) -> Probed:
+        """Return summaries that differ in what is known, with the same estimates."""
+        other = replace(self, **known)  # type: ignore[arg-type]  # the names are those of fields
+        vars(other)["estimated_variance"] = self.estimated_variance
+        return other
 
     def _shifted(
         self, field: Covariance, v: Array, u: Array, w: Array | None, sign: int, gone: BoolArray | None
@@ -197,14 +211,14 @@ class Probed:
         flat, squares = self.flat_samples, self.known_squares
         if flat is not None and w is not None:
             flat = replace(flat, square=flat.moved(field, v, w, sign))
-            squares = shifted_squares(squares, field, v, sign)
+            squares = clipped(shifted_squares(squares, field, v, sign), gone)
         return replace(
             self,
             field_samples=samples,
             flat_samples=flat,
             influence_l1=clipped(self.influence_l1 + sign * field.space.total(v) * v, gone),
             known_variance=clipped(self.known_variance + sign * v * v, gone),
-            known_squares=clipped(squares, gone),
+            known_squares=squares,
         )
 
     def _kept(self, u: Array, w: Array | None) -> Probed:

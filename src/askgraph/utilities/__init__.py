@@ -12,6 +12,7 @@ import numpy as np
 
 from askgraph.errors import SettingError
 from askgraph.field import Field, coding
+from askgraph.support.threads import in_threads
 from askgraph.types import Array, IntArray
 from askgraph.utilities import closed, lookahead, recent
 
@@ -127,8 +128,15 @@ class Criterion:
             return self._score(field, rows, alpha, form, expect, shares)
         every = rows.size > SCORE_ALL_FROM * len(field.votes)
         parts = _row_parts(field, len(field.votes) if every else rows.size)
-        with np.errstate(all="ignore" if every else None):  # scores of labeled nodes may be anything; they are dropped
-            found = [self._score(field, part if every else rows[part], alpha, form, expect, shares) for part in parts]
+
+        def score(part: slice) -> Array:
+            with np.errstate(
+                all="ignore" if every else None
+            ):  # scores of labeled nodes may be anything; they are dropped
+                return self._score(field, part if every else rows[part], alpha, form, expect, shares)
+
+        found = [score(parts[0])]  # computes what all parts share
+        found += in_threads(score, parts[1:]) if field.space.alone else map(score, parts[1:])
         scores = found[0] if len(found) == 1 else np.concatenate(found)
         return scores[rows] if every else scores
 
