@@ -158,14 +158,14 @@ class Probed:
         if noise:
             u += noise / scale * np.random.default_rng(node).choice([-1.0, 1.0], u.size)
         w = None if self.flat_samples is None else self.flat_samples.at(field, node) / scale
-        here, put, at, squares = field.space.unit(node), field.space.put, np.array([node]), self.known_squares
+        here, squares = field.space.unit(node), self.known_squares
         if w is not None:
-            squares = put(squares, at, scale**2 * field.space.total(v * v))
+            squares = np.where(here, scale**2 * field.space.total(v * v), squares)
         met = replace(
             self,
             field_samples=self.field_samples.labeled(field, node),
             known=self.known | here,
-            known_variance=put(self.known_variance, at, scale**2 - noise**2),
+            known_variance=np.where(here, scale**2 - noise**2, self.known_variance),
             known_squares=squares,
         )
         return met._shifted(field, v, u, w, -1, here if noise == 0 else None)._kept(u, w)
