@@ -250,7 +250,7 @@ class System:
 
         parts, steps, sound = np.zeros((PIECES, *work.sums.shape)), 0, True
         (groups, nodes), numbers = self._pieces, [np.uint64(i) for i in range(PIECES + 1)]
-        workers = min(PIECES, n_cores())
+        workers, without_x = min(PIECES, n_cores()), work._replace(x=work.x[:0])
         with ThreadPoolExecutor(workers) as pool:
 
             def each(kernel: Callable[..., None], ends: list[Any], *args: Any) -> None:
@@ -268,9 +268,12 @@ class System:
 
             while True:
                 each(kernels.piece_restrict, groups, coarse, work)
-                if not (sound and steps < limit and kernels.choose_direction_outside(lanes, coarse, work, goal, steps)):
+                adding = pool.submit(kernels.add_step, lanes, work)  # beside the V-cycle, which takes one core
+                go_on = sound and steps < limit and kernels.choose_direction_outside(lanes, coarse, work, goal, steps)
+                adding.result()
+                if not go_on:
                     break
-                each(kernels.piece_update, groups, coarse, work)
+                each(kernels.piece_update, groups, coarse, without_x)
                 if self._scatters and len(lanes) == 1:
                     each(kernels.piece_scattered, numbers, self._scattered[1], work.p, work.q)
                 elif len(lanes) == 1 and (sliced := self._sliced):
@@ -279,8 +282,6 @@ class System:
                     each(kernels.piece_multiply, nodes, work.p, work.q)
                 sound = kernels.choose_step_outside(lanes, work, goal)
                 steps += 1
-            if len(work.x):
-                each(kernels.piece_update, groups, coarse, work)
         return steps
 
     @cached_property

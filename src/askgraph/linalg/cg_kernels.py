@@ -265,6 +265,14 @@ def piece_restrict(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any,
 
 
 @jit(reorder=False)
+def add_step(lanes: Any, work: Work) -> None:
+    """Set x += step p."""
+    x, step = work.x, load(work.factor, 0, lanes)
+    for i in range(np.uint64(len(x))):
+        store(x, i, load(x, i, lanes) + step * load(work.p, i, lanes))
+
+
+@jit(reorder=False)
 def piece_update(lanes: Any, Q: Matrix, coarse: Coarse, work: Work, sums: Any, start: Any, stop: Any) -> None:
     """Run `update_direction` on a piece, in a thread; ``sums`` is not used."""
     update_direction(lanes, Q, coarse, work, start, stop)
