@@ -36,9 +36,7 @@ SCATTER_FROM = 300_000  # nodes: below, one column stays in cache, and entries n
 SLICED_UP_TO = 50_000_000  # entries of Q: beyond, a second copy would take too much memory
 MAX_PADDING = 1.5  # entries of slices, padding included, over those of Q, at most
 MANY_ZEROS = 16  # rows per row that is not 0: from here on, a column is put in order row by row
-EXTRAPOLATED = (
-    3.0  # times the residual asked for: where steps for a diagonal end; extrapolating makes up for those left out
-)
+EXTRAPOLATED = 3.0  # times the residual asked for: there steps for a diagonal end, and the others are extrapolated
 ROUNDS = 10  # most rounds of refinement of a solve; 2 are usual
 STEPS = 1_000  # most steps of a solve, over all rounds; 50 are usual
 DIGITS_32, DIGITS_64 = 3e-5, 1e-12  # relative residuals that conjugate gradients reach in float32 and in float64
@@ -348,9 +346,10 @@ class System:
         left = self._sums(np.ones_like(Q.excess), b) - (0.0 if flat else self._sums(Q.excess, x))
         shift = self._constants(left, x.dtype)
         x += shift
-        r = b - Q.excess[:, None] * shift if flat else np.empty_like(b)
         if flat:
+            r = b - Q.excess[:, None] * shift
             return r, column_norms(r)
+        r = np.empty_like(b)
         if split and self._scatters:
             columns, pieces = (b.ravel(), x.ravel(), r.ravel()), [np.uint64(i) for i in range(PIECES)]
             in_threads(lambda i: kernels.residual_scattered(Q, self._scattered[0], columns, i), pieces)

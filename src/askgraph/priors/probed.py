@@ -150,7 +150,7 @@ class Probed:
 
     def estimated(self) -> Probed:
         """Return the same summaries as if no node had been solved for."""
-        return self._with_known(known=np.zeros_like(self.known))
+        return self._with_known(np.zeros_like(self.known), self.known_variance, self.known_squares)
 
     def observed(self, field: Covariance, node: int, v: Array, scale: float, noise: float) -> Probed:
         """Return the summaries of G − v vᵀ; with label noise γ, each probe's virtual label gets its own ±γ, against a bias."""
@@ -194,13 +194,11 @@ class Probed:
             G = field.columns(new, SHARP_SQUARES)
             variance, squares = field.space.pick(G, new).diagonal(), put(squares, new, field.space.total(G * G))
         known = put(self.known, new, True)
-        return self._with_known(
-            known=known, known_variance=put(self.known_variance, new, variance), known_squares=squares
-        )
+        return self._with_known(known, put(self.known_variance, new, variance), squares)
 
-    def _with_known(self, **known: Array) -> Probed:
-        """Return summaries that differ in what is known, with the same estimates."""
-        other = replace(self, **known)  # type: ignore[arg-type]  # the names are those of fields
+    def _with_known(self, known: BoolArray, variance: Array, squares: Array) -> Probed:
+        """Return summaries that differ in what is known; their estimates are the same, and not computed again."""
+        other = replace(self, known=known, known_variance=variance, known_squares=squares)
         vars(other)["estimated_variance"] = self.estimated_variance
         return other
 

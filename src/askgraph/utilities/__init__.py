@@ -130,9 +130,8 @@ class Criterion:
         parts = _row_parts(field, len(field.votes) if every else rows.size)
 
         def score(part: slice) -> Array:
-            with np.errstate(
-                all="ignore" if every else None
-            ):  # scores of labeled nodes may be anything; they are dropped
+            # scores of labeled nodes may be anything; they are dropped
+            with np.errstate(all="ignore" if every else None):
                 return self._score(field, part if every else rows[part], alpha, form, expect, shares)
 
         found = [score(parts[0])]  # computes what all parts share
