@@ -266,7 +266,7 @@ class System:
 
             while True:
                 each(kernels.piece_restrict, groups, coarse, work)
-                adding = pool.submit(kernels.add_step, lanes, work)  # beside the V-cycle, which takes one core
+                adding = pool.submit(kernels.add_step, lanes, work)  # beside the W-cycle, which takes one core
                 go_on = sound and steps < limit and kernels.choose_direction_outside(lanes, coarse, work, goal, steps)
                 adding.result()
                 if not go_on:

@@ -1,6 +1,6 @@
 """Q X = B for Q = L + δI by conjugate gradients, blocks of columns at a time.
 
-The preconditioner is diag(Q)⁻¹ + P V Pᵀ + Σ_c 1_c (1_cᵀ Q 1_c)⁻¹ 1_cᵀ: V is a V-cycle on the graph of aggregates, the last term
+The preconditioner is diag(Q)⁻¹ + P V Pᵀ + Σ_c 1_c (1_cᵀ Q 1_c)⁻¹ 1_cᵀ: V is a W-cycle on the graph of aggregates, the last term
 exact on the constant of every component c. Only the first touches all nodes, so a step costs little more than a product with
 Q, and 50 steps give 8 digits whatever the size and the weights. Where the graph mixes fast (power laws, many dimensions), V
 gains nothing and is left out.

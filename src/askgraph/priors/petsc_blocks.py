@@ -1,7 +1,7 @@
 """Conjugate gradients for eight columns at a time over the rows of many processes, with the kernels of `iterative`.
 
 The preconditioner is diag(Q)⁻¹ + P V Pᵀ + constants, as in `askgraph.linalg.cg`. Aggregates do not cross ranks; the graph of
-aggregates is gathered, and every rank runs the same V-cycle on it. Where it would be too large for that, aggregates are
+aggregates is gathered, and every rank runs the same W-cycle on it. Where it would be too large for that, aggregates are
 aggregated again, and each level between adds P_l diag(Q_l)⁻¹ P_lᵀ. A step fetches the halo once, gathers once and sums twice.
 """
 
