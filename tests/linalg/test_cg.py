@@ -325,6 +325,32 @@ def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n, spread):
     assert sums[:pieces, 2].sum() == pytest.approx(sums[pieces, 2, 0], rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["neighbors", "chain", "wide weights"])
+def test_the_correction_of_the_coarse_levels_is_symmetric_and_definite_however_many_there_are(name):
+    from askgraph.linalg.cg_kernels import choose_direction_outside
+
+    fine = Level.of(precision(GRAPHS[name](), 0.005), None)
+    hierarchy = Hierarchy.multilevel(fine, *fine.coarser(), most=3)
+    assert len(hierarchy.levels) >= 4
+    system = blocked_cg.System(hierarchy, False)
+    _, first, *_ = hierarchy.ordered()[1].levels
+    coarse, count = system._narrow[1], np.count_nonzero(first.degree)
+    M = np.zeros((count, count))
+    for a in range(count):
+        work = system._work(np.zeros((len(fine.excess), 1), np.float32), coarse)
+        work.low[a], work.sums[0] = 1.0, 1.0
+        assert choose_direction_outside((0,), coarse, work, np.zeros(1), 0)
+        M[:, a] = work.high[:count, 0]
+    np.testing.assert_allclose(M, M.T, atol=1e-4 * np.abs(M).max())
+    half = np.linalg.cholesky((np.diag(first.diagonal) - first.weights.toarray())[:count, :count])
+    *others, constants = np.linalg.eigvalsh(
+        half.T @ M @ half
+    )  # of the correction times the coarse matrix: 1 where it is exact
+    assert others[0] > 0.1
+    assert others[-1] < 2
+    assert constants < 3  # they are corrected on their own, too
+
+
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments", "wide weights"])
 def test_the_diagonal_converges_with_the_square_of_the_residual(name):
