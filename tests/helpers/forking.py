@@ -47,7 +47,7 @@ SCRIPTS = (
 )
 LONGEST = 2**17  # bytes of a request: the arguments, the environment and the folder
 MOST = 32  # files of a request
-SERVING = ("label", "serve", "start")  # commands that start a process to think in
+STARTING = ("label", "paper", "serve", "start")  # commands that start processes: to think in, or to run samplers in
 SPAWNED = "spawn_main"  # what multiprocessing runs in a process that it spawns
 SET_NAME, SET_CHILD_SUBREAPER = 15, 36  # of prctl
 
@@ -182,7 +182,7 @@ def _become(words: list[str]) -> None:
     else:
         sys.argv[1:] = words
         sys.modules["__main__"] = sys.modules["askgraph.__main__"]  # what processes that it starts import first
-        if words and words[0] in SERVING:
+        if words and words[0] in STARTING:
             _fork_what_is_spawned()
         sys.modules["askgraph.cli"].main()
 

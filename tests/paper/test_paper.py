@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +29,7 @@ from askgraph.paper.symmetry import symmetry
 from askgraph.simulate import Problem, Run
 from askgraph.simulate.records import Records
 from askgraph.simulate.runs import simulate_together
+from tests.helpers.forking import run as forked
 
 PLAN = experiments(tuned())
 
@@ -434,8 +433,7 @@ def test_a_page_says_the_same_in_markdown_and_html(tmp_path):
 
 
 def command(*args, env=None, check=True):
-    line = [sys.executable, "-m", "askgraph", "paper", *map(str, args)]
-    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, **(env or {})}, timeout=900)
+    done = forked("paper", *args, env={**os.environ, **(env or {})}, timeout=900)
     assert not check or done.returncode == 0, done.stderr
     return done
 
