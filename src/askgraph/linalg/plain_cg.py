@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 from askgraph.linalg.blocked_cg import STEPS, Less, Sides, divide_or_keep
 from askgraph.linalg.multigrid import Groups, Level, column_norms
+from askgraph.linalg.with_diagonal import with_diagonal
 from askgraph.support.threads import in_threads
 from askgraph.types import AnyArray, Array, IntArray
 
-COLUMNS = 16  # solved together: of a few thousand nodes that many stay in cache
+COLUMNS = 16  # solved together, at least: of a few thousand nodes that many stay in cache
+NUMBERS = 2**14  # of columns that are solved together, at least: with fewer, calls take longer than arithmetic
 SAFE_EXCESS = 1e-6  # of the diagonal: with less, Q @ x would round the excess away, and differences are used
 Times = Callable[[Array], Array]  # x to Qx
 
@@ -28,14 +31,21 @@ class PlainSystem:
     near = None  # inverses on neighborhoods take compiled code
 
     def __init__(self, fine: Level, dense: bool) -> None:
-        nodes = np.arange(fine.excess.size)
         self._fine, self._excess, self._dense, self.nested = fine, fine.excess[:, None], dense, []
         self._precondition = fine.inverse().__matmul__ if dense else (1 / fine.diagonal)[:, None].__mul__
-        self._part = csr_array((np.ones(nodes.size), (fine.component, nodes)))
-        self._spread, self._total = csr_array(self._part.T), self._part @ self._excess
+        self._total = np.bincount(fine.component, fine.excess)[:, None]
         safe = (fine.excess >= SAFE_EXCESS * fine.diagonal).all()
-        self._matrix = csr_array(diags_array(fine.diagonal) - fine.weights) if safe else None
-        self._difference, self._weight = _differences(fine)
+        self._matrix = with_diagonal(fine.diagonal, fine.weights) if safe else None
+
+    @cached_property
+    def _part(self) -> csr_array:
+        """One row per component, 1 at its nodes."""
+        nodes = np.arange(self._excess.size)
+        return csr_array((np.ones(nodes.size), (self._fine.component, nodes)))
+
+    @cached_property
+    def _differences(self) -> tuple[csr_array, Array]:
+        return _differences(self._fine)
 
     def count_steps(self, b: Array, rtol: float, limit: int) -> int:
         """Return the steps that b takes to a relative residual of rtol; limit + 1 if they are more."""
@@ -45,7 +55,8 @@ class PlainSystem:
     def run(self, B: AnyArray, X: AnyArray, rtol: float, limit: int, alone: bool = False) -> tuple[int, Array]:
         """Improve X in place, like `System.run`; ``alone`` computes products by differences, which round least."""
         times = self._by_differences if alone or self._matrix is None else self._matrix.__matmul__
-        blocks = [slice(at, at + COLUMNS) for at in range(0, B.shape[1], COLUMNS)]
+        width = max(COLUMNS, NUMBERS // max(len(B), 1))
+        blocks = [slice(at, at + width) for at in range(0, B.shape[1], width)]
         solve = self._solve_column if B.shape[1] == 1 and not self._dense else self._solve
         done = in_threads(lambda cols: solve(times, B, X, cols, rtol, limit), blocks)
         return max([0, *(steps for steps, _ in done)]), np.concatenate([np.zeros(0), *(left for _, left in done)])
@@ -121,7 +132,7 @@ class PlainSystem:
         """Return 1_c (1_cᵀr) / (1_cᵀ Q 1_c), summed over the components c."""
         if self._total.size == 1:
             return np.asarray(r.sum(axis=0) / self._total)
-        return np.asarray(self._spread @ ((self._part @ r) / self._total))
+        return np.asarray(((self._part @ r) / self._total)[self._fine.component])
 
     def _residual(self, b: Array, x: Array, product: Array, aim: Array, norm: Array) -> tuple[Array, Array]:
         """Return the residual and its relative norms; with Jacobi, move x along the constants first, so that they vanish from it.
@@ -156,7 +167,8 @@ class PlainSystem:
 
     def _by_differences(self, x: Array) -> Array:
         """Return Qx, like `cg_kernels.multiply`: right where the excess is small beside the diagonal, too."""
-        return np.asarray(self._excess * x + self._difference.T @ (self._weight * (self._difference @ x)))
+        difference, weight = self._differences
+        return np.asarray(self._excess * x + difference.T @ (weight * (difference @ x)))
 
 
 def _differences(fine: Level) -> tuple[csr_array, Array]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError
 from askgraph.graph import Graph
+from askgraph.linalg.with_diagonal import with_diagonal
 from askgraph.support.arguments import real_number
 from askgraph.types import Array, BoolArray, IntArray
 
@@ -38,17 +39,12 @@ class Precision:
         return cls(graph, float(delta), np.zeros(n, dtype=bool), np.zeros(n))  # type: ignore[arg-type]  # a ShardedGraph has what is read
 
     @cached_property
-    def full(self) -> csr_array:
-        """L + δI + diag(extra), pinned rows included."""
-        return csr_array(self.graph.laplacian() + diags_array(self.delta + self.extra))
-
-    @cached_property
     def matrix(self) -> csr_array:
         """Q with pinned rows and columns replaced by the identity's, so that it stays n × n and positive definite."""
-        if not self.pinned.any():
-            return self.full
-        free = diags_array((~self.pinned).astype(float))
-        return csr_array(free @ self.full @ free + diags_array(self.pinned.astype(float)))
+        W, diagonal = self.graph.weights, self.graph.degrees + (self.delta + self.extra)
+        if self.pinned.any():
+            W, diagonal = _without(W, self.pinned), np.where(self.pinned, 1.0, diagonal)
+        return with_diagonal(diagonal, W)
 
     @cached_property
     def excess(self) -> Array:
@@ -63,6 +59,13 @@ class Precision:
         pinned[nodes[exact]] = True
         np.add.at(extra, nodes[~exact], noise[~exact] ** -2.0)
         return replace(self, pinned=pinned, extra=extra)
+
+
+def _without(W: csr_array, gone: BoolArray) -> csr_array:
+    """Return W without the edges of some nodes."""
+    kept = ~(np.repeat(gone, np.diff(W.indptr)) | gone[W.indices])
+    first = np.append(0, np.cumsum(kept))[W.indptr].astype(W.indptr.dtype)
+    return csr_array((W.data[kept], W.indices[kept], first), shape=W.shape)
 
 
 def usual_delta(graph: Graph | ShardedGraph) -> float:
