@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -49,16 +51,23 @@ def told(name, classes):
 
 def fields(engine, name, classes, noise=0.0):
     """The same labels in V, some or all of them folded; without and with an answer that is awaited."""
+    for field in built(engine, name, classes, noise):
+        yield field.sharpen(np.arange(len(GRAPHS[name][0])))
+
+
+@cache
+def built(engine, name, classes, noise):
+    """These fields before they are exact at every node, for all tests: a field never changes."""
     W, nodes = GRAPHS[name]
+    made = []
     for folds in (0, 2, len(nodes)):
         field = engine.start(ag.Graph(W), DELTA, classes, noise=noise)
         for at, (node, label) in enumerate(told(name, classes).items()):
             field = field.observe(node, label)
             field = field.rebase() if at + 1 == folds else field
         assert len(field.folded) == folds
-        yield field.sharpen(np.arange(len(W)))
-        yield field.await_answer(int(open_nodes(field)[-1])).sharpen(np.arange(len(W)))
-    yield field.await_answer(int(open_nodes(field)[-1])).rebase().sharpen(np.arange(len(W)))
+        made += [field, field.await_answer(int(open_nodes(field)[-1]))]
+    return [*made, made[-1].rebase()]
 
 
 def open_nodes(field):
