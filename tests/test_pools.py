@@ -6,8 +6,6 @@ import json
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -18,6 +16,7 @@ from askgraph.errors import EngineError, SettingError
 from askgraph.pools import Dask, pool_at
 from askgraph.simulate import Problem, Run, simulate_all
 from askgraph.simulate.records import Records
+from tests.helpers.forking import run as forked
 
 pytestmark = pytest.mark.slow
 beside_dask = pytest.mark.filterwarnings("default")  # Dask and tornado warn of themselves
@@ -82,7 +81,7 @@ def test_what_a_lost_worker_had_is_done_again(address, tmp_path):
         records.fill(problem(), runs, 1, kill_one, pool)
     assert killed
     assert len(records.read()) == 24
-    assert timeless(records.read()) == timeless(simulate_all(problem(), runs, workers=2))
+    assert timeless(records.read()) == timeless(simulate_all(problem(), runs))
 
 
 @beside_dask
@@ -98,10 +97,10 @@ def test_the_command_goes_on_where_it_was(address, tmp_path):
     lines = [f"{a},{b}" for a, b in zip(edges.row, edges.col, strict=True) if a < b]
     (tmp_path / "edges.csv").write_text("source,target\n" + "\n".join(lines) + "\n")
     (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"{k},{y}\n" for k, y in enumerate(labels)))
-    command = [sys.executable, "-m", "askgraph", "simulate", "edges.csv", "--labels", "labels.csv", "--pool", address]
+    command = ["simulate", "edges.csv", "--labels", "labels.csv", "--pool", address]
     command += ["--samplers", "tv", "--budget", "5", "--runs"]
     for n, there in ((2, 0), (5, 2)):
-        done = subprocess.run([*command, str(n)], cwd=tmp_path, capture_output=True, text=True)
+        done = forked(*command, n, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert f"{there} of {n} runs are there already" in done.stdout
     assert len(Records(tmp_path / "runs.jsonl").read()) == 5
