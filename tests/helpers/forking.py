@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import fcntl
+import gc
 import json
 import os
 import runpy
@@ -259,9 +260,17 @@ def _prctl(option: int, value: Any) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-if __name__ == "__main__":
-    for name in sys.argv[2:]:
+def _import_for_good(names: list[str]) -> None:
+    """Import modules that no collection of garbage looks at: every process would copy them to look, most of its work at its end."""
+    gc.disable()
+    for name in names:
         import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
+if __name__ == "__main__":
+    _import_for_good(sys.argv[2:])
     words = _fork(socket.socket(fileno=int(sys.argv[1])))
     if words is not None:
         _become(words)
