@@ -32,6 +32,7 @@ from measure import SMOKE, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.helpers.chromium import FLAGS
+from tests.helpers.serving import ranker
 
 CLASSES = 5
 PEOPLE, ANSWERS, THINK = (20, 20, 2.0) if not SMOKE else (2, 2, 0.0)  # a crowd; answers and seconds of thought of each
@@ -244,12 +245,8 @@ def crowds(_: argparse.Namespace) -> None:
 def stopped(_: argparse.Namespace) -> None:
     """Print how long answers take while nobody computes questions, and whether every route answers."""
     with labeling(3_000 if not SMOKE else 300) as (running, _folder), running.client() as client:
-        (ranker,) = (
-            int(pid)
-            for pid in _children(running.process.pid)
-            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        )
-        os.kill(ranker, signal.SIGSTOP)
+        thinking = ranker(running)
+        os.kill(thinking, signal.SIGSTOP)
         try:
             took = []
             for k in range(STOPPED_ANSWERS):
@@ -266,7 +263,7 @@ def stopped(_: argparse.Namespace) -> None:
                 took.append(1e3 * (time.perf_counter() - start))
             slowest = max((_timed(client, route), route) for route in ROUTES)
         finally:
-            os.kill(ranker, signal.SIGCONT)
+            os.kill(thinking, signal.SIGCONT)
     figures = ", ".join(f"p{q} {np.percentile(took, q):.0f} ms" for q in (50, 95, 99))
     print(
         f"process stopped: {len(took):,} answers saved, {figures}, longest {max(took):.0f} ms; "

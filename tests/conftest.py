@@ -43,6 +43,14 @@ def state_folder():
         yield
 
 
+def pytest_configure():
+    """Let workers, which are started after this, share the processes that fork others."""
+    if hasattr(os, "pidfd_open"):
+        from tests.helpers.forking import begin_run
+
+        begin_run()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Look for garbage only later, among what tests make: what is imported stays, and looking at it takes a third of the time."""

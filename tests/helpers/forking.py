@@ -1,8 +1,9 @@
 """Processes of ``askgraph``, and scripts, that start at once: forked from one that has imported what they import.
 
-Each is a process of its own, with its own arguments, environment, output and end. What only a start from nothing shows (what is
-imported when, the arguments that the system lists) is tested with ``subprocess``. The process in which a server thinks is forked,
-too, from a copy of the server that was made before it had threads; it is a child of the server all the same.
+Each is a process of its own, with its own arguments, environment, limit of open files, output and end. What only a start from
+nothing shows (what is imported when, the arguments that the system lists) is tested with ``subprocess``. The process in which a
+server thinks is forked, too, from a copy of the server that was made before it had threads; it is a child of the server all the
+same. So is ``askgraph`` where a script starts it. All processes of a test run share those that fork.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import fcntl
 import gc
 import json
 import os
+import resource
 import runpy
 import selectors
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from multiprocessing import util
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 SERVER = (
@@ -46,7 +51,9 @@ SCRIPTS = (
     "sklearn.linear_model",
     "sklearn.neighbors",
 )
-LONGEST = 2**17  # bytes of a request: the arguments, the environment and the folder
+ASKGRAPH = [sys.executable, "-m", "askgraph"]
+RUN = "ASKGRAPH_TEST_RUN"  # the variable that names the first process of a test run and the folder of its sockets
+LONGEST = 2**17  # bytes of a request: the arguments, the environment, the folder and the limit
 MOST = 32  # files of a request
 STARTING = ("label", "paper", "serve", "start")  # commands that start processes: to think in, or to run samplers in
 SPAWNED = "spawn_main"  # what multiprocessing runs in a process that it spawns
@@ -58,16 +65,17 @@ class Forked(subprocess.Popen[str]):
 
     _end: socket.socket
 
-    def __init__(self, words: list[str], env: dict[str, str] | None = None, cwd: Any = None, **streams: Any) -> None:
+    def __init__(self, words: list[str], text: bool = True, **options: Any) -> None:
         self._imported = SCRIPTS if _is_script(words) else SERVER
-        super().__init__(list(map(str, words)), env=env, cwd=cwd, text=True, **streams)
+        super().__init__(list(map(str, words)), text=text, **options)
 
     def _execute_child(self, args: Any, *parts: Any) -> None:
         """Send what a child needs to the process that forks it; the parts are those of CPython 3.11 to 3.14."""
         cwd, env, reading, output, errors = parts[4], parts[5], parts[9], parts[12], parts[14]
         given = [fd if fd >= 0 else own for own, fd in enumerate((reading, output, errors))]
         self._end, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        request = json.dumps([args, dict(os.environ if env is None else env), os.path.abspath(cwd or os.curdir)])
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        request = json.dumps([args, dict(os.environ if env is None else env), os.path.abspath(cwd or os.curdir), limit])
         with there:
             socket.send_fds(_forking(self._imported), [request.encode()], [*given, there.fileno()])
         self.pid = int(self._end.recv(32))
@@ -91,6 +99,15 @@ class Forked(subprocess.Popen[str]):
         return self.returncode
 
 
+class Started(subprocess.Popen[str]):
+    """What a script starts: forked where it is ``python -m askgraph``."""
+
+    def __new__(cls, command: Any, *arguments: Any, **options: Any) -> Any:
+        if list(command[:3]) == ASKGRAPH:
+            return Forked(list(command[3:]), *arguments, **{"text": False, **options})
+        return super().__new__(cls)
+
+
 def start(words: list[str], anew: bool = False, **options: Any) -> subprocess.Popen[str]:
     """Start ``python -m askgraph`` with these words: forked where the system tells when a process ends, else anew."""
     if hasattr(os, "pidfd_open") and not anew:
@@ -110,15 +127,38 @@ def _is_script(words: list[Any]) -> bool:
     return str(words[0]).endswith(".py")
 
 
+def begin_run() -> None:
+    """Make a folder for sockets that all processes which this one starts find, unless this one was started so."""
+    if RUN not in os.environ:
+        folder = tempfile.mkdtemp()
+        os.environ[RUN] = f"{os.getpid()}:{folder}"
+        atexit.register(shutil.rmtree, folder)
+
+
 @cache
 def _forking(imported: tuple[str, ...]) -> socket.socket:
-    """Start the process that forks, once; it ends when this one does."""
-    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with there:
-        command = [sys.executable, "-m", __name__, str(there.fileno()), *imported]
-        process = subprocess.Popen(command, pass_fds=[there.fileno()])
-    atexit.register(lambda: (here.close(), process.wait()))
-    return here
+    """Connect to the process that forks; start it where no process of this test run has."""
+    begin_run()
+    run, folder = os.environ[RUN].split(":")
+    address = str(Path(folder, "scripts" if imported is SCRIPTS else "server"))
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(address)
+        listening.listen()
+        command = [sys.executable, "-m", "tests.helpers.forking", run, str(listening.fileno()), *imported]
+        os.set_inheritable(listening.fileno(), True)
+        os.posix_spawn(command[0], command, os.environ)  # it ends when the test run does
+    return _connected(address)
+
+
+def _connected(address: str) -> socket.socket:
+    """Connect to a socket, which another process may be about to listen at."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    atexit.register(connection.close)
+    while True:
+        with suppress(ConnectionRefusedError):
+            connection.connect(address)
+            return connection
+        time.sleep(1e-3)
 
 
 class _Child(NamedTuple):
@@ -129,29 +169,46 @@ class _Child(NamedTuple):
     words: list[str]
 
 
-def _fork(requests: socket.socket) -> list[str] | None:
-    """Fork a process per request until there are no more; return the words of the command in each of them."""
-    with requests, selectors.DefaultSelector() as waiting:
-        waiting.register(requests, selectors.EVENT_READ)
+def _fork(run: int, listening: socket.socket) -> list[str] | None:
+    """Fork a process per request until the test run ends; return the words of the command in each of them."""
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(os.pidfd_open(run), selectors.EVENT_READ, run)
+        waiting.register(listening, selectors.EVENT_READ)
         while True:
             for key, _ in waiting.select():
+                if key.data == run:
+                    return None
                 if key.data:
                     waiting.unregister(key.fd)
                     _tell_end(key.fd, key.data)
-                    continue
-                child = _started(requests)
-                if child is None or not child.pid:
-                    for other in filter(None, (one.data for one in waiting.get_map().values())):
-                        other.asked.close()
-                    return child and child.words
-                waiting.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child)
+                elif key.fileobj is listening:
+                    waiting.register(listening.accept()[0], selectors.EVENT_READ)
+                elif (child := _started(key.fileobj)) is None:
+                    waiting.unregister(key.fileobj)
+                    key.fileobj.close()
+                elif child.pid:
+                    waiting.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child)
+                else:
+                    _close(waiting)
+                    return child.words
+
+
+def _close(waiting: selectors.BaseSelector) -> None:
+    """Close what only the process that forks may hold."""
+    for key in list(waiting.get_map().values()):
+        if isinstance(key.fileobj, socket.socket):
+            key.fileobj.close()
+        else:
+            os.close(key.fd)
+        if isinstance(key.data, _Child):
+            key.data.asked.close()
 
 
 def _started(requests: socket.socket) -> _Child | None:
     request, fds, _, _ = socket.recv_fds(requests, LONGEST, 4)
     if not request:
         return None
-    words, environment, folder = json.loads(request)
+    words, environment, folder, limit = json.loads(request)
     asked = socket.socket(fileno=fds[3])
     pid = os.fork()
     if pid:
@@ -161,6 +218,7 @@ def _started(requests: socket.socket) -> _Child | None:
         for own, fd in enumerate(fds[:3]):
             os.dup2(fd, own)
         os.chdir(folder)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
         os.environ.clear()
         os.environ.update(environment)
     for fd in set(fds[:3]):
@@ -179,6 +237,7 @@ def _become(words: list[str]) -> None:
     """Run the command or the script as if Python had been started with it."""
     if _is_script(words):
         sys.argv[:], sys.path[0] = words, os.path.dirname(words[0])
+        subprocess.Popen = Started
         runpy.run_path(words[0], run_name="__main__")
     else:
         sys.argv[1:] = words
@@ -270,7 +329,7 @@ def _import_for_good(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _import_for_good(sys.argv[2:])
-    words = _fork(socket.socket(fileno=int(sys.argv[1])))
+    _import_for_good(sys.argv[3:])
+    words = _fork(int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))
     if words is not None:
         _become(words)
