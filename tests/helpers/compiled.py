@@ -59,7 +59,8 @@ def compile_large_solves():
         solver = cg.Solver(_chain(3000))
         for count in (1, 5, 40):
             solver.rough(np.ones((3000, count)), 1e-4)
-        solver.solve(np.ones((3000, 1)))
+        for count in (1, 8):
+            solver.solve(np.ones((3000, count)))
         solver.diagonal(np.arange(40), 1e-3)
 
 
