@@ -319,8 +319,8 @@ def _prctl(option: int, value: Any) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def _import_for_good(names: list[str]) -> None:
-    """Import modules that no collection of garbage looks at: every process would copy them to look, most of its work at its end."""
+def import_for_good(names: list[str]) -> None:
+    """Import modules that no collection of garbage looks at: a forked process would copy them, and each looks at its end."""
     gc.disable()
     for name in names:
         import_module(name)
@@ -329,7 +329,7 @@ def _import_for_good(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _import_for_good(sys.argv[3:])
+    import_for_good(sys.argv[3:])
     words = _fork(int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))
     if words is not None:
         _become(words)
