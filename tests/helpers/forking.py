@@ -55,6 +55,8 @@ ASKGRAPH = [sys.executable, "-m", "askgraph"]
 RUN = "ASKGRAPH_TEST_RUN"  # the variable that names the first process of a test run and the folder of its sockets
 LONGEST = 2**17  # bytes of a request: the arguments, the environment, the folder and the limit
 MOST = 32  # files of a request
+ROOT = str(Path(__file__).parents[2])
+TRIES = 1000  # to connect, a hundredth of a second each
 STARTING = ("label", "paper", "serve", "start")  # commands that start processes: to think in, or to run samplers in
 SPAWNED = "spawn_main"  # what multiprocessing runs in a process that it spawns
 SET_NAME, SET_CHILD_SUBREAPER = 15, 36  # of prctl
@@ -67,6 +69,7 @@ class Forked(subprocess.Popen[str]):
 
     def __init__(self, words: list[str], text: bool = True, **options: Any) -> None:
         self._imported = SCRIPTS if _is_script(words) else SERVER
+        _forking(SERVER)  # for what a script starts: if the script started it, it would hold its output open
         super().__init__(list(map(str, words)), text=text, **options)
 
     def _execute_child(self, args: Any, *parts: Any) -> None:
@@ -146,7 +149,8 @@ def _forking(imported: tuple[str, ...]) -> socket.socket:
         listening.listen()
         command = [sys.executable, "-m", "tests.helpers.forking", run, str(listening.fileno()), *imported]
         os.set_inheritable(listening.fileno(), True)
-        os.posix_spawn(command[0], command, os.environ)  # it ends when the test run does
+        path = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))  # a script may be anywhere
+        os.posix_spawn(command[0], command, {**os.environ, "PYTHONPATH": path})  # it ends when the test run does
     return _connected(address)
 
 
@@ -154,11 +158,12 @@ def _connected(address: str) -> socket.socket:
     """Connect to a socket, which another process may be about to listen at."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     atexit.register(connection.close)
-    while True:
+    for _ in range(TRIES):
         with suppress(ConnectionRefusedError):
             connection.connect(address)
             return connection
-        time.sleep(1e-3)
+        time.sleep(1e-2)
+    raise ConnectionRefusedError(f"the process that forks others ended: nobody listens at {address}")
 
 
 class _Child(NamedTuple):
