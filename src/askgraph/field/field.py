@@ -853,6 +853,8 @@ class Field:
         return _for_classes(self.space, self.n_classes, seen, harmonic)
 
     def _cancelled(self) -> bool:
+        if not self.recent:  # nothing was subtracted, and variances may not have been computed yet
+            return False
         return bool(self.space.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
 
 
