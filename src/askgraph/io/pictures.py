@@ -166,18 +166,17 @@ def is_picture(name: Any) -> bool:
 
 def folder_table(path: FilePath) -> Table:
     """Return a folder as a table: the columns file, relative to the folder, and folder, which is None for the folder itself."""
-    root, found = Path(path), []
+    root, found = Path(path), list[tuple[str, str | None]]()
     for parent, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(parent, name) for name in sorted(files) if is_picture(name) and not name.startswith(".")]
+        inside = Path(parent).relative_to(root)
+        start, folder = (f"{inside.as_posix()}/", inside.name) if inside.name else ("", None)
+        found += [(start + name, folder) for name in sorted(files) if is_picture(name) and not name.startswith(".")]
     if not found:
         raise FileError(
             f"{path}: a folder without pictures ({', '.join(sorted(SUFFIXES))}); give a folder with some, or a table"
         )
-    columns: dict[str, list[Any]] = {
-        "file": [file.relative_to(root).as_posix() for file in found],
-        "folder": [None if file.parent == root else file.parent.name for file in found],
-    }
+    columns: dict[str, list[Any]] = {"file": [file for file, _ in found], "folder": [folder for _, folder in found]}
 
     def cells(name: str) -> list[Any]:
         return columns[name]
