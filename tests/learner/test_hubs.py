@@ -250,3 +250,15 @@ def test_ranking_all_labels_hears_hubs_like_other_nodes(engine, seed):
     )
     assert left.nodes.tolist() == want.nodes.tolist()
     close(p, q, 100 * engine.tolerance)
+
+
+def test_a_first_question_drawn_at_random_needs_no_inverse(monkeypatch):
+    def inverted(_):
+        raise AssertionError("the inverse was computed before a label came")
+
+    monkeypatch.setattr("askgraph.priors.dense._inverted", inverted)
+    learner = ag.Learner(ag.Graph(hubbed()), engine="dense", rng=0)
+    assert (learner.field.origin.crowding > 1).any()
+    node = learner.ask()
+    with pytest.raises(AssertionError, match="before a label"):
+        learner.tell(node, "a")

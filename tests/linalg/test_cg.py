@@ -343,9 +343,8 @@ def test_the_correction_of_the_coarse_levels_is_symmetric_and_definite_however_m
         M[:, a] = work.high[:count, 0]
     np.testing.assert_allclose(M, M.T, atol=1e-4 * np.abs(M).max())
     half = np.linalg.cholesky((np.diag(first.diagonal) - first.weights.toarray())[:count, :count])
-    *others, constants = np.linalg.eigvalsh(
-        half.T @ M @ half
-    )  # of the correction times the coarse matrix: 1 where it is exact
+    # eigenvalues of the correction times the coarse matrix: 1 where the correction is exact
+    *others, constants = np.linalg.eigvalsh(half.T @ M @ half)
     assert others[0] > 0.1
     assert others[-1] < 2
     assert constants < 3  # they are corrected on their own, too
