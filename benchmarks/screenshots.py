@@ -11,7 +11,6 @@ import argparse
 import csv
 import json
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,7 @@ from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.helpers.chromium import FLAGS
+from tests.helpers.chromium import FLAGS, path_of
 
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
@@ -395,7 +394,7 @@ def main() -> None:
     wanted.output.mkdir(parents=True, exist_ok=True)
     made = {"abstracts": (text_project, 24), "flowers": (flower_project, 18), "digits": (digit_project, 30)}
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path_of(), args=FLAGS)
         for name, (make, labels) in made.items():
             if (wanted.only or name) != name or (wanted.walk and name != "abstracts"):
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.workbench.items import Source
-from tests.helpers.chromium import FLAGS
+from tests.helpers.chromium import FLAGS, WITH_WINDOWS, path_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -73,7 +72,7 @@ def wait_for(address, running, log):
 def page():
     from playwright.sync_api import sync_playwright
 
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = path_of(*WITH_WINDOWS)
     assert found, "no chromium here: apt-get install chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENCE)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import NoReturn
 
 import pytest
+
+from tests.helpers.chromium import path_of
 
 
 def give_up(what: str, reason: str) -> NoReturn:
@@ -14,7 +15,8 @@ def give_up(what: str, reason: str) -> NoReturn:
     (pytest.fail if os.environ.get(f"ASKGRAPH_{what}") == "required" else pytest.skip)(reason)
 
 
-def chromium() -> str:
-    """Return the path of a browser to test in."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    return found or give_up("BROWSER", "no chromium here: apt-get install chromium, to test in a real browser")
+def chromium(*names: str) -> str:
+    """Return the path of a browser to test in, one of these if any are named."""
+    return path_of(*names) or give_up(
+        "BROWSER", "no chromium here: apt-get install chromium, to test in a real browser"
+    )

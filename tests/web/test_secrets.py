@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.helpers.chromium import FLAGS
+from tests.helpers.chromium import FLAGS, WITH_WINDOWS
 from tests.helpers.needs import chromium
 from tests.helpers.serving import HANGS, answer, ask, make_project, serving
 
@@ -72,7 +72,7 @@ def test_the_browser_is_let_in_without_the_token_in_its_arguments(opened):
 
 @pytest.mark.browser
 def test_the_token_is_not_in_the_history_of_a_browser(opened):
-    found = chromium()
+    found = chromium(*WITH_WINDOWS)  # the other one keeps no history
     from playwright.sync_api import sync_playwright
 
     folder, token, _ = opened
