@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 # A library compiles to bytecode what is imported of it; pip would compile everything, which is 50 of the 77 s of installing the tests'.
 INSTALL = -m pip install --quiet --no-compile
 
-.PHONY: run test quick coverage test-lowest test-python test-petsc test-embed test-clients test-notebook lint lint-page docs wheel release compiled clean
+.PHONY: run test quick coverage test-lowest test-python test-petsc test-one-rank test-ranks test-embed test-clients test-notebook lint lint-page docs wheel release compiled imported clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
+
+# Processes that run tests which keep a core busy.
+WORKERS ?= 2
 
 # Four at a time: on two cores, tests that wait for a clock, a browser or a server leave room for others.
 test: $(VENV)/tested
@@ -18,16 +21,20 @@ test: $(VENV)/tested
 compiled: $(VENV)/tested
 	$(BIN)/python -m tests.helpers.compiled
 
+# Bytecode of everything that tests import: without it each process of a first `make test` makes its own.
+imported: $(VENV)/tested
+	$(BIN)/python -m pytest --collect-only -qq
+
 # What needs no server, browser, dataset or special hardware and takes little time: under a minute on two idle cores.
 QUICK = "not (slow or server or browser or mpi or gpu or data)"
 
 quick: $(VENV)/tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m $(QUICK) $(PYTEST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(QUICK) $(PYTEST)
 
 # Lines per package that run in tests without server, browser, dataset or special hardware. Compiled code (numba, CUDA) and
 # processes that tests start are not counted.
 coverage: $(VENV)/tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (server or browser or mpi or gpu or data)" --cov --cov-report= $(PYTEST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not (server or browser or mpi or gpu or data)" --cov --cov-report= $(PYTEST)
 	$(BIN)/python .ci/coverage_by_package.py
 
 # The core of the suite on another Python, in an environment of its own: make test-python PYTHON=python3.13
@@ -65,9 +72,15 @@ DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
 PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py priors/test_petsc.py readouts
 
+PETSC_TESTED = $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
+
+test-petsc: test-one-rank test-ranks
+
+test-one-rank: $(PETSC_TESTED)
+	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n $(WORKERS) --dist worksteal -k petsc $(PETSC:%=tests/%) $(PYTEST)
+
 # Jobs of several ranks run one at a time: a rank that waits for another keeps a core busy.
-test-petsc: $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
-	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest -n 2 --dist worksteal -k petsc $(PETSC:%=tests/%)
+test-ranks: $(PETSC_TESTED)
 	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest tests/end_to_end/test_petsc.py $(PYTEST)
 
 $(PETSC_VENV)/tested: pyproject.toml
