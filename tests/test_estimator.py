@@ -25,6 +25,7 @@ ON_A_GRAPH = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ag.GraphClassifier(random_state=0)], expected_failed_checks=lambda estimator: OTHERWISE)
 def test_scikit_learns_own_checks(estimator, check):
     # Promise 15
@@ -151,6 +152,7 @@ def test_unknown_graphs_and_text_for_unlabeled_get_advice():
         ag.GraphClassifier().fit(X, np.where(y == 0, "-1", y.astype(str)))
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [ag.GraphClassifier(graph="precomputed", random_state=0)], expected_failed_checks=lambda estimator: ON_A_GRAPH
 )

@@ -324,6 +324,7 @@ def test_cupy_itself():
     same(ag.nearest_neighbors(cupy.asarray(X), 5), ag.nearest_neighbors(X, 5))
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_unless_given():
     """Beyond what scikit-learn imports by itself: it looks for pandas and pyarrow."""
     given = "import sys, numpy as np, sklearn.neighbors; before = set(sys.modules); import askgraph as ag; "

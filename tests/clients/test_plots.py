@@ -78,6 +78,7 @@ def test_a_curve_is_what_a_learner_would_have_predicted_then():
         ag.Learner(ag.chain(3)).plot_curve([0, 0, 0])
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_demo_prints_its_table_and_what_draws_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.chdir(tmp_path)

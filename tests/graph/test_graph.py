@@ -366,6 +366,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ODD)
 def test_odd_graphs_are_legal(case):
     make, nodes, edges, components = ODD[case]

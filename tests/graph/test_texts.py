@@ -50,6 +50,7 @@ def test_a_cosine_is_the_mean_of_words_and_fragments():
     np.testing.assert_allclose((rows @ rows.T).toarray() / 2, cosines.toarray(), atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.sampled_from("aAbß́Σς犬0_ \n\x1c-.")), min_size=1, max_size=8), st.integers(1, 30))
 def test_rows_are_those_of_scikit_learn(texts, most):
     """Counting by tokens gives what the vectorizer gives, to the last bits, where rare terms are left out too."""

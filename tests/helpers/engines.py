@@ -104,8 +104,11 @@ ENGINES = [
     Engine("iterative", partial(Iterative, sharp=1e-10), 1e-6),
 ]
 SPARSE = [  # the same engines, which take a dense matrix for a small graph otherwise
-    Engine("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
-    Engine("iterative, sparse", _sparse(partial(Iterative, sharp=1e-10), "askgraph.linalg.cg.SMALL"), 1e-6),
+    pytest.param(Engine(name, make, tolerance), marks=pytest.mark.slow)
+    for name, make, tolerance in (
+        ("direct, sparse", _sparse(Direct, "askgraph.linalg.factor.DENSE_UP_TO"), 1e-9),
+        ("iterative, sparse", _sparse(partial(Iterative, sharp=1e-10), "askgraph.linalg.cg.SMALL"), 1e-6),
+    )
 ]
 PETSC = _over_ranks("petsc")
 PETSC_BLOCKS = _over_ranks(

@@ -9,6 +9,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
@@ -48,11 +50,13 @@ def trees():
     return {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
 
 
+@pytest.mark.slow
 def test_every_import_is_a_declared_dependency_and_every_dependency_is_imported():
     imported = {name for tree in trees().values() for name in imports(ast.walk(tree))}
     assert imported == REQUIRED.union(*EXTRAS.values())
 
 
+@pytest.mark.slow
 def test_a_module_loads_without_any_extra():
     for path, tree in trees().items():
         assert set(imports(tree.body)) <= REQUIRED, path

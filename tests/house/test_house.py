@@ -54,6 +54,7 @@ def test_a_package_imports_only_from_those_before_it(name):
             assert ORDER.index(there) < ORDER.index(home), f"{name} imports {target}"
 
 
+@pytest.mark.slow
 def test_modules_import_each_other_in_no_circle():
     tree = {name: {target for target in imported(name) if target and target != name} for name in MODULES}
     graphlib.TopologicalSorter({name: tree[name] - faces(name) for name in MODULES}).prepare()

@@ -60,6 +60,7 @@ def write_npz(path, rows):
 WRITE = {"csv": write_csv, "jsonl": write_jsonl, "npz": write_npz, "parquet": write_parquet}
 
 
+@pytest.mark.slow
 @given(st.sampled_from([integers, names]).flatmap(lambda ids: st.lists(st.tuples(ids, ids, weights), min_size=1)))
 @settings(deadline=None, max_examples=40)
 def test_every_kind_holds_the_same_graph(tmp_path_factory, rows):
@@ -149,6 +150,7 @@ QUOTES = [
 name_cells = st.sampled_from(NAMES.split()) | st.sampled_from(SPACES + QUOTES) | st.text(max_size=4)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(name_cells, name_cells) | st.sampled_from([("ann", "bob"), ("bob", "ann")]), max_size=8),
     st.sampled_from(["", "source,target{}\n", "a,b{}\n", "# hi\n\n", "\ufeff"]),

@@ -377,6 +377,7 @@ def test_no_text_escapes(tmp_path_factory, content, suffix, what, fast):
     assert time.process_time() - started < 5
 
 
+@pytest.mark.slow
 @given(st.sampled_from(list(SEEDS)), st.data())
 @settings(deadline=None, max_examples=150)
 def test_no_graph_format_escapes(tmp_path_factory, name, data):

@@ -334,6 +334,7 @@ def asked(factor, engine, sampler):
     return questions, learner.probabilities()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SCALED)
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 def test_weights_of_any_scale_give_the_same_questions_and_predictions(engine, sampler):

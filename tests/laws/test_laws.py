@@ -161,6 +161,7 @@ def test_permuting_nodes_permutes_scores(engine, problem):
         close(CRITERIA[name].score(moved, lift(place[nodes]), 0.3, "printed", "mean"), there, engine.tolerance)
 
 
+@pytest.mark.slow
 @over_engines
 @few
 @given(problems())
@@ -174,6 +175,7 @@ def test_swapping_classes_mirrors_the_mean(engine, problem):
     close(mirrored.probabilities(), field.probabilities()[:, ::-1], engine.tolerance)
 
 
+@pytest.mark.slow
 @over_engines
 @few
 @given(problems())

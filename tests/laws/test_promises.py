@@ -65,6 +65,7 @@ def test_unusable_graphs_are_named_errors(refused):
         REFUSED[refused]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, PETSC], ids=str)
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-12, 12), st.floats(-12, 12), st.floats(-12, 0))

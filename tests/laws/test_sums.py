@@ -57,6 +57,7 @@ def equals(field, want, tolerance):
         close(field.spread.influence_l2, np.linalg.norm(want.G, axis=0), tolerance)
 
 
+@pytest.mark.slow
 @over_engines
 @few
 @given(problems())
@@ -103,6 +104,7 @@ def votes_of(field):
     return G0[:, L] @ np.linalg.solve(G0[np.ix_(L, L)] + field.noise**2 * np.eye(len(L)), told)
 
 
+@pytest.mark.slow
 @over_engines
 @few
 @given(problems(most=7))

@@ -60,6 +60,7 @@ def literally(W, labels, power, noise):
     return columns @ np.linalg.solve(K, Y), G - columns @ np.linalg.solve(K, columns.T), variance
 
 
+@pytest.mark.slow
 @over_engines
 @pytest.mark.parametrize(("power", "noise", "fold"), [(1.0, 0.0, 0), (2.0, 0.0, 6), (0.5, 0.2, 0)])
 def test_a_field_with_hubs_is_what_is_written_down(engine, power, noise, fold):
@@ -78,6 +79,7 @@ def test_a_field_with_hubs_is_what_is_written_down(engine, power, noise, fold):
         close(CRITERIA["sigma"].score(field, rows, 0.0, "derived", "mean"), want, 10 * engine.tolerance)
 
 
+@pytest.mark.slow
 @over_engines
 @pytest.mark.parametrize("fold", [0, 6, 16])
 def test_another_power_is_as_if_it_had_been_so_from_the_start(engine, fold):
@@ -128,6 +130,7 @@ def losses_literally(learner, labels):
     return found
 
 
+@pytest.mark.slow
 def test_labels_of_other_nodes_choose_how_much_hubs_count():
     powers = set()
     for seed in range(12):
@@ -240,6 +243,7 @@ def test_the_papers_samplers_know_no_hubs():
         ag.Learner(ag.Graph(W), hubs="leave")
 
 
+@pytest.mark.slow
 @over_engines
 @pytest.mark.parametrize("seed", range(3))
 def test_ranking_all_labels_hears_hubs_like_other_nodes(engine, seed):

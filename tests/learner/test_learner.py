@@ -514,6 +514,7 @@ def question_at(scale, sampler, engine):
 SCALES = [1e-300, 1e-200, 1e-160, 1e-100, 1e-40, 1e40, 1e100, 1e160, 1e200, 1e290]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 @pytest.mark.parametrize("sampler", ["influence", "tv", "vm", "msd", "sigma", "mc", "mcvopt", "klg", "eer"])
 def test_a_question_does_not_depend_on_the_unit_of_the_weights(sampler, engine):
@@ -539,6 +540,7 @@ def test_single_precision_refuses_weights_it_cannot_hold(scale):
         question_at(scale, "influence", "iterative")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10_000), orders=st.lists(st.sampled_from([-300, -100, 0, 100, 300]), min_size=1, max_size=3))
 def test_weights_of_all_sizes_give_an_answer_or_a_named_error(seed, orders):

@@ -29,6 +29,7 @@ def searched(rng, n, wanted, lift, checks=8):
     return answers, drawn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lift", [1.0, 3.0, 30.0])
 def test_the_range_holds_whenever_one_looks(lift):
     """At 1 the ranking is no better than chance: the worst case for which the range is meant."""

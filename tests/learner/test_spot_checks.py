@@ -29,6 +29,7 @@ def test_one_question_in_so_many_is_drawn_at_random_and_recorded_with_its_predic
     assert learner.field.held == 24
 
 
+@pytest.mark.slow
 def test_they_are_uniform_over_all_unlabeled_nodes_with_any_sampler():
     graph = ag.Graph.from_edges([*((0, i) for i in range(1, 30)), *((i, i + 1) for i in range(30, 59))])
     for sampler in ("influence", "tv"):

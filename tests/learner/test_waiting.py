@@ -42,6 +42,7 @@ def test_random_questions_are_drawn_from_all_nodes():
         assert sum(node >= LARGE for node in asked(learner, 60)) > 3
 
 
+@pytest.mark.slow
 def test_a_small_component_is_asked_for_once_it_stands_for_as_many_nodes():
     # 101 nodes in the large component and 4 in each small one: those are due once 101 / (t + 1) <= 4
     edges = [(k, k + 1) for k in range(100)]

@@ -127,6 +127,7 @@ def problems(draw):
     return pinned(Q, rng.permutation(n)[: draw(st.integers(0, n // 3))]), sides(n, draw(st.integers(1, 11)), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [(10**9, 0), (0, 10**9), (0, 0)], ids=["dense", "numpy", "compiled"])
 @settings(deadline=None, max_examples=60)
 @given(problem=problems())
@@ -143,6 +144,7 @@ def test_a_solve_equals_a_dense_one(small, problem):
     np.testing.assert_allclose(x, exact, rtol=0, atol=(1e-9 + 16 * EPS * np.linalg.cond(A)) * abs(exact).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [(10**9, 0), (0, 10**9), (0, 0)], ids=["dense", "numpy", "compiled"])
 def test_weights_over_twelve_orders_of_magnitude_are_solved_for(small, monkeypatch):
     monkeypatch.setattr(cg, "SMALL", small[0])
@@ -158,6 +160,7 @@ def test_weights_over_twelve_orders_of_magnitude_are_solved_for(small, monkeypat
 LOST = "wide weights", 1e-12  # delta is below the rounding of the weights
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
     ("name", "delta"), [(name, delta) for name in GRAPHS for delta in (1e-12, 0.005, 1.0) if (name, delta) != LOST]
@@ -220,6 +223,7 @@ def test_a_long_chain_converges():
     assert residual(Q, Solver(Q).solve(b), b) <= 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
 def test_neither_company_nor_order_matters(name):
@@ -273,6 +277,7 @@ def test_what_cannot_be_reached_is_said(monkeypatch):
         Solver(precision(chain(3000), 0.005)).solve(b)
 
 
+@pytest.mark.slow
 def test_small_problems_never_load_a_compiler():
     code = (
         "import sys, numpy as np; from scipy.sparse import eye_array; from askgraph.linalg.cg import Solver;"
@@ -281,6 +286,7 @@ def test_small_problems_never_load_a_compiler():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
 @pytest.mark.parametrize(
     ("scatter", "padding"), [(0, 1), (10**9, 10**9), (10**9, 0)], ids=["scattered", "sliced", "by row"]
@@ -300,6 +306,7 @@ def test_one_column_in_pieces_is_the_same_column(name, scatter, padding, monkeyp
     assert (Solver(Q).solve(b, 1e-10) == x).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 1.0])
 @pytest.mark.parametrize("n", [3, 8, 9, 77, 4000])
 def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n, spread):
@@ -325,6 +332,7 @@ def test_a_product_by_slices_of_rows_is_the_product_row_by_row(n, spread):
     assert sums[:pieces, 2].sum() == pytest.approx(sums[pieces, 2, 0], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["neighbors", "chain", "wide weights"])
 def test_the_correction_of_the_coarse_levels_is_symmetric_and_definite_however_many_there_are(name):
     from askgraph.linalg.cg_kernels import choose_direction_outside
@@ -350,6 +358,7 @@ def test_the_correction_of_the_coarse_levels_is_symmetric_and_definite_however_m
     assert constants < 3  # they are corrected on their own, too
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments", "wide weights"])
 def test_the_diagonal_converges_with_the_square_of_the_residual(name):
@@ -386,15 +395,18 @@ def run(code):
     return subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
 
 
+@pytest.mark.slow
 def test_questions_on_a_small_graph_that_mixes_fast_compile_nothing():
     assert run(FIRST.format(30)) == ["False"]
 
 
+@pytest.mark.slow
 def test_a_first_question_drawn_at_random_compiles_nothing_and_probes_compile_one_width_of_blocks():
     asked = FIRST.format(3).replace("range(3)", "range(0)").replace("print", "learner.ask(); print")
     assert run(asked + "learner.field.spread.variance" + WIDTHS) == ["False", str(blocked_cg.WIDTH)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["power law", "complete"])
 def test_jacobi_in_numpy_does_what_compiled_jacobi_does(name, monkeypatch):
     W = power_law(3000) if name == "power law" else csr_array(1.0 - np.eye(1600))
@@ -413,6 +425,7 @@ def test_jacobi_in_numpy_does_what_compiled_jacobi_does(name, monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["neighbors", "power law", "fragments"])
 @pytest.mark.parametrize("count", [5, 8, 40])
 def test_blocks_in_pieces_and_wide_blocks_are_the_same_columns(name, count, monkeypatch):

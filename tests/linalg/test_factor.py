@@ -105,6 +105,7 @@ def test_equals_the_dense_inverse(name, way, monkeypatch):
     agrees(GRAPHS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["plain", "compiled"])
 def test_equals_the_dense_inverse_where_supernodes_are_many(way, monkeypatch):
     choose(monkeypatch, way)
@@ -150,6 +151,7 @@ def exact(n, edges, weights, delta):
     return [float(G[i][i]) for i in range(n)], [float(sum(x * x for x in row)) for row in G], np.array(G, dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @given(small_graphs())
 @settings(max_examples=60, deadline=None)
@@ -223,6 +225,7 @@ def test_survives_a_pickle_and_an_empty_right_hand_side():
     assert_allclose(made.solve(np.ones(900)), 200.0)
 
 
+@pytest.mark.slow
 def test_small_problems_never_load_numba():
     code = """import sys, numpy as np, askgraph.linalg.factor as f, askgraph.linalg.fill as g; from scipy.sparse import csr_array
 made = f.Factor(csr_array(np.diag(np.full(500, 2.0)))); made.diagonals(True); made.solve(np.ones(500))
@@ -234,6 +237,7 @@ g.predicted_fill(csr_array(np.diag(np.full(5000, 2.0)))); print('numba' in sys.m
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "Q", [*GRAPHS.values(), grid(60, 60), neighbors(3000, RNG)], ids=[*GRAPHS, "grid 60", "neighbors 3000"]
 )

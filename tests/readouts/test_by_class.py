@@ -38,6 +38,7 @@ def told(engine, readout, classes, **options):
     return learner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [*ENGINES, *ABROAD, SHUFFLED], ids=str)
 @pytest.mark.parametrize("readout", [name for name in READOUTS if name != "reweighted"])
 @pytest.mark.parametrize("width", WIDTHS)

@@ -48,6 +48,7 @@ def test_the_signs_are_what_is_written_down(engine, seed):
     assert found.one_sided == pytest.approx(max((p.argmax(axis=1) == c).mean() for c in (0, 1, 2)))
 
 
+@pytest.mark.slow
 @over_engines
 def test_class_shares_are_predicted_where_the_graph_says_nothing(engine):
     fell = 0

@@ -59,6 +59,7 @@ assert blas_threads() == before, (before, blas_threads())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contexts", [LIMITED, OVERLAPPING], ids=["one", "overlapping"])
 def test_every_blas_of_numpy_and_scipy_is_limited_and_gets_its_threads_back(contexts):
     # In a process of its own: other tests load libraries with a BLAS that is not ours to limit (faiss), and leave threads behind.

@@ -114,6 +114,7 @@ async def read_end(reader):
     return got
 
 
+@pytest.mark.slow
 def test_headers_that_do_not_come_in_time_end_the_connection_and_answers_may_take_longer(monkeypatch):
     monkeypatch.setattr(module, "HEADER_SECONDS", 0.3)
     seen = []

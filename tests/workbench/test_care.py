@@ -120,6 +120,7 @@ def test_one_queue_of_what_is_worth_a_second_look(tmp_path):
         assert queue() == {"i8": "cannot", "i25": "unsure"}
 
 
+@pytest.mark.slow
 def test_the_commands_people_and_review(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -151,6 +151,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(STEPS)
 def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_names_that_were_said(
@@ -251,6 +252,7 @@ def test_a_group_is_taken_back_together(path):
         assert project.undo("ann").item == 0
 
 
+@pytest.mark.slow
 def test_the_commands_for_classes_and_guidelines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make("p.ask", classes=["Sprots", "Sports"])

@@ -433,6 +433,7 @@ COLUMNS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["id", "x", "text", "label"]), COLUMNS, max_size=4),

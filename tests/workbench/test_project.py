@@ -196,6 +196,7 @@ class Walk(RuleBasedStateMachine):
             assert answers.people.get(who, 0) == len(mine)
 
 
+@pytest.mark.slow
 def test_promise_8_any_walk_is_what_the_log_says():
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     few = settings(max_examples=15, stateful_step_count=30, deadline=None, suppress_health_check=slow)
@@ -215,6 +216,7 @@ def walk(project, rng, steps, n):
             project.ask()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["dense", "direct"])
 @pytest.mark.parametrize("sampler", ["influence", "tv", "msd"])
 def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler):
@@ -337,6 +339,7 @@ EDGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edge", EDGES)
 def test_promise_18_every_state_has_a_question_or_is_finished(tmp_path, edge):
     said, options = EDGES[edge]
