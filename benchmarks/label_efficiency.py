@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import peers_curves
-from label_report import MARKS, against_random, cells_of, failures, plot, tables
+from label_report import MARKS, against_random, cells_of, failures, falls, plot, tables
 from labeled_graphs import GROUP, budget, problem, seeds_of
 from measure import SMOKE, machine
 
@@ -303,6 +303,7 @@ def main():
     cells = cells_of(records, problems)
     tables(cells, methods)
     against_random(cells, problems)
+    falls(cells, problems)
     failures(records)
     if options.plot:
         plot(cells, methods, options.plot)

@@ -134,6 +134,28 @@ def against_random(cells, problems):
         )
 
 
+FALLS = (("influence+cautious", "influence+consensus"), ("random+cautious", "random+consensus"))  # read the same labels
+APART, LARGE = 4, 1_000  # labels between two readings; nodes of the graphs that are looked at
+STEEP = (0.05, 0.15)
+
+
+def falls(cells, problems):
+    """Print how often a readout loses more from one reading to the next than another one does with the same labels."""
+    print(f"\n### Falls between readings {APART} labels apart, on graphs of at least {LARGE:,} nodes\n")
+    print(f"| falls by more than the other | pairs | by {STEEP[0]} | by {STEEP[1]} | most |\n|---|---|---|---|---|")
+    for one, other in FALLS:
+        pairs = [
+            np.array(other_record["accuracy"]) - np.array(record["accuracy"])
+            for graph, row in cells.items()
+            if one in row and other in row and problems[graph].graph.n_nodes >= LARGE
+            for record, other_record in zip(row[one].records, row[other].records, strict=True)
+        ]
+        if pairs:
+            lost = np.concatenate([np.diff(behind[APART - 1 :: APART]) for behind in pairs])
+            steep = " | ".join(str(int((lost > step).sum())) for step in STEEP)
+            print(f"| {one} than {other} | {lost.size:,} | {steep} | {lost.max():.3f} |")
+
+
 def row_of(cells, method):
     mine, regret = [row[method] for row in cells.values() if method in row], regrets(cells, method)
     worst = max(regret, key=regret.get)

@@ -20,7 +20,7 @@ from askgraph.learner.questions import candidates, finished
 from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
 from askgraph.learner.suggestions import Suggestions, SuggestionSource, SuspectSuggestion
-from askgraph.readouts import Cautious, Readout, doubt, with_suggestions
+from askgraph.readouts import Cautious, Readout, shares_preferred, with_suggestions
 from askgraph.readouts.by_class import best_classes, ranked
 from askgraph.support.arguments import flag, listed, whole_number
 from askgraph.types import AnyArray, Array, IntArray
@@ -302,7 +302,7 @@ class Predictor(ABC):
         (True, 0)
         """
         rest = self._field.space.gather(~self._field.labeled)
-        by_shares = isinstance(self._readout, Cautious) and doubt(self._field).falls_back
+        by_shares = shares_preferred(self._field) if isinstance(self._readout, Cautious) else 0.0
         right = [check.right for check in self.spot_checks]
         return expected_error(self._field, self.probabilities(), rest, self._history.audits, right, by_shares)
 

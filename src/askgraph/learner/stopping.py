@@ -27,7 +27,7 @@ APART, SWAYED = 0.3, 0.3  # of the nodes that another readout decides otherwise,
 EARLY = 10
 LOW, BELOW = 0.8, 0.12  # the range begins at LOW · estimate − BELOW
 ROOT, HIGH, FEW = 0.45, 0.4, 0.4  # it ends at ROOT √estimate + HIGH · estimate + FEW/√labels
-SHARES = 1.3  # where the class shares are predicted, the range is SHARES/√labels to both sides
+SHARES = 1.3  # as far as the class shares are predicted, the range is SHARES/√labels to both sides
 # spot checks that the estimate from the other labels counts as, beside the later half of the spot checks
 CHECKED = 16.0
 PRIOR = 4.0  # audited labels that the estimate from the other labels counts as, beside an audit
@@ -74,19 +74,20 @@ def expected_error(
     unlabeled: BoolArray,
     audit: tuple[IntArray, IntArray],
     checks: Sequence[bool] = (),
-    by_shares: bool = False,
+    by_shares: float = 0.0,
 ) -> Error:
     """Return the expected error of predictions with these probabilities.
 
     ``audit`` is audited nodes and their classes; ``checks`` says of each spot check, oldest first, whether the prediction was
-    right; ``by_shares`` says that the class shares are predicted everywhere.
+    right; ``by_shares`` is the weight of the class shares in the predictions.
     """
     rest = int(unlabeled.sum())
     if not rest:
         return Error(0.0, 0.0, 0.0, 0)
     if not field.held:
         return Error(1.0, 0.0, 1.0, 0)
-    guess, low, high = _of_shares(field) if by_shares else _of_predictions(field, p[unlabeled], checks)
+    ends = np.array(_of_predictions(field, p[unlabeled], checks))
+    guess, low, high = ((1 - by_shares) * ends + by_shares * np.array(_of_shares(field))).tolist()
     nodes, told = audit
     if not nodes.size:
         return Error(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.cautious import Cautious, Doubt, doubt
 from askgraph.readouts.names import READOUTS, as_readout
 from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
@@ -20,5 +21,6 @@ __all__ = [
     "Witness",
     "as_readout",
     "doubt",
+    "shares_preferred",
     "with_suggestions",
 ]

@@ -1,13 +1,14 @@
-"""Where the graph does not predict the labels, the class shares do: how to notice, and a readout that then goes by them.
+"""Where the graph does not predict the labels, the class shares do: signs of it, and a readout that mixes the shares in.
 
-Labels that were asked for are not a random sample, so their leave-one-out error alone says little. But where a graph says
-nothing, two ways to read the same votes decide differently, the probabilities are low, and the labels are hardly less
-surprising to each other than to the class shares. Together these three are a sign. The thresholds were chosen on 36 graphs.
+A person is warned by signs. Labels that were asked for are not a random sample, so their leave-one-out error alone says little.
+But where a graph says nothing, two ways to read the same votes decide differently, the probabilities are low, and the labels are
+hardly less surprising to each other than to the class shares. Together these three are a sign. The thresholds were chosen on 36
+graphs. The readout goes by less, and step by step: by whether neighbors share labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.field import Field, coding
-from askgraph.readouts.by_class import Block, ByClass, first_highest
+from askgraph.readouts.agreement import shares_preferred
+from askgraph.readouts.by_class import Block, ByClass, blocks_of, first_highest
 from askgraph.readouts.readouts import Consensus, Mass
 from askgraph.readouts.temperature import ODD, from_others
 from askgraph.types import Array, IntArray
@@ -26,7 +28,7 @@ UNSURE = 0.25  # in doubt, the mean of 1 − max p is above this
 TOGETHER = 0.44  # in doubt, the sum of these two is above this
 SURPRISING = 0.8  # in doubt, leave-one-out costs more than this share of what the class shares alone cost
 LARGEST = 0.32  # in doubt, the commonest class has more than this share of the labels; else the graph tells something
-WARN_FROM, FALL_BACK_FROM = 18, 25  # labels
+WARN_FROM = 18  # labels
 
 
 class Doubt(NamedTuple):
@@ -67,30 +69,19 @@ class Doubt(NamedTuple):
         constant = self.apart > FAR_APART and self.one_sided > ONE_SIDED and LARGEST < self.largest < ONE_SIDED
         return bool(self.labels >= WARN_FROM and (self.grave or constant))
 
-    @property
-    def falls_back(self) -> bool:
-        """Whether the class shares are the better prediction."""
-        return self.grave and self.labels >= FALL_BACK_FROM
-
 
 def doubt(field: Field) -> Doubt:
     """Return the signs that the graph does not predict the labels, computed once per field."""
-
-    def decisions() -> tuple[IntArray, Array, IntArray]:
-        p = Consensus.of_nodes(field)
-        return p.argmax(axis=1), p.max(axis=1), Mass()(field).argmax(axis=1)
-
-    found: Doubt = field.once("doubt", lambda: _doubt(field, decisions))
+    found: Doubt = field.once("doubt", lambda: _doubt(field))
     return found
 
 
-def _doubt(field: Field, decisions: Callable[[], tuple[IntArray, Array, IntArray]]) -> Doubt:
-    """Return the signs by what consensus decides, how likely that is, and what class-mass normalization decides."""
+def _doubt(field: Field) -> Doubt:
     rest, total = ~field.labeled, field.space.total
     unlabeled, counts = int(total(rest)), field.counts
     if not unlabeled or not field.held:
         return Doubt(field.held, 0.0, 0.0, 0.0, float(counts.max(initial=0.0) / max(field.held, 1)), 0.0)
-    decided, likely, otherwise = decisions()
+    decided, likely, otherwise = _decisions(field)
     predicted = [total(rest & (decided == c)) for c in range(field.n_classes)]
     return Doubt(
         field.held,
@@ -100,6 +91,16 @@ def _doubt(field: Field, decisions: Callable[[], tuple[IntArray, Array, IntArray
         float(counts.max() / field.held),
         float(max(predicted) / unlabeled),
     )
+
+
+def _decisions(field: Field) -> tuple[IntArray, Array, IntArray]:
+    """Return what consensus decides of each node, how likely that is, and what class-mass normalization decides."""
+    blocks = blocks_of(field, top=1)
+    if len(blocks) > 1:  # too many classes for an array of all of them
+        consensus, mass = Consensus()._by_class(field, blocks), Mass()._by_class(field, blocks)
+        return *first_highest(field, blocks, consensus), first_highest(field, blocks, mass)[0]
+    p = Consensus.of_nodes(field)
+    return p.argmax(axis=1), p.max(axis=1), Mass()(field).argmax(axis=1)
 
 
 def _surprising(field: Field) -> float:
@@ -115,16 +116,15 @@ def _surprising(field: Field) -> float:
 
 @dataclass(frozen=True)
 class Cautious:
-    """Consensus, or the class shares where the graph does not predict the labels. This is the readout of a learner by default.
+    """Consensus, mixed with the class shares as far as neighbors do not share labels. This is the readout of a learner by default.
 
-    From 25 labels on, the class shares are predicted for every unlabeled node as long as the two ways to read the votes,
-    consensus and class-mass normalization, decide differently at more than 10 % of the nodes, the mean of 1 − max p is above
-    0.25 (the two together above 0.44), leave-one-out costs more than 0.8 of what the class shares cost, and one class has more
-    than 32 % of the labels. ``Learner.advice`` then says so.
+    The weight of the shares is what the labels add to the probability that labeled neighbors agree no more often than by chance,
+    which is 5 % before. It grows and falls step by step with each pair of labeled neighbors, and is 0 as long as there is none.
+    With features it is multiplied by the same doubt about leave-one-out.
 
     Examples
     --------
-    Where the graph predicts its labels, this is the consensus.
+    Where neighbors share labels, this is the consensus.
 
     >>> import askgraph as ag
     >>> field = ag.Field.start(ag.prior(ag.chain(6)), 2).observe(0, 0).observe(5, 1)
@@ -134,32 +134,29 @@ class Cautious:
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that links tie to nodes."""
-        p = Consensus()(field, votes, links)
-        if not doubt(field).falls_back:
+        p, weight = Consensus()(field, votes, links), shares_preferred(field)
+        if not weight:
             return p
-        p[: len(p)] = field.space.asarray(_shares(field))
+        p = (1 - weight) * p + weight * field.space.asarray(class_shares(field))
         if votes is not None:
             return p
         return np.where(field.certain[:, None], field.certain_votes(), p)
 
     def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
         """Return the same probabilities of the nodes as a function of a block of classes."""
-        consensus = Consensus()._by_class(field, blocks)
-
-        def decisions() -> tuple[IntArray, Array, IntArray]:
-            by_mass = Mass()._by_class(field, blocks)
-            return *first_highest(field, blocks, consensus), first_highest(field, blocks, by_mass)[0]
-
-        doubt: Doubt = field.once("doubt", lambda: _doubt(field, decisions))
-        if not doubt.falls_back:
+        consensus, weight = Consensus()._by_class(field, blocks), shares_preferred(field)
+        if not weight:
             return consensus
-        shares, certain = _shares(field), field.certain[:, None]
-        return lambda block: np.where(
-            certain, field.certain_votes(block.classes), field.space.asarray(shares[block.classes])
-        )
+        shares, certain = class_shares(field), field.certain[:, None]
+
+        def mixed(block: Block) -> Array:
+            p = (1 - weight) * consensus(block) + weight * field.space.asarray(shares[block.classes])
+            return np.where(certain, field.certain_votes(block.classes), p)
+
+        return mixed
 
 
-def _shares(field: Field) -> Array:
+def class_shares(field: Field) -> Array:
     """Return the share of each class among the labels, 0 for a class without any."""
     shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.n_classes), 0.0)
     return np.asarray(shares / shares.sum())

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.field import Field, coding
-from askgraph.readouts.cautious import Cautious, doubt
+from askgraph.readouts.agreement import shares_preferred
+from askgraph.readouts.cautious import Cautious, class_shares
 from askgraph.readouts.readouts import Consensus, Readout
 from askgraph.readouts.temperature import ODD
 from askgraph.types import AnyArray, Array
@@ -74,10 +75,13 @@ def with_suggestions(field: Field, readout: Readout, witnesses: Sequence[Witness
 
 def _by_people(field: Field, readout: Readout) -> tuple[Array, Callable[[Array, Array], Array]]:
     """Return probabilities by the labels of people, and the function (own, with suggestions) -> what neighbors make of both."""
-    if not isinstance(readout, Cautious | Consensus) or (isinstance(readout, Cautious) and doubt(field).falls_back):
+    if not isinstance(readout, Cautious | Consensus):
         return _open_to_all(field, readout(field)), lambda own, alone: own
     own, hear = Consensus.steps(field)
-    return _open_to_all(field, own), hear
+    weight = shares_preferred(field) if isinstance(readout, Cautious) else 0.0
+    if weight:
+        own = (1 - weight) * own + weight * field.space.asarray(class_shares(field))
+    return _open_to_all(field, own), lambda own, alone: (1 - weight) * hear(own, alone) + weight * own
 
 
 def _open_to_all(field: Field, p: Array) -> Array:

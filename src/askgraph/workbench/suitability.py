@@ -349,7 +349,7 @@ def _settings(learner: Learner, graph: Graph) -> list[str]:
     hubs = share_of_hubs(graph)
     return [
         "sampler influence: the best on average over the labeled graphs of docs/accuracy.md",
-        "readout cautious: predictions along the graph, or class shares where the graph does not predict the labels",
+        "readout cautious: predictions along the graph, and class shares as far as labeled neighbors do not share labels",
         "hubs: their labels count for less, and every fourth question goes elsewhere"
         if hubs
         else "hubs: there are none",
