@@ -136,17 +136,14 @@ class Desk:
         chosen = [*map(self.project.place, ids), *(self._drawn(places, edition) if places else ())]
         known, predicted = columns(self.project, self.worker.picture), self._as_predicted(chosen)
         sure = known.sure[list(predicted)]
-        certain = sure[sure >= CERTAIN]
         return {
-            "selected": len(dict.fromkeys(chosen)),
+            "selected": len(set(chosen)),
             "new": len(self._answerable(who, chosen)),
             "predicted": {
                 "new": len(predicted),
-                "right": float(sure.mean()) if sure.size else None,
+                "right": float(sure.mean()) if predicted else None,
                 "classes": [{"label": name, "count": n} for name, n in Counter(predicted.values()).most_common()],
-                "certain": {"least": CERTAIN, "new": certain.size, "right": float(certain.mean())}
-                if certain.size
-                else None,
+                "certain": {"least": CERTAIN, "new": int((sure >= CERTAIN).sum())},
             },
         }
 
@@ -359,7 +356,8 @@ class Desk:
         said = report.people(self.project)
         for one in said["people"]:
             one["active"] = one["name"] in active
-        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._update_curve()]
+        rows = [row for row in self._update_curve() if row[0] <= picture.progress["labels"]]  # not of what was taken back
+        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in rows]
         goal = report.goal(self.project, picture.progress)
         return {**picture.progress, "lag": self._lag(picture), "curve": curve, "goal": goal, **said}
 
