@@ -356,7 +356,9 @@ class Desk:
         said = report.people(self.project)
         for one in said["people"]:
             one["active"] = one["name"] in active
-        rows = [row for row in self._update_curve() if row[0] <= picture.progress["labels"]]  # not of what was taken back
+        rows = [
+            row for row in self._update_curve() if row[0] <= picture.progress["labels"]
+        ]  # not of what was taken back
         curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in rows]
         goal = report.goal(self.project, picture.progress)
         return {**picture.progress, "lag": self._lag(picture), "curve": curve, "goal": goal, **said}
