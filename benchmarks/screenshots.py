@@ -336,11 +336,19 @@ def select(page: Page) -> None:
     page.wait_for_selector(".peek .primary")
 
 
+def many(page: Page) -> None:
+    """Ask what to answer to the items in that line."""
+    select(page)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]")
+
+
 # the pictures of docs/workbench.md: which view, and how it looks
 WALK = {
     "workbench": (why, "desk-light"),
     "workbench-progress": (view("progress", ".curve"), "desk-light"),
     "workbench-map": (select, "desk-light"),
+    "workbench-many": (many, "desk-light"),
     "workbench-guidelines": (view("guidelines", ".class-list li"), "desk-light"),
     "workbench-groups": (view("groups", ".tile"), "desk-light"),
     "workbench-review": (view("review", ".review .fresh"), "desk-light"),

@@ -264,8 +264,10 @@ def test_guidelines_in_place_of_a_version_that_was_not_read_are_not_saved(path):
     with Project.open(path, write=True) as project:
         project.write_guidelines("ann", "first", "first key", read=0)
         project.write_guidelines("bob", "second", "second key", read=1)
-        with pytest.raises(OutdatedError, match="bob saved version 2 of the guidelines after version 1 was read"):
+        with pytest.raises(OutdatedError, match="'bob' saved version 2 of the guidelines after version 1 was read"):
             project.write_guidelines("ann", "third", "third key", read=1)
+        with pytest.raises(LabelError, match="version 3 of the guidelines was not read: the last one is 2"):
+            project.write_guidelines("ann", "third", "third key", read=3)
         assert project.guidelines == (2, "second")
         project.write_guidelines("bob", "second", "second key", read=1)  # sent again
         assert project.guidelines == (2, "second")

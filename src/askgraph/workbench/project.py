@@ -469,12 +469,20 @@ class Project:
         read = None if read is None else whole_number(read, "read", 0)
         if not isinstance(text, str) or not is_storable(text) or len(text) > MAX_GUIDELINES_CHARACTERS:
             raise LabelError(f"guidelines are a text of at most {MAX_GUIDELINES_CHARACTERS:,} characters")
-        if read not in (None, now := self.guidelines[0]) and self.store.changed(key) is None:
-            raise OutdatedError(
-                f"{self.answers.guidelines[-1].who} saved version {now} of the guidelines after version {read} was read, so "
-                "this text was not saved; read the new version, then save yours"
-            )
+        if read is not None and self.store.changed(key) is None:
+            self._check_read(read)
         return self._write_change(Change(0, key, who, "", 0, "guidelines", None, text.replace("\r\n", "\n")))
+
+    def _check_read(self, read: int) -> None:
+        """Raise an error if a version of the guidelines is not the last one."""
+        versions = self.answers.guidelines
+        if read > len(versions):
+            raise LabelError(f"version {read} of the guidelines was not read: the last one is {len(versions)}")
+        if read < len(versions):
+            raise OutdatedError(
+                f"{versions[-1].who!r} saved version {len(versions)} of the guidelines after version {read} was read, so this "
+                "text was not saved; read the new version, then save yours"
+            )
 
     @property
     def guidelines(self) -> tuple[int, str]:
