@@ -232,6 +232,11 @@ def selected(page: Page) -> None:
         page.locator(".items tbody input").nth(k).click()
 
 
+def asked(page: Page) -> None:
+    page.locator(".selection .primary").click()
+    page.wait_for_selector("dialog[open]")
+
+
 def item(page: Page) -> None:
     page.locator(".history .row").first.click()
     page.wait_for_selector("dialog[open]")
@@ -261,18 +266,19 @@ def new_class(page: Page) -> None:
 
 def find(page: Page) -> None:
     """Begin to find all of a class, and show the line above the card."""
-    view("progress", "#seek")(page)
-    page.locator("#seek").select_option(index=2)
+    view("progress", ".seek")(page)
+    page.locator(".seek button").last.click()
+    page.locator("dialog .class").nth(1).click()
     page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“')")
     view("question", ".seeking")(page)
 
 
 def found(page: Page) -> None:
-    view("progress", "#seek")(page)
+    view("progress", ".seek")(page)
 
 
 def end_find(page: Page) -> None:
-    page.locator("#seek").select_option(index=0)
+    page.locator(".seek button").first.click()
     page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“') === false")
 
 
@@ -283,6 +289,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "why": why,
     "table": view("table", ".items tbody tr"),
     "selected": selected,
+    "asked": asked,
     "progress": view("progress", ".panel"),
     "history": view("history", ".history .row"),
     "item": item,
@@ -326,7 +333,14 @@ def select(page: Page) -> None:
         if k == 0:
             page.mouse.down()
     page.mouse.up()
-    page.wait_for_selector(".peek select")
+    page.wait_for_selector(".peek .primary")
+
+
+def many(page: Page) -> None:
+    """Ask what to answer to the items in that line."""
+    select(page)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]")
 
 
 # the pictures of docs/workbench.md: which view, and how it looks
@@ -334,6 +348,7 @@ WALK = {
     "workbench": (why, "desk-light"),
     "workbench-progress": (view("progress", ".curve"), "desk-light"),
     "workbench-map": (select, "desk-light"),
+    "workbench-many": (many, "desk-light"),
     "workbench-guidelines": (view("guidelines", ".class-list li"), "desk-light"),
     "workbench-groups": (view("groups", ".tile"), "desk-light"),
     "workbench-review": (view("review", ".review .fresh"), "desk-light"),

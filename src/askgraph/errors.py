@@ -3,7 +3,8 @@
 AskgraphError
 ├── GraphError          the graph or the table it is built from is not usable as given
 ├── LabelError          a label, a class or a node that does not fit the learner
-│   └── ReusedKeyError      an answer under the key of another answer
+│   ├── ReusedKeyError      an answer under the key of another answer
+│   └── OutdatedError       a text in place of one that its writer has not read
 ├── SettingError        an option with a value it cannot take
 ├── FileError           a file that cannot be read or written as asked
 │   ├── BusyError           another program is writing to the project
@@ -59,6 +60,10 @@ class LabelError(AskgraphError, ValueError):
 
 class ReusedKeyError(LabelError):
     """An answer came under the key of another answer; it was not saved."""
+
+
+class OutdatedError(LabelError):
+    """A text came in place of one that somebody else wrote meanwhile; it was not saved."""
 
 
 class SettingError(AskgraphError, ValueError):

@@ -316,8 +316,8 @@ def test_while_a_server_runs_writes_go_to_it(project):
     with serving(project / "items.ask") as server:
         server.answer = (200, {"saved": 1})
         assert run("tell", "f0", "wide") == "saved: 1 answer\n"
-        server.answer = (200, {"undone": {"seq": 1, "item": "f0", "kind": "label", "label": "wide"}})
-        assert run("undo") == "taken back: f0 wide\n"
+        server.answer = (200, {"undone": {"seq": 1, "item": "f0", "kind": "label", "label": "wide", "together": 3}})
+        assert run("undo") == "taken back: f0 wide, and 2 others of the same step\n"
         server.answer = (200, {"undone": None})
         assert run("undo") == "there is nothing to take back\n"
         server.answer = (404, {"error": "no item 'f99'"})

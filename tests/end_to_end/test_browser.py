@@ -208,7 +208,7 @@ def why_this_one(ann):
 def progress(ann):
     ann.go("progress")
     expect(ann.see("h1")).to_have_text(re.compile(r"(You can stop: about \d+ % right|Go on: about \d+.* at your pace)"))
-    ann.page.get_by_label("My target").select_option("0.2")
+    ann.page.get_by_role("button", name="80 % right").click()
     expect(ann.see("h1")).to_have_text(re.compile(r"You can stop: about \d+ % right, at least \d+ %, from 15 labels"))
     expect(ann.see(".page")).to_contain_text("15 of 60 items labeled")
     assert ann.see(".bars.wide li").count() == 3
@@ -245,6 +245,8 @@ def search_and_confirm(ann):
     labels = rows.locator("td.label").all_inner_texts()[:4]
     expect(ann.page.locator(".selection")).to_contain_text("4 selected")
     ann.page.locator(".selection .primary").click()
+    expect(ann.see(".as-predicted")).to_contain_text(re.compile(r"4 items, about \d+ % right: answer all\?"))
+    ann.page.locator(".as-predicted button").last.click()
     ann.hear("4 predictions confirmed")
     expect(rows).to_have_count(6)
     ann.said += [("label", item, label) for item, label in zip(ids, labels, strict=True)]
@@ -370,6 +372,9 @@ def walk_table(page):
     page.keyboard.press("Escape")
     page.locator(".items thead input").check()
     expect(page.locator(".selection")).to_contain_text("12 selected")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog[open]")).to_contain_text("onerror")
+    page.keyboard.press("Escape")
 
 
 def walk_map(page):
@@ -486,6 +491,6 @@ def test_the_page_speaks_the_language_of_the_browser(browser, labeled):
     expect(ann.page.locator("html")).to_have_attribute("lang", "de")
     expect(ann.see(".sum")).to_contain_text("15 von 60 Einträgen zugeordnet")
     ann.page.keyboard.press("?")
-    ann.page.get_by_label("Sprache").select_option("en")
+    ann.page.get_by_role("button", name="English").click()
     expect(ann.see(".sum")).to_contain_text("15 of 60 items labeled")
     ann.close()

@@ -11,10 +11,9 @@ from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from tests.helpers.browsing import Person
 from tests.helpers.serving import CENTERS, answer, ask, make_project, serving, truth, until
+from tests.helpers.tabbing import STOPS, tab_to
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
-FOCUSED = "one => document.activeElement?.matches(one)"
-STOPS = 40  # presses of Tab within which everything in a view is reached
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +30,6 @@ def points(tmp_path_factory):
 
 
 GUARDED = "new Promise((go) => setTimeout(go, 300))"  # a new group takes no key for 300 milliseconds
-
-
-def tab_to(page, selector):
-    """Press Tab until an element that matches has the keyboard."""
-    for _ in range(STOPS):
-        page.keyboard.press("Tab")
-        if page.evaluate(FOCUSED, selector):
-            return
-    raise AssertionError(f"{selector} is not reached by Tab")
 
 
 def choose(page, key, value):

@@ -18,6 +18,8 @@ from askgraph.web.leases import Leases
 from askgraph.web.serve import listen
 from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
+from askgraph.workbench.datasheet import how_labeled
+from askgraph.workbench.export import answer_rows, prediction_rows
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from tests.helpers.serving import make_project
@@ -148,6 +150,104 @@ def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_pat
         assert project.answers.labels == {4: "east", 5: "east"}
         with pytest.raises(ReusedKeyError):
             desk.confirm("ann", ["n4", "n6"], None, "one key for both")
+
+
+def predicting(label="east", sure=None):
+    """A worker whose predictions are all of one class, as sure as this."""
+    worker = Quiet(None)
+    worker.picture = Picture(
+        0, {}, [], [label], np.zeros(60, dtype=np.uint16), np.full(60, 0.6) if sure is None else sure
+    )
+    return worker
+
+
+def send(desk, way, who, places, label, key, at_least=0.0):
+    """An answer to many items, as the page sends it from the map, the table and the groups."""
+    ids = [f"n{place}" for place in places]
+    if way == "group":
+        return desk.confirm_group(who, label or "east", ids, [], 4.0, key)
+    if way == "map":
+        return desk.confirm_places(who, places, label, key, desk.edition, at_least)
+    return desk.confirm(who, ids, label, key, at_least)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["west", None], ids=["a class", "as predicted"])
+@pytest.mark.parametrize("way", ["map", "table", "group"])
+def test_an_answer_to_many_items_is_marked_by_its_way_and_one_undo_takes_it_back(tmp_path, way, label):
+    """Also when each request comes twice and the server was restarted in between."""
+    path = make_project(tmp_path)
+    with Project.open(path, write=True) as project:
+        project.say("ann", "n0", "label", "north")
+        for _ in range(2):
+            said = send(Desk(project, predicting()), way, "ann", list(range(1, 31)), label, "one key for all")
+            assert (said["saved"], said["state"]["labels"]) == (30, 31)
+        assert {a.how for a in project.answers.log.values()} == {None, way}
+        assert {row["how"] for row in answer_rows(project)} == {None, way}
+        rows = {row["id"]: (row["source"], row["how"]) for row in prediction_rows(project)}
+        assert [rows[f"n{k}"] for k in (0, 1, 31)] == [("answered", None), ("answered", way), ("predicted", None)]
+        assert "Of these answers, 1 was given one by one, 30 given to" in how_labeled(project)
+        assert "(in 1 step)" in how_labeled(project)
+        assert (report.progress(project, project.predictions())["together"], project.answers.together()) == (30, 30)
+    with Project.open(path, write=True) as project:
+        for _ in range(2):
+            desk = Desk(project, predicting())
+            undone = desk.undo("ann", "one key for the undo", holding="n50")
+            assert undone["undone"]["together"] == 30
+            assert undone["question"]["item"]["id"] == "n50"  # the card that was there stays
+            assert project.answers.labels == {0: "north"}
+        assert send(desk, way, "ann", list(range(1, 31)), label, "one key for all")["state"]["labels"] == 1  # came late
+        assert desk.undo("ann", "a key of its own")["undone"]["item"] == "n0"
+
+
+@pytest.mark.parametrize("label", ["west", None], ids=["a class", "as predicted"])
+@pytest.mark.parametrize("way", ["map", "table"])
+def test_what_was_answered_is_left_out_of_an_answer_to_many_and_not_counted_again(tmp_path, way, label):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        project.say("ann", "n0", "label", "north")
+        project.say("bob", "n1", "label", "north")
+        project.say("bob", "n2", "invalid")
+        desk = Desk(project, predicting())
+        before = len(project.answers.log)
+        assert send(desk, way, "ann", [0, 1, 2, 3, 4, 4], label, "first key")["saved"] == 2
+        assert send(desk, way, "ann", [0, 1, 2, 3, 4], label, "second key")["saved"] == 0
+        assert len(project.answers.log) == before + 2
+        assert {place: project.answers.labels.get(place) for place in range(5)} == {
+            0: "north", 1: "north", 2: None, 3: label or "east", 4: label or "east"
+        }  # fmt: skip
+
+
+def test_a_second_person_can_answer_many_items_where_two_are_asked_but_not_confirm_what_the_first_said(tmp_path):
+    with Project.open(make_project(tmp_path, overlap=2), write=True) as project:
+        project.say_all("bob", [("n1", "label", "north"), ("n2", "label", "north")])
+        desk = Desk(project, predicting())
+        assert send(desk, "table", "ann", [1, 2, 3], None, "as predicted")["saved"] == 1
+        assert send(desk, "table", "ann", [1, 2, 3], "west", "one class for all")["saved"] == 2
+
+
+def test_a_selection_says_how_many_are_new_and_how_sure_their_predictions_are(tmp_path):
+    sure = np.full(60, 0.5)
+    sure[10:14] = 0.95
+    with Project.open(make_project(tmp_path), write=True) as project:
+        project.say("ann", "n0", "label", "north")
+        project.say("bob", "n1", "later")
+        desk = Desk(project, predicting(sure=sure))
+        found = desk.selection("ann", ["n0", "n1", "n2"], list(range(10, 14)), desk.edition)
+        assert (found["selected"], found["new"]) == (7, 6)  # what was put off can be labeled, but is not predicted
+        predicted = found["predicted"]
+        assert (predicted["new"], predicted["classes"]) == (5, [{"label": "east", "count": 5}])
+        assert predicted["right"] == pytest.approx((0.5 + 4 * 0.95) / 5)
+        assert predicted["certain"] == {"least": 0.9, "new": 4}
+        said = send(desk, "table", "ann", [0, 1, 2, 10, 11, 12, 13], None, "only the sure", at_least=0.9)
+        assert (said["saved"], sorted(project.answers.labels)) == (4, [0, 10, 11, 12, 13])
+        assert desk.selection("ann", ["n0"], [], None)["predicted"]["right"] is None
+        assert Desk(project, Quiet(None)).selection("ann", ["n9"], [], None)["predicted"]["new"] == 0
+
+
+def test_predictions_that_are_not_there_yet_are_not_confirmed(tmp_path):
+    with Project.open(make_project(tmp_path), write=True) as project:
+        assert send(Desk(project, Quiet(None)), "map", "ann", [1, 2], None, "too early")["saved"] == 0
+        assert not project.answers.log
 
 
 def test_who_waits_for_others_keeps_nobody_busy(tmp_path):

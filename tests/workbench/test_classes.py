@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import askgraph as ag
 from askgraph.cli.app import app
-from askgraph.errors import FileError, LabelError, ReusedKeyError
+from askgraph.errors import FileError, LabelError, OutdatedError, ReusedKeyError
 from askgraph.workbench import report
 from askgraph.workbench.export import answer_rows
 from askgraph.workbench.project import Project
@@ -238,6 +238,42 @@ def test_exact_copies_take_an_answer_at_once_and_give_it_back_with_it(tmp_path):
         project.say("ann", "i1", "label", "a")
         project.say("ann", "i4", "label", "a")  # nothing to see is not the same thing
         assert 5 not in project.answers.labels
+
+
+def test_a_copy_that_somebody_answered_itself_keeps_that_answer(tmp_path):
+    """Whoever it was; a copy that only took an answer follows the next one, and its undo takes it back as well."""
+    table = tmp_path / "t.csv"
+    table.write_text("id,x\n" + "".join(f"i{k},{k // 3}\n" for k in range(12)))
+    Project.create(tmp_path / "p.ask", ag.workbench.items.Source(table, features=["x"]), ["a", "b"])
+    with Project.open(tmp_path / "p.ask", write=True) as project:
+        project.say("bob", "i1", "label", "b")  # i0 and i2 are its copies
+        assert project.answers.labels == {0: "b", 1: "b", 2: "b"}
+        project.say("ann", "i0", "label", "a")
+        assert project.answers.labels == {0: "a", 1: "b", 2: "a"}
+        project.undo("ann")
+        assert project.answers.labels == {0: "b", 1: "b", 2: "b"}
+        project.say_all("ann", [("i3", "label", "a"), ("i6", "label", "a")], key="both of them", how="table")
+        assert [a.how for a in project.store.logged_together("both of them")] == ["table", "table", *["copy"] * 4]
+        project.undo("ann")
+        assert project.answers.labels == {0: "b", 1: "b", 2: "b"}
+        with pytest.raises(LabelError, match="choose map, table, group"):
+            project.say("ann", "i3", "label", "a", how="somehow")
+
+
+def test_guidelines_in_place_of_a_version_that_was_not_read_are_not_saved(path):
+    with Project.open(path, write=True) as project:
+        project.write_guidelines("ann", "first", "first key", read=0)
+        project.write_guidelines("bob", "second", "second key", read=1)
+        with pytest.raises(OutdatedError, match="'bob' saved version 2 of the guidelines after version 1 was read"):
+            project.write_guidelines("ann", "third", "third key", read=1)
+        with pytest.raises(LabelError, match="version 3 of the guidelines was not read: the last one is 2"):
+            project.write_guidelines("ann", "third", "third key", read=3)
+        assert project.guidelines == (2, "second")
+        project.write_guidelines("bob", "second", "second key", read=1)  # sent again
+        assert project.guidelines == (2, "second")
+        project.write_guidelines("ann", "third", "third key", read=2)
+        project.write_guidelines("cy", "by a command, which has read none")
+        assert project.guidelines[0] == 4
 
 
 def test_a_group_is_taken_back_together(path):

@@ -193,7 +193,10 @@ def test_the_paragraph_tells_of_guidelines_groups_copies_and_a_search(tmp_path):
         project.say_all("ann", [("n8", "label", "high"), ("n10", "label", "high")], how="group")
         project.change("ann", "find", "high")
         words = how_labeled(project)
-    assert "Of these answers, 2 were given to groups of items that look alike and 3 were taken over by exact" in words
+    ways = (
+        "1 was given one by one, 2 given to groups of items that look alike (in 1 step), 3 taken over by exact copies"
+    )
+    assert f"Of these answers, {ways} of an item." in words
     assert "People had guidelines, in 1 version." in words
     assert "All items of 'high' were sought, the likeliest first: 4 found, about" in words
 

@@ -196,10 +196,10 @@ def test_predictions_have_what_was_promised(tmp_path):
         project.say("bob", "i4", "label", "b")
         project.say("bob", "i2", "invalid")
         rows = list(prediction_rows(project))
-    ours = ["label", "probability", "source", "who", "aside", "variance", "p(a)", "p(b)"]
+    ours = ["label", "probability", "source", "who", "how", "aside", "variance", "p(a)", "p(b)"]
     assert list(rows[0]) == ["id", "text", *ours]
     assert [row["text"] for row in rows] == [f"item {k}" for k in range(5)]
-    assert [rows[0][name] for name in ours[:6]] == ["a", rows[0]["p(a)"], "answered", "ann, bob", None, 0]
+    assert [rows[0][name] for name in ours[:7]] == ["a", rows[0]["p(a)"], "answered", "ann, bob", None, None, 0]
     assert [rows[1][name] for name in ("label", "source", "who")] == ["a", "predicted", None]
     no_item = rows.pop(2)
     assert [no_item[name] for name in ("aside", "label", "probability", "source")] == ["invalid", None, None, None]

@@ -60,7 +60,7 @@ interface Asked {
   finished: string | null;
   waiting: string | null;
   state: State;
-  undone?: HistoryLine | null;
+  undone?: (HistoryLine & { together: number }) | null;
 }
 
 /** An answer under way, or one that was given: what the trail shows. */
@@ -77,7 +77,7 @@ interface HistoryLine extends ItemLine {
   label: string | null;
   seconds: number | null;
   predicted: string | null;
-  how: "group" | "copy" | "review" | null;
+  how: "map" | "table" | "group" | "copy" | "review" | null;
   undone: boolean;
   current: boolean;
 }
@@ -94,6 +94,16 @@ interface TableRow {
   status: Status;
   who: string[];
 }
+
+/** What an answer to selected items would do: how many it would label, and how sure their predictions are. */
+interface Selected {
+  selected: number;
+  new: number;
+  predicted: { new: number; right: number | null; classes: { label: string; count: number }[]; certain: { least: number; new: number } };
+}
+
+/** What an answer to many items has done. */
+interface Together { saved: number; copies: number; state: State }
 
 interface Suspect extends ItemLine { label: string; instead: string; chance: number }
 
@@ -128,6 +138,7 @@ interface Findings { class: string; found: number; value: number; low: number; h
 interface Progress {
   items: number;
   labels: number;
+  together: number;
   aside: number;
   lag: number;
   classes: ClassCount[];

@@ -25,6 +25,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import SettingError
+from askgraph.support.wording import counted
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -355,7 +356,7 @@ def skip(
 
 @app.command()
 def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
-    """Take back your last answer; it stays in the history.
+    """Take back your last answer, or all that you gave in one step; it stays in the history.
 
     Example: askgraph undo
     """
@@ -363,7 +364,11 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
 
     with open_writer(find_project(project)) as writer:
         undone = writer.undo(who or user_name())
-    say(f"taken back: {undone.item} {undone.label or undone.kind}" if undone else "there is nothing to take back")
+    if undone is None:
+        say("there is nothing to take back")
+    else:
+        others = f", and {counted(undone.together - 1, 'other')} of the same step" if undone.together > 1 else ""
+        say(f"taken back: {undone.item} {undone.label or undone.kind}{others}")
 
 
 def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
@@ -375,7 +380,8 @@ def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
 
 
 def _print_status(said: dict[str, Any]) -> None:
-    say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled, {said['aside']:,} set aside")
+    many = f" ({said['together']:,} of them many at once)" if said["together"] else ""
+    say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled{many}, {said['aside']:,} set aside")
     if said["classes"]:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
         print_table(rows)

@@ -192,7 +192,14 @@ def guidelines(
         text = _read_text(file)
         with open_writer(find_project(project)) as writer:
             saved = writer.write_guidelines(who or user_name(), text)
-        say(f"saved: version {saved} of the guidelines")
+        with Project.open(find_project(project)) as opened:
+            before = opened.answers.guidelines[: saved - 1]
+        replaced = (
+            f", in place of version {saved - 1} by {before[-1].who}, which --version {saved - 1} prints"
+            if before
+            else ""
+        )
+        say(f"saved: version {saved} of the guidelines{replaced}")
         return
     with Project.open(find_project(project)) as opened:
         versions = opened.answers.guidelines

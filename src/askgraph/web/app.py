@@ -38,6 +38,7 @@ from askgraph.web.bodies import (
     Listing,
     Many,
     Removing,
+    Selecting,
     Undoing,
     UndoingChange,
     Who,
@@ -109,9 +110,13 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def answers(said: Many) -> dict[str, Any]:
         return await run(desk.answer_all, said.who, [(one.item, one.kind, one.label) for one in said.answers], said.key)
 
+    @app.post("/api/selection")
+    async def selection(said: Selecting) -> dict[str, Any]:
+        return await run(desk.selection, said.who, said.items, said.places, said.edition)
+
     @app.post("/api/confirm")
     async def confirm(said: Confirming) -> dict[str, Any]:
-        return await run(desk.confirm, said.who, said.items, said.label, said.key)
+        return await run(desk.confirm, said.who, said.items, said.label, said.key, said.at_least)
 
     @app.post("/api/group")
     async def group(asking: Grouping) -> dict[str, Any]:
@@ -128,11 +133,12 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/confirm/places")
     async def confirm_places(said: ConfirmingPlaces) -> dict[str, Any]:
-        return await run(desk.confirm_places, said.who, said.places, said.label, said.key, said.edition)
+        where = (said.places, said.label, said.key, said.edition, said.at_least)
+        return await run(desk.confirm_places, said.who, *where)
 
     @app.post("/api/undo")
     async def undo(said: Undoing) -> dict[str, Any]:
-        return await run(desk.undo, said.who, said.key)
+        return await run(desk.undo, said.who, said.key, said.holding)
 
     @app.post("/api/target")
     async def target(said: Aiming) -> dict[str, Any]:
@@ -168,7 +174,7 @@ def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/guidelines")
     async def write_guidelines(said: Guiding) -> dict[str, Any]:
-        return await run(desk.write_guidelines, said.who, said.text, said.key)
+        return await run(desk.write_guidelines, said.who, said.text, said.key, said.read)
 
 
 def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:

@@ -57,19 +57,30 @@ class Many(BaseModel):
 
 
 class Undoing(BaseModel):
-    """A request to take back the last answer of a person."""
+    """A request to take back the last answer of a person; ``holding`` is the item on the screen if that is to stay."""
 
     key: Key
     who: Who
+    holding: Id | None = None
+
+
+class Selecting(BaseModel):
+    """Items that a person selected, to be told what an answer to all of them would do: ids of the table, or places of the map."""
+
+    who: Who
+    items: Annotated[list[Id], Field(max_length=10_000)] = []
+    places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(max_length=10_000)] = []
+    edition: Annotated[str, Field(max_length=100)] | None = None
 
 
 class Confirming(BaseModel):
-    """Items to label in one step, with the given label or as predicted."""
+    """Items to label in one step, with the given label, or as predicted where that is at least so likely."""
 
     key: Key
     who: Who
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
     label: Annotated[str, Field(max_length=1000)] | None = None
+    at_least: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Adding(BaseModel):
@@ -103,11 +114,12 @@ class UndoingChange(BaseModel):
 
 
 class Guiding(BaseModel):
-    """A new version of the guidelines."""
+    """A new version of the guidelines; ``read`` is the one that the writer has read, and nothing is saved if it is not the last."""
 
     key: Key
     who: Who
     text: Annotated[str, Field(max_length=100_000)]
+    read: Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None = None
 
 
 class Grouping(BaseModel):
@@ -135,6 +147,7 @@ class ConfirmingPlaces(BaseModel):
     edition: Annotated[str, Field(max_length=100)]
     places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(min_length=1, max_length=10_000)]
     label: Annotated[str, Field(max_length=1000)] | None = None
+    at_least: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Aiming(BaseModel):

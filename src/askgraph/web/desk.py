@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.errors import BusyError, FileError, LabelError
+from askgraph.errors import BusyError, FileError, LabelError, ReusedKeyError
 from askgraph.types import Array
 from askgraph.web.leases import Leases
 from askgraph.web.listing import NO_CLASS, STATUSES, Query, columns, list_items
@@ -18,7 +19,7 @@ from askgraph.web.map import MapMaker
 from askgraph.web.regions import inside
 from askgraph.web.worker import Worker
 from askgraph.workbench import report
-from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import KEYS, ChangeKind, in_words
 from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
@@ -31,6 +32,7 @@ MAX_NEWCOMERS = (
     50  # people without an answer who are named in the state: names cost nothing, so there may be any number
 )
 AHEAD = 4  # pictures that are fetched before their items are asked for
+CERTAIN = 0.9  # the probability from which on it is offered to confirm only these predictions of many
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
@@ -129,27 +131,92 @@ class Desk:
         self._notify_worker()
         return {"saved": len(saved), "state": self.state(who)}
 
-    def confirm_places(self, who: str, places: list[int], label: str | None, key: str, edition: str) -> Plain:
-        """Label several items by their places, as on a map of this edition of the items."""
+    def selection(self, who: str, ids: list[str], places: list[int], edition: str | None) -> Plain:
+        """Return what an answer to selected items would do: how many it would label, and how sure their predictions are."""
+        chosen = [*map(self.project.place, ids), *(self._drawn(places, edition) if places else ())]
+        known, predicted = columns(self.project, self.worker.picture), self._as_predicted(chosen)
+        sure = known.sure[list(predicted)]
+        return {
+            "selected": len(set(chosen)),
+            "new": len(self._answerable(who, chosen)),
+            "predicted": {
+                "new": len(predicted),
+                "right": float(sure.mean()) if predicted else None,
+                "classes": [{"label": name, "count": n} for name, n in Counter(predicted.values()).most_common()],
+                "certain": {"least": CERTAIN, "new": int((sure >= CERTAIN).sum())},
+            },
+        }
+
+    def confirm_places(
+        self, who: str, places: list[int], label: str | None, key: str, edition: str, at_least: float = 0.0
+    ) -> Plain:
+        """Label the items at some places, as on a map of this edition of the items, in one step."""
+        return self._answer_together(who, self._drawn(places, edition), label, "map", key, at_least=at_least)
+
+    def confirm(self, who: str, ids: list[str], label: str | None, key: str, at_least: float = 0.0) -> Plain:
+        """Label items of the table in one step: with the given label, or each as it is predicted."""
+        return self._answer_together(
+            who, [self.project.place(id) for id in ids], label, "table", key, at_least=at_least
+        )
+
+    def _answer_together(
+        self,
+        who: str,
+        places: list[int],
+        label: str | None,
+        how: How,
+        key: str,
+        seconds: float | None = None,
+        at_least: float = 0.0,
+    ) -> Plain:
+        """Label items in one step, which one undo takes back; those that have enough answers already are left out.
+
+        Without a label, each item gets the one that is predicted for it, where that is at least so likely.
+        """
+        who, key, label = check_name(who, "person"), check_name(key, "key"), label and check_name(label, "class")
+        if not self._was_sent(who, places, label, how, key):
+            given = self._as_predicted(places, at_least)
+            if label is not None:
+                given = dict.fromkeys(self._answerable(who, places), label)
+            said: list[tuple[str, Kind, str | None]] = [
+                (item.id, "label", given[item.place]) for item in self.project.store.items(given)
+            ]
+            if said:
+                self.project.say_all(who, said, seconds and seconds / len(said), key, how=how)
+                self._notify_worker()
+        lines = self.project.store.logged_together(key)
+        copies = sum(line.how == "copy" for line in lines)
+        return {"saved": len(lines) - copies, "copies": copies, "state": self.state(who)}
+
+    def _was_sent(self, who: str, places: list[int], label: str | None, how: How, key: str) -> bool:
+        """Return whether answers to these items were saved under this key; raise an error if it belongs to others."""
+        lines, meant = self.project.store.logged_together(key), set(places)
+        if any(
+            line.who != who
+            or label not in (None, line.label)
+            or (line.how != "copy" and (line.how != how or line.item not in meant))
+            for line in lines
+        ):
+            raise ReusedKeyError(f"the key {key!r} belongs to other answers, so nothing was saved; use a new key")
+        return bool(lines)
+
+    def _answerable(self, who: str, places: list[int]) -> list[int]:
+        """Return those of some places that this person would be asked about: an answer to many changes none that was given."""
+        return [place for place in dict.fromkeys(places) if self._can_answer(who, place)]
+
+    def _as_predicted(self, places: list[int], at_least: float = 0.0) -> dict[int, str]:
+        """Return what is predicted for those of some places that nobody has answered, where that is at least so likely."""
+        known = columns(self.project, self.worker.picture)
+        predicted = known.status == STATUSES.index("predicted")
+        return {p: known.classes[known.label[p]] for p in places if predicted[p] and known.sure[p] >= at_least}
+
+    def _drawn(self, places: list[int], edition: str | None) -> list[int]:
+        """Return places of the map; raise an error if it shows other items than there are."""
         if edition != self.edition:
             raise LabelError("items came or went since this map was drawn; open it again")
         if (odd := max(places)) >= self.project.n_items:
             raise LabelError(f"no item at {odd}; give places below {self.project.n_items}")
-        return self.confirm(who, [item.id for item in self.project.store.items(places)], label, key)
-
-    def confirm(self, who: str, ids: list[str], label: str | None, key: str) -> Plain:
-        """Label several items in one step: with the given label, or each as it is predicted."""
-        if label is not None:
-            return self.answer_all(who, [(id, "label", label) for id in ids], key)
-        if (
-            sent := self.project.labels_of(key, len(ids))
-        ) is not None:  # sent again, after predictions may have changed
-            return self.answer_all(who, [(id, "label", name) for id, name in zip(ids, sent, strict=True)], key)
-        known = columns(self.project, self.worker.picture)
-        codes = [known.label[self.project.place(id)] for id in ids]
-        if any(code >= len(known.classes) for code in codes):
-            raise BusyError("there are no predictions yet; label some items first")
-        return self.answer_all(who, [(id, "label", known.classes[c]) for id, c in zip(ids, codes, strict=True)], key)
+        return places
 
     def looks_ahead(self) -> tuple[int, int]:
         """Return the last line of the log, and to how many answers it should be known what follows before pictures are fetched."""
@@ -184,26 +251,21 @@ class Desk:
         self, who: str, label: str, ids: list[str], odd: list[str], seconds: float | None, key: str
     ) -> Plain:
         """Label a group of items in one step; what was taken out of it is asked next, one by one."""
+        places = [self.project.place(id) for id in ids]
         if self.project.store.logged(key) is None:
-            said: list[tuple[str, Kind, str | None]] = [
-                (id, "label", label) for id in ids if self._can_answer(who, self.project.place(id))
-            ]
             self._odd |= {self.project.place(id): who for id in odd}
-            if said:
-                self.project.say_all(who, said, seconds and seconds / len(said), key, how="group")
-                self._notify_worker()
-        else:
-            said = [(id, "label", label) for id in ids]
-        return {"saved": len(said), "state": self.state(who)}
+        return self._answer_together(who, places, label, "group", key, seconds)
 
-    def undo(self, who: str, key: str) -> Plain:
-        """Take back a person's last answer and ask its item again."""
+    def undo(self, who: str, key: str, holding: str | None = None) -> Plain:
+        """Take back a person's last answer, or all of a step, and ask its item again unless another one is to stay."""
+        key = check_name(key, "key")
         undone = self.project.undo(who, key)
         if undone is None:
             return {"undone": None, **self.ask(who)}
         self._notify_worker()
         said = report.describe(self.project, [undone])[0]
-        return {"undone": said, **self.ask(who, holding=said["item"])}
+        together = len(self.project.store.logged_together(key))
+        return {"undone": {**said, "together": together}, **self.ask(who, holding=holding or said["item"])}
 
     def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str) -> Plain:
         """Change a class."""
@@ -227,9 +289,9 @@ class Desk:
         last = versions[-1] if versions else None
         return {"version": version, "text": text, "who": last and last.who, "at": last and last.at}
 
-    def write_guidelines(self, who: str, text: str, key: str) -> Plain:
-        """Save a new version of the guidelines."""
-        self.project.write_guidelines(who, text, key)
+    def write_guidelines(self, who: str, text: str, key: str, read: int | None = None) -> Plain:
+        """Save a new version of the guidelines, unless there is another one than the writer has read."""
+        self.project.write_guidelines(who, text, key, read)
         return {"version": self.project.guidelines[0], "state": self.state(who)}
 
     def state(self, who: str) -> Plain:
@@ -294,7 +356,10 @@ class Desk:
         said = report.people(self.project)
         for one in said["people"]:
             one["active"] = one["name"] in active
-        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in self._update_curve()]
+        rows = [
+            row for row in self._update_curve() if row[0] <= picture.progress["labels"]
+        ]  # not of what was taken back
+        curve = [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in rows]
         goal = report.goal(self.project, picture.progress)
         return {**picture.progress, "lag": self._lag(picture), "curve": curve, "goal": goal, **said}
 

@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, ReusedKeyError
+from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, OutdatedError, ReusedKeyError
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -15,7 +15,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(AskgraphError)
     async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
-        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409}
+        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409, OutdatedError: 409}
         status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
         missing = isinstance(error, LabelError) and str(error).startswith("no item")
         return JSONResponse({"error": str(error)}, 404 if missing else status)

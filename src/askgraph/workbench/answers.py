@@ -26,7 +26,9 @@ from askgraph.workbench.classes import Change, Classes
 
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
-How = Literal["group", "copy", "review"]
+How = Literal["map", "table", "group", "copy", "review"]
+HOWS: tuple[How, ...] = ("map", "table", "group", "copy", "review")
+TOGETHER: frozenset[How | None] = frozenset(HOWS[:-1])  # answers to many items in one step, which one undo takes back
 LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an item put off with "later" is due again
 
 
@@ -34,8 +36,9 @@ class Answer(NamedTuple):
     """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back.
 
     ``predicted`` is what was predicted before, where the item was drawn at random: a spot check. ``how`` says that the answer
-    was given to a whole group of items ("group"), to an exact copy of this item ("copy"), or on a second look ("review"). In a
-    line that was read, ``label`` and ``predicted`` are the names that the classes have now.
+    was given to many items in one step (those selected on the "map" or in the "table", or a "group" that look alike), to an exact
+    copy of this item ("copy"), or on a second look ("review"). In a line that was read, ``label`` and ``predicted`` are the
+    names that the classes have now.
     """
 
     seq: int
@@ -140,12 +143,12 @@ class Answers:
         return self.log[mine[-1]] if mine else None
 
     def last_together(self, who: str) -> list[Answer]:
-        """Return the answer that an undo of this person takes back, first, with the rest of its group and its copies."""
+        """Return what an undo of this person takes back: the last answer, or all that were given in the same step, oldest first."""
         mine = self._mine.get(who)
         if not mine:
             return []
         last = self.log[mine[-1]]
-        if last.how not in ("group", "copy"):
+        if last.how not in TOGETHER:
             return [last]
         action, found = last.key.partition(":")[0], []
         for seq in reversed(mine):
@@ -198,6 +201,16 @@ class Answers:
     def _given(self, item: int) -> dict[str, str]:
         said = self.of(item).items()
         return {who: answer.label for who, answer in said if answer.label is not None and answer.how != "copy"}
+
+    def ways(self, item: int) -> list[How]:
+        """Return how the label of an item was given; none if somebody gave it one by one, or if there is none."""
+        label = self.labels.get(item)
+        ways = {a.how: None for a in self.of(item).values() if a.label is not None and a.label == label}
+        return [] if None in ways else [how for how in ways if how is not None]
+
+    def together(self) -> int:
+        """Return the number of labels that were only ever given together with others in one step."""
+        return sum(bool(ways := self.ways(item)) and TOGETHER.issuperset(ways) for item in self.labels)
 
     def disputed(self) -> list[int]:
         """Return the items of which no label has more people than every other, though several gave one."""

@@ -30,12 +30,13 @@ ANSWERS_PER_REQUEST, CHARACTERS_PER_REQUEST = (
 
 
 class SavedAnswer(NamedTuple):
-    """One answer as it stands in the log."""
+    """One answer as it stands in the log, and how many were given in the same step."""
 
     seq: int
     item: str
     kind: str
     label: str | None
+    together: int
 
 
 class LocalWriter:
@@ -50,8 +51,9 @@ class LocalWriter:
 
     def undo(self, who: str) -> SavedAnswer | None:
         """Take back a person's last answer; return it, or None if there is none."""
+        together = len(self._project.answers.last_together(who))
         last = self._project.undo(who)
-        return last and SavedAnswer(last.seq, self._project.item(last.item).id, last.kind, last.label)
+        return last and SavedAnswer(last.seq, self._project.item(last.item).id, last.kind, last.label, together)
 
     def add(self, addition: Path) -> int:
         """Take in an addition to the project; return the number of new items."""
@@ -101,7 +103,7 @@ class RemoteWriter:
     def undo(self, who: str) -> SavedAnswer | None:
         """Take back a person's last answer; return it, or None if there is none."""
         undone = self._post("/api/undo", {"key": str(uuid.uuid4()), "who": who})["undone"]
-        return undone and SavedAnswer(undone["seq"], undone["item"], undone["kind"], undone["label"])
+        return undone and SavedAnswer(**{name: undone[name] for name in SavedAnswer._fields})
 
     def add(self, addition: Path) -> int:
         """Let the server take in an addition to the project; return the number of new items."""

@@ -11,10 +11,15 @@ from askgraph import __version__
 from askgraph.errors import FileError
 from askgraph.support.files import replacing
 from askgraph.support.wording import counted
+from askgraph.workbench.answers import TOGETHER, Answer
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT
 
-TOGETHER = {"group": "given to groups of items that look alike", "copy": "taken over by exact copies of an item"}
+WAYS = {
+    "map": "given to items selected on the map",
+    "table": "given to items selected in the table",
+    "group": "given to groups of items that look alike",
+}  # many items in one step
 FEW_CLASSES = 12  # classes that are named with their counts; of more, the number is given
 
 
@@ -34,8 +39,8 @@ def how_labeled(project: Project) -> str:
             else "."
         )
     ]
-    if ways := [f"{n:,} were {TOGETHER[how]}" for how in TOGETHER if (n := sum(a.how == how for a in said))]:
-        sentences.append(f"Of these answers, {' and '.join(ways)}.")
+    if any(a.how in TOGETHER for a in said):
+        sentences.append(_by_way(said))
     if answers.guidelines:
         sentences.append(f"People had guidelines, in {counted(len(answers.guidelines), 'version')}.")
     if answers.aside:
@@ -72,6 +77,18 @@ def how_labeled(project: Project) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     sentences.append(f"Software: askgraph {__version__}, Python {platform.python_version()}, {versions}.")
     return " ".join(sentences) + "\n"
+
+
+def _by_way(said: list[Answer]) -> str:
+    """Return a sentence that counts answers given one by one apart from those given to many items in one step."""
+    single = sum(a.how not in TOGETHER for a in said)
+    ways = [f"{single:,} {'was' if single == 1 else 'were'} given one by one"]
+    for how, words in WAYS.items():
+        if keys := [a.key.partition(":")[0] for a in said if a.how == how]:
+            ways.append(f"{len(keys):,} {words} (in {counted(len(set(keys)), 'step')})")
+    if copies := sum(a.how == "copy" for a in said):
+        ways.append(f"{copies:,} taken over by exact copies of an item")
+    return f"Of these answers, {', '.join(ways)}."
 
 
 def write_how_labeled(project: Project, labels: Path) -> Path:

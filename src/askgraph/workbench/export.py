@@ -22,12 +22,12 @@ from askgraph.workbench.store import IMPORT, Item
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that a spreadsheet would compute, escaped or not
 SPLIT = re.compile(r"([;\t\r\n]+)")  # where spreadsheets of some countries begin another cell, also within quotes
 DIGITS = 4  # decimals of probabilities
-OURS = ("label", "probability", "source", "who", "aside", "variance")  # columns beside those of the table
+OURS = ("label", "probability", "source", "who", "how", "aside", "variance")  # columns beside those of the table
 Row = dict[str, Any]
 
 
 def prediction_rows(project: Project) -> Iterator[Row]:
-    """Yield one row per item: its own columns, then its label, how likely that is, who or what said so, and each class.
+    """Yield one row per item: its own columns, then its label, how likely that is, who or what said so and how, and each class.
 
     A column of the table that has one of our names is called "label (table)" and so on.
     """
@@ -46,6 +46,7 @@ def prediction_rows(project: Project) -> Iterator[Row]:
             "probability": None if label is None else float(p[place, found.classes.index(label)]),
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
+            "how": ", ".join(answers.ways(place)) or None,
             "aside": aside,
             "variance": float(f"{variance[place]:.{DIGITS}g}"),
             **dict(zip(columns, map(float, p[place]), strict=True)),

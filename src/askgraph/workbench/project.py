@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.errors import FileError, LabelError, ReusedKeyError, SettingError
+from askgraph.errors import FileError, LabelError, OutdatedError, ReusedKeyError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.io.annotations import Annotated, Annotation, read_annotated
@@ -27,7 +27,7 @@ from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.notebook import card, tally
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
-from askgraph.workbench.answers import KINDS, OPEN, Answer, Answers, How, Kind
+from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable, one_line, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
@@ -292,7 +292,7 @@ class Project:
     ) -> list[Answer]:
         """Save several answers of a person, all or none.
 
-        Exact copies of an item that this person has not answered yet take its answer, each with a line of its own.
+        Exact copies of an item take its answer, each with a line of its own, unless somebody has answered the copy itself.
 
         Parameters
         ----------
@@ -307,7 +307,8 @@ class Project:
         predicted
             What was predicted for each item before, where they are spot checks.
         how
-            "group" for the answers to a group of items, which an undo takes back together; "review" for a second look.
+            "map", "table" or "group" for answers to many items in one step, which one undo takes back: those selected on the
+            map or in the table, or a group that look alike. "review" for a second look.
 
         Returns
         -------
@@ -317,6 +318,8 @@ class Project:
         who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
         if seconds is not None and not (isinstance(seconds, int | float | np.number) and 0 <= seconds < 1e9):
             raise LabelError(f"seconds={seconds!r}: give how long the answer took, 0 or more, or leave it out")
+        if how is not None and how not in HOWS:
+            raise LabelError(f"how={how!r}: choose {', '.join(HOWS)}, or leave it out for answers given one by one")
         new = [
             Answer(0, f"{key}:{k}" if k else key, who, "", kind, place, label, seconds, predicted=predicted, how=how)
             for k, (place, kind, label) in enumerate(self.check(said))
@@ -343,7 +346,7 @@ class Project:
         return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in answers]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
-        """Take back the last answer of a person that was not taken back yet, with the rest of its group and its copies.
+        """Take back the last answer of a person that was not taken back yet, with all that were given in the same step.
 
         Parameters
         ----------
@@ -442,7 +445,7 @@ class Project:
             self._write_change(Change(0, key, who, "", 0, "undo", undoes=found.seq))
         return found
 
-    def write_guidelines(self, who: str, text: str, key: str | None = None) -> Change:
+    def write_guidelines(self, who: str, text: str, key: str | None = None, read: int | None = None) -> Change:
         """Save a new version of the guidelines; those before stay in the log.
 
         Parameters
@@ -453,6 +456,9 @@ class Project:
             The guidelines, as Markdown.
         key
             A unique text: a version whose key is in the log already is not saved again.
+        read
+            The version that was read before writing this one, 0 if there was none: if there is a newer one by now, nothing
+            is saved and an ``OutdatedError`` says so. By default the text replaces whatever there is.
 
         Returns
         -------
@@ -460,9 +466,23 @@ class Project:
             The line of the log.
         """
         who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+        read = None if read is None else whole_number(read, "read", 0)
         if not isinstance(text, str) or not is_storable(text) or len(text) > MAX_GUIDELINES_CHARACTERS:
             raise LabelError(f"guidelines are a text of at most {MAX_GUIDELINES_CHARACTERS:,} characters")
+        if read is not None and self.store.changed(key) is None:
+            self._check_read(read)
         return self._write_change(Change(0, key, who, "", 0, "guidelines", None, text.replace("\r\n", "\n")))
+
+    def _check_read(self, read: int) -> None:
+        """Raise an error if a version of the guidelines is not the last one."""
+        versions = self.answers.guidelines
+        if read > len(versions):
+            raise LabelError(f"version {read} of the guidelines was not read: the last one is {len(versions)}")
+        if read < len(versions):
+            raise OutdatedError(
+                f"{versions[-1].who!r} saved version {len(versions)} of the guidelines after version {read} was read, so this "
+                "text was not saved; read the new version, then save yours"
+            )
 
     @property
     def guidelines(self) -> tuple[int, str]:
@@ -490,9 +510,8 @@ class Project:
         list of str or None, or None
             One label per answer; None if fewer answers have this key.
         """
-        key = check_name(key, "key")
-        found = [self.store.logged(f"{key}:{k}" if k else key) for k in range(n)]
-        return None if None in found else [answer.label for answer in found if answer]
+        found = [one.label for one in self.store.logged_together(check_name(key, "key")) if one.how != "copy"]
+        return found[:n] if len(found) >= n else None
 
     def suggest(self, file: FilePath) -> list[str]:
         """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
@@ -522,12 +541,12 @@ class Project:
         return sorted({one.label for one in self.store.suggestions()})
 
     def _copied(self, new: Sequence[Answer]) -> list[Answer]:
-        """Return the answers that exact copies of these items take: where this person gave none, or one that was copied."""
+        """Return the answers that exact copies of these items take: those that nobody has answered themselves."""
         taken, found = {answer.item for answer in new}, []
         for answer in new:
             for place in self.copies.get(answer.item, ()) if answer.kind != "later" else ():
-                mine = self.answers.of(place).get(answer.who)
-                if place not in taken and (mine is None or mine.how == "copy" or mine.kind == "later"):
+                own = [a for a in self.answers.of(place).values() if a.how != "copy" and a.kind != "later"]
+                if place not in taken and not own:
                     taken.add(place)
                     key = f"{answer.key}:copy{place}"
                     found.append(answer._replace(key=key, item=place, seconds=None, predicted=None, how="copy"))

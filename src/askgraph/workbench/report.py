@@ -45,6 +45,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
     said: dict[str, Any] = {
         "items": len(found.decided),
         "labels": len(answers.labels),
+        "together": answers.together(),
         "aside": len(answers.aside),
         "classes": [
             {"name": name, "count": given.count(name), "predicted": int(predicted[k])}

@@ -203,6 +203,13 @@ class Store:
         with reporting_damage(self.path):
             return _answer(*found[0]) if found else None
 
+    def logged_together(self, key: str) -> list[Answer]:
+        """Return the lines that were written in one step under this key."""
+        query = f"SELECT {self._log} FROM answers WHERE key = ? OR (key > ? AND key < ?) ORDER BY seq"
+        rows = self._rows(query, key, f"{key}:", f"{key};")  # ";" follows ":"
+        with reporting_damage(self.path):
+            return [_answer(*row) for row in rows]
+
     def place(self, id: str) -> int | None:
         """Return the place of an item in the graph, or None."""
         found = self._rows("SELECT place FROM items WHERE id = ?", id)

@@ -5,7 +5,16 @@ const TIMEOUT = 20_000; // milliseconds; a request without an answer by then has
 const RETRY = new Set([401, 408, 429]); // statuses below 500 after which the same request may succeed later
 
 /** The server refused a request, and sending it again would not help. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  /**
+   * @param {string} message
+   * @param {number} status
+   */
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** A request failed and is worth sending again. `status` is 0 when no answer came at all. */
 export class Failed extends Error {
@@ -73,5 +82,5 @@ async function failure(response) {
   const sentence = await response.json().then((body) => String(body.error ?? ""), () => "");
   if (status === 401) return new Failed(words.notices.lostToken, status);
   if (status >= 500 || RETRY.has(status)) return new Failed(sentence || words.notices.status(status), status);
-  return new Refused(sentence || words.notices.refused(status));
+  return new Refused(sentence || words.notices.refused(status), status);
 }

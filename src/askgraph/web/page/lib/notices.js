@@ -4,9 +4,9 @@ import { store, watch } from "./store.js";
 import { sentence } from "./format.js";
 import { words } from "./words.js";
 
-const STAY = { done: 3_000, wrong: 9_000 }; // milliseconds for which a message stays
+const STAY = { done: 3_000, wrong: 9_000, undo: 12_000 }; // milliseconds for which a message stays
 
-/** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean }} Notice */
+/** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean, undo?: (() => unknown) | null }} Notice */
 
 const line = byId("notices");
 const aloud = byId("aloud");
@@ -15,14 +15,15 @@ let message = null;
 let timer = 0;
 const changed = changes();
 
-/** Shows a message for a few seconds.
+/** Shows a message for a few seconds; `undo` takes back what it tells of.
  * @param {string} text
  * @param {"done" | "wrong"} tone
+ * @param {(() => unknown) | null} undo
  */
-export function say(text, tone = "wrong") {
-  message = { text, tone };
+export function say(text, tone = "wrong", undo = null) {
+  message = { text, tone, undo };
   clearTimeout(timer);
-  timer = setTimeout(hush, STAY[tone]);
+  timer = setTimeout(hush, STAY[undo ? "undo" : tone]);
   draw();
 }
 
@@ -38,15 +39,17 @@ export function announce(text) {
   aloud.textContent = text;
 }
 
-function hush() {
+/** Removes the message: what it tells of is no longer the last thing that was done. */
+export function hush() {
   message = null;
   draw();
 }
 
 function draw() {
   const lines = [trouble(), message, store.trouble ? null : quiet()].filter((one) => one !== null);
-  if (!changed(lines)) return;
-  clear(line, lines.map(({ text, tone, login }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, words.notices.logIn)])));
+  if (!changed(lines.map((one) => [one.text, one.tone, one.login, Boolean(one.undo)]))) return;
+  clear(line, lines.map(({ text, tone, login, undo }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, words.notices.logIn)],
+    undo && h("button", { onclick: undo }, words.question.undo))));
 }
 
 /** @returns {Notice | null} */

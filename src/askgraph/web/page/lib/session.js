@@ -1,5 +1,5 @@
 /** The loop of questions and answers: one answer at a time, and only to the card on the screen. */
-import { announce, say, sayError } from "./notices.js";
+import { announce, hush, say, sayError } from "./notices.js";
 import { get, post } from "./api.js";
 import { deliver, nudge, resume, waiting as unsent } from "./outbox.js";
 import { store, update } from "./store.js";
@@ -37,10 +37,11 @@ export const ready = () => store.question !== null && !store.sending && performa
  */
 export async function answer(kind, label = null) {
   if (!store.question || !ready()) return;
-  const { item } = store.question;
-  await exchange({ item: item.id, kind, label }, "/api/answer", {
+  const { item, copies } = store.question;
+  const saved = await exchange({ item: item.id, kind, label }, "/api/answer", {
     item: item.id, kind, ...(label === null ? {} : { label }), seconds: Math.round(performance.now() - askedAt) / 1000,
   });
+  if (saved && copies && kind !== "later") say(words.saved.withCopies(words.saved.as(said({ kind, label })), copies), "done", undo);
 }
 
 /** Takes back the last answer of this person. */
@@ -49,38 +50,50 @@ export async function undo() {
   await exchange({ kind: "undo" }, "/api/undo", {});
 }
 
+/** Takes back what this person answered last, and stays in the view and at the card. */
+async function undoHere() {
+  const saved = await save("/api/undo", { holding: shownItem() }, ({ undone }) => words.saved.back(undone?.together ?? 0));
+  if (saved) await recall(true);
+}
+
 /**
  * @param {Given} sending
  * @param {string} path
  * @param {Record<string, unknown>} body
+ * @returns {Promise<boolean>} whether it was saved
  */
 async function exchange(sending, path, body) {
   turn += 1;
+  hush();
   update({ sending });
   try {
     const asked = await write(path, body);
     remember(sending, asked);
     adopt(asked, sending);
+    return true;
   } catch (refusal) {
     update({ sending: null });
     sayError(refusal);
     await ask();
+    return false;
   }
 }
 
 /** Saves an answer from a dialog or the table and says `done`; the card stays unless the answer is to its own item.
  * @param {string} path
  * @param {Record<string, unknown>} body
- * @param {string} done
+ * @param {string | ((reply: any) => string)} done
+ * @param {{ undo?: boolean, refused?: (refusal: any) => unknown }} options `undo` offers to take it back, `refused` is told why it was not saved
  * @returns {Promise<boolean>} whether it was saved
  */
-export async function save(path, body, done) {
+export async function save(path, body, done, { undo: undoable = false, refused = sayError } = {}) {
+  hush();
   const card = shownItem();
   const holding = body.item && body.item !== card ? { holding: card } : {};
   turn += 1;
   try {
     const reply = await write(path, { ...body, ...holding });
-    say(done, "done");
+    say(typeof done === "string" ? done : done(reply), "done", undoable && reply.saved ? undoHere : null);
     if ("question" in reply && !store.sending && shownItem() === card) adopt(reply);
     else {
       update({ state: reply.state });
@@ -88,7 +101,7 @@ export async function save(path, body, done) {
     }
     return true;
   } catch (refusal) {
-    sayError(refusal);
+    refused(refusal);
     return false;
   }
 }
@@ -134,6 +147,11 @@ const outcome = (given) => (given.kind === "undo" ? words.saved.takenBack : word
  * @param {Asked} asked
  */
 function remember({ item, kind, label }, asked) {
+  if (kind === "undo" && Number(asked.undone?.together) > 1) {
+    say(words.saved.back(Number(asked.undone?.together)), "done");
+    recall(true);
+    return;
+  }
   const trail = kind === "undo"
     ? store.trail.filter((one) => one.item !== asked.undone?.item)
     : [...store.trail.filter((one) => one.item !== item), { item, kind, label }];
@@ -153,12 +171,14 @@ export async function begin() {
   await Promise.all([ask(), recall()]);
 }
 
-/** Reads the last answers of this person from the log. */
-async function recall() {
+/** Reads the last answers of this person from the log, where none are known or they are to be read anew.
+ * @param {boolean} anew
+ */
+async function recall(anew = false) {
   /** @type {{ answers: HistoryLine[] }} */
   const { answers } = await get("/api/history", { limit: RECALLED, who: store.who }).catch(() => ({ answers: [] }));
   const mine = answers.filter((one) => one.current && one.kind !== "undo").slice(0, TRAIL).reverse();
-  if (!store.trail.length) update({ trail: mine.map(({ item, kind, label }) => ({ item, kind, label })) });
+  if (anew || !store.trail.length) update({ trail: mine.map(({ item, kind, label }) => ({ item, kind, label })) });
 }
 
 /** Updates the figures, and finds out when the server is back. */

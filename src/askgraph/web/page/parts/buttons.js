@@ -13,10 +13,10 @@ const ABREAST = { tiny: 5, short: 5, middling: 4, long: 3 };
 const MEDIUM = { tiny: 5, short: 4, middling: 3, long: 2 };
 const NARROW = { tiny: 4, short: 3, middling: 2, long: 2 };
 
-/** Makes the buttons; `pick` is called with the chosen class, an old or a new one.
- * @param {{ pick: (name: string) => unknown }} options
+/** Makes the buttons; `pick` is called with the chosen class, an old or a new one. The class `without` has none.
+ * @param {{ pick: (name: string) => unknown, without?: string | null }} options
  */
-export function answerButtons({ pick }) {
+export function answerButtons({ pick, without = null }) {
   const list = h("div", { class: "classes", role: "group", "aria-label": words.classes.group });
   const filter = h("input", { type: "search", placeholder: words.classes.find, "aria-label": words.classes.find, autocomplete: "off", oninput: narrow, onkeydown: leave });
   const find = h("form", { class: "find", onsubmit: pickFirst }, filter, h("kbd", {}, "/"));
@@ -30,7 +30,7 @@ export function answerButtons({ pick }) {
   fresh.hidden = true;
 
   function draw() {
-    const all = classes();
+    const all = classes().filter((one) => one.name !== without);
     if (changed(all.map((one) => [one.name, one.key]))) rebuild(all);
   }
 

@@ -12,7 +12,7 @@ const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["n
 /** @type {[string, Child][]} */
 const VIEWS = [["w", help.why], ["g", help.groups], ["i", help.guidelines], ["r", help.review], ["t", help.table], ["m", help.map], ["p", help.progress], ["h", help.history], ["Esc", help.question], ["?", help.help]];
 /** @type {[string, Child][]} */
-const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → ↓", help.move], ["+ − 0", help.zoom], ["s", help.select]];
+const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → ↓", help.move], ["+ − 0", help.zoom], ["s", help.select], ["Enter", help.together]];
 
 export function openHelp() {
   /** @type {[string, Child][]} */
@@ -25,9 +25,5 @@ export function openHelp() {
 const table = (title, rows) => rows.length > 0 && h("section", {}, h("h3", {}, title),
   h("dl", {}, rows.map(([key, name]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, name)))));
 
-function languages() {
-  /** @type {HTMLSelectElement} */
-  const choice = h("select", { id: "language", onchange: () => speak(choice.value) }, Object.entries(NAMES).map(([code, name]) => h("option", { value: code, lang: code }, name)));
-  choice.value = language;
-  return h("p", { class: "language" }, h("label", { for: "language" }, help.language), choice);
-}
+const languages = () => h("p", { class: "language", role: "group", "aria-label": help.language }, help.language,
+  Object.entries(NAMES).map(([code, name]) => h("button", { class: "plain", lang: code, "aria-pressed": String(code === language), onclick: () => speak(code) }, name)));

@@ -6,6 +6,7 @@ import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
 import { store } from "../lib/store.js";
 import { tag } from "../parts/palette.js";
+import { told } from "../parts/together.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 500; // milliseconds before asking again for a group that is being computed
@@ -76,7 +77,7 @@ export function groupsView(root) {
     const body = { label, items: kept, odd: [...odd], seconds };
     group = null;
     done.hidden = true;
-    if (await save("/api/group/confirm", body, words.saved.labeled(kept.length, label)) && !left) load();
+    if (await save("/api/group/confirm", body, (reply) => told(reply, label), { undo: true }) && !left) load();
   }
 
   /** @param {number} step */

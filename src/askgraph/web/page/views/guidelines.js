@@ -2,12 +2,14 @@
 import { get } from "../lib/api.js";
 import { clear, data, h } from "../lib/dom.js";
 import { ago } from "../lib/format.js";
+import { chooseClass } from "../parts/choose_class.js";
+import { openDialog } from "../parts/dialog.js";
 import { markdown } from "../parts/markdown.js";
 import { noteSeen } from "../parts/welcome_guidelines.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
 import { swatch } from "../parts/palette.js";
-import { store, watch } from "../lib/store.js";
+import { classes, store, watch } from "../lib/store.js";
 import { words } from "../lib/words.js";
 
 const LONGEST = 200; // characters of a name; the server refuses more
@@ -33,7 +35,7 @@ export function guidelinesView(root) {
     const [rules, known] = await Promise.all([get("/api/guidelines"), get("/api/classes")]).catch((error) => [sayError(error), null]);
     if (!rules || !known) return;
     noteSeen(rules.version);
-    read(rules);
+    if (!text.querySelector("textarea")) read(rules); // what somebody is writing stays
     const names = known.classes.map((/** @type {ClassInfo} */ one) => one.name);
     clear(table, known.classes.map((/** @type {ClassInfo} */ one, /** @type {number} */ place) => row(one, place, names, known.keys)));
     clear(changes, known.changes.map(past));
@@ -47,13 +49,33 @@ export function guidelinesView(root) {
         h("button", { class: "button", onclick: () => edit(rules) }, words.guidelines.edit)));
   }
 
-  /** @param {Rules} rules */
-  function edit(rules) {
-    const field = h("textarea", { rows: 14, "aria-label": words.guidelines.title, maxlength: 100_000 }, rules.text);
-    const write = async () => { if (await save("/api/guidelines", { text: field.value }, words.guidelines.saved)) load(); };
-    clear(text, h("p", { class: "soft" }, words.guidelines.markdown), field, h("p", { class: "ways" },
-      h("button", { class: "primary", onclick: write }, words.guidelines.save), h("button", { class: "plain", onclick: () => read(rules) }, words.guidelines.cancel)));
+  /** Lets a person write; `mine` is what was written before somebody else saved these rules.
+   * @param {Rules} rules
+   * @param {string | null} mine
+   */
+  function edit(rules, mine = null) {
+    const field = h("textarea", { rows: 14, "aria-label": words.guidelines.title, maxlength: 100_000 }, mine ?? rules.text);
+    const theirs = mine !== null && h("section", { class: "theirs" }, h("p", { class: "clash", role: "alert" }, words.guidelines.clash(rules.who ?? "", rules.version)),
+      h("textarea", { rows: 8, readonly: true, "aria-label": words.guidelines.theirs(rules.who ?? "") }, rules.text));
+    clear(text, theirs, h("p", { class: "soft" }, words.guidelines.markdown), field, h("p", { class: "ways" },
+      h("button", { class: "primary", onclick: () => write(field.value, rules.version) }, words.guidelines.save),
+      h("button", { class: "plain", onclick: () => read(rules) }, mine === null ? words.guidelines.cancel : words.guidelines.takeTheirs)));
     field.focus();
+  }
+
+  /** Saves a text in place of the version that was read. If there is another one by now, both are shown.
+   * @param {string} mine
+   * @param {number} version
+   */
+  async function write(mine, version) {
+    const clash = async (/** @type {Error & { status?: number }} */ refusal) => {
+      const newest = refusal.status === 409 ? await get("/api/guidelines").catch(sayError) : sayError(refusal);
+      if (newest) edit(newest, mine);
+    };
+    noteSeen(version + 1); // the one saved now or, if somebody was quicker, the one shown beside it
+    if (!await save("/api/guidelines", { text: mine, read: version }, words.guidelines.saved, { refused: clash })) return;
+    clear(text);
+    load();
   }
 
   /** Changes a class and loads everything again.
@@ -81,23 +103,41 @@ export function guidelinesView(root) {
     /** @type {(what: string, value: string, longest: number, kind: string) => HTMLElement} */
     const field = (what, value, longest, kind) => h("input", { value, "aria-label": `${what}: ${one.name}`, placeholder: what, maxlength: longest, autocomplete: "off", class: kind,
       onchange: (/** @type {{ target: HTMLInputElement }} */ { target }) => change(kind, one.name, target.value) });
-    /** @type {(what: string, kind: string, chosen: string, options: string[]) => HTMLElement} */
-    const choice = (what, kind, chosen, options) => {
-      /** @type {HTMLSelectElement} */
-      const made = h("select", { "aria-label": `${what}: ${one.name}`, onchange: () => change(kind, one.name, made.value) },
-        kind === "merge" && h("option", { value: "" }, what), options.map((name) => h("option", { value: name }, name)));
-      made.value = chosen;
-      return made;
-    };
+    const merge = () => chooseClass(words.guidelines.mergeTitle(one.name), words.guidelines.mergeMeans(one.name, one.count), (into) => change("merge", one.name, into), one.name);
     return h("li", {}, swatch(one.name),
       field(words.guidelines.name, one.name, LONGEST, "rename"),
       field(words.guidelines.description, one.description, SENTENCE, "describe"),
       h("span", { class: "soft" }, words.guidelines.labels(one.count)),
-      choice(words.guidelines.key, "key", one.key, [...new Set([one.key, ...keys])]),
-      names.length > 1 ? choice(words.guidelines.merge, "merge", "", names.filter((name) => name !== one.name)) : h("span", {}),
+      h("button", { class: "plain key", "aria-label": words.guidelines.keyOf(one.name, one.key), onclick: () => chooseKey(one, keys) }, h("kbd", {}, one.key || "–")),
+      names.length > 1 ? h("button", { class: "plain", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
       h("span", { class: "move" },
         h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
         h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓")));
+  }
+
+  /** Asks for the key of a class: one is pressed, or clicked.
+   * @param {ClassInfo} one
+   * @param {string} keys
+   */
+  function chooseKey(one, keys) {
+    const owner = (/** @type {string} */ key) => classes().find((other) => other.key === key)?.name ?? null;
+    const { dialog, body } = openDialog(words.guidelines.keyTitle(one.name), { onkey: byKey }, h("p", { class: "soft" }, words.guidelines.keyMeans),
+      h("div", { class: "key-list" }, [...keys].map((key) => h("button", { class: "button", "aria-pressed": String(key === one.key), "aria-label": [key, owner(key)].filter(Boolean).join(": "), onclick: () => choose(key) },
+        h("kbd", {}, key), owner(key) && swatch(owner(key))))));
+    body.tabIndex = -1;
+    body.focus();
+
+    /** @param {string} key */
+    function byKey(key) {
+      if (keys.includes(key)) choose(key);
+      return keys.includes(key);
+    }
+
+    /** @param {string} key */
+    function choose(key) {
+      dialog.close();
+      if (key !== one.key) change("key", one.name, key);
+    }
   }
 
   /** @param {ClassChange} one */

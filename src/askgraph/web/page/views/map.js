@@ -2,11 +2,11 @@
 import { bytes, get } from "../lib/api.js";
 import { clear, data, h } from "../lib/dom.js";
 import { gestures } from "../lib/gestures.js";
-import { save } from "../lib/session.js";
 import { openItem } from "../parts/item.js";
 import { colorsOf, shapeOf, tag } from "../parts/palette.js";
 import { LABELED, painter, unitOf } from "../parts/paint.js";
 import { classes, store, update, watch } from "../lib/store.js";
+import { answerTogether } from "../parts/together.js";
 import { percent, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -202,23 +202,17 @@ export function mapView(root) {
     selected = -1;
     peek.hidden = false;
     const many = chosen.length > MOST;
-    /** @type {HTMLSelectElement} */
-    const give = h("select", { "aria-label": words.table.give, onchange: () => label(give.value) },
-      h("option", { value: "" }, words.table.give), classes().map((one) => h("option", { value: one.name }, one.name)));
     clear(peek, h("p", { class: "title" }, words.map.chosen(chosen.length)),
-      many ? h("p", { class: "soft" }, words.map.tooMany(MOST)) : [give, h("button", { class: "button", onclick: () => label(null) }, words.map.confirm)],
-      h("button", { class: "plain", onclick: inTable }, words.map.inTable), h("button", { class: "plain", onclick: release }, words.table.clear));
+      many ? h("p", { class: "soft" }, words.map.tooMany(MOST)) : h("button", { class: "primary", onclick: answer }, words.together.open, h("kbd", {}, "⏎")),
+      h("div", { class: "ways" }, h("button", { class: "plain", onclick: inTable }, words.map.inTable), h("button", { class: "plain", onclick: release }, words.table.clear)));
   }
 
-  /** Labels what is chosen with a class, or as predicted for null.
-   * @param {string | null} name
-   */
-  async function label(name) {
-    const places = chosen;
-    if (await save("/api/confirm/places", { places, edition, label: name }, name === null ? words.saved.confirmed(places.length) : words.saved.labeled(places.length, name))) {
+  /** Asks what to answer to the selected items. */
+  function answer() {
+    answerTogether({ places: chosen, edition }, "/api/confirm/places", () => {
       release();
       load();
-    }
+    });
   }
 
   /** Shows the items inside the line in the table. */
@@ -314,7 +308,7 @@ export function mapView(root) {
 
   /** @param {KeyboardEvent} event */
   function press(event) {
-    const typed = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    const typed = event.target instanceof HTMLInputElement;
     if (typed || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || !Object.hasOwn(KEYS, event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
@@ -337,6 +331,11 @@ export function mapView(root) {
       observer.disconnect();
       hands.leave();
       stop();
+    },
+    key(key) {
+      const takes = key === "Enter" && chosen.length > 0 && chosen.length <= MOST && !document.activeElement?.closest("button, a");
+      if (takes) answer();
+      return takes;
     },
   };
 }

@@ -6,6 +6,7 @@ import { curve } from "../parts/curve.js";
 import { exportLinks } from "../parts/exports.js";
 import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
+import { chooseClass } from "../parts/choose_class.js";
 import { findings, seekAll } from "../parts/search.js";
 import { tag, tint } from "../parts/palette.js";
 import { store, watch } from "../lib/store.js";
@@ -98,7 +99,7 @@ function headline(found) {
   if (!error) return [h("h1", {}, words.progress.early), h("p", { class: "gist" }, words.progress.earlyMore)];
   const right = percent(1 - error.value);
   const least = percent(1 - error.high);
-  const by = words.progress.evidence(found.labels, checks?.count ?? 0);
+  const by = words.progress.evidence(found.labels - found.together, checks?.count ?? 0, found.together);
   const evidence = checks && checks.count > 2 && words.progress.checks(checks.count, checks.right);
   return goal.reached
     ? [h("h1", {}, words.progress.stop(right, least, by)), h("p", { class: "gist" }, evidence)]
@@ -109,12 +110,11 @@ function headline(found) {
  * @param {Progress} found
  */
 function seek({ classes }) {
-  const sought = store.state?.find?.class ?? "";
-  /** @type {HTMLSelectElement} */
-  const choice = h("select", { id: "seek", onchange: () => seekAll(choice.value || null) },
-    h("option", { value: "" }, words.find.every), classes.map((one) => h("option", { value: one.name }, one.name)));
-  choice.value = sought;
-  return h("p", { class: "aim" }, h("label", { for: "seek" }, words.find.choose), choice, h("span", { class: "soft" }, words.find.means));
+  const sought = store.state?.find?.class ?? null;
+  const choose = h("button", { class: "button", onclick: () => chooseClass(words.find.which, words.find.means, seekAll, sought) }, sought === null ? words.find.one : words.find.another);
+  return classes.length > 0 && h("div", { class: "aim seek" }, h("span", {}, words.find.choose),
+    h("div", { class: "ways" }, sought !== null && [tag(sought), h("button", { class: "button", onclick: () => seekAll(null) }, words.find.end)], choose),
+    h("p", { class: "soft" }, words.find.means));
 }
 
 /** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
@@ -130,12 +130,13 @@ function left({ goal: { until }, people }) {
 
 /** @type {(found: Progress, changed: () => void) => Child} */
 function aim({ goal: { target } }, changed) {
-  /** @type {HTMLSelectElement} */
-  const choice = h("select", { id: "target", onchange: async () => {
-    if (await save("/api/target", { target: Number(choice.value) }, words.saved.target)) changed();
-  } }, [...new Set([...TARGETS, target])].sort((a, b) => b - a).map((one) => h("option", { value: one }, words.progress.rightShare(percent(1 - one)))));
-  choice.value = String(target);
-  return h("p", { class: "aim" }, h("label", { for: "target" }, words.progress.aim), choice);
+  /** @param {number} share */
+  const choose = async (share) => { if (await save("/api/target", { target: share }, words.saved.target)) changed(); };
+  const shares = [...new Set([...TARGETS, target])].sort((a, b) => b - a);
+  return h("div", { class: "aim" }, h("span", { id: "target" }, words.progress.aim),
+    h("div", { class: "steps", role: "group", "aria-labelledby": "target" }, shares.map((one) => h("button", {
+      class: "plain", "aria-pressed": String(one === target), "aria-label": words.progress.rightShare(percent(1 - one)), onclick: () => choose(one),
+    }, percent(1 - one))), h("span", { class: "soft", "aria-hidden": "true" }, words.progress.right)));
 }
 
 /** @param {ClassCount[]} all */

@@ -1,6 +1,5 @@
 /** All items with their labels: search, filter, sort, select several and label them in one step. */
 import { get } from "../lib/api.js";
-import { save } from "../lib/session.js";
 import { changes, clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { itemLine } from "../parts/item_line.js";
@@ -9,6 +8,7 @@ import { sayError } from "../lib/notices.js";
 import { tag } from "../parts/palette.js";
 import { classes, store, update, watch } from "../lib/store.js";
 import { suspectList } from "../parts/suspects.js";
+import { answerTogether } from "../parts/together.js";
 import { percent } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -125,26 +125,24 @@ export function tableView(root) {
     rows.forEach((row, i) => { if (boxes[i]) boxes[i].checked = chosen.has(row.id); });
     all.checked = rows.length > 0 && rows.every((row) => chosen.has(row.id));
     all.indeterminate = !all.checked && rows.some((row) => chosen.has(row.id));
-    const predicted = [...chosen.values()].filter((row) => row.status === "predicted").map((row) => row.id);
     bar.hidden = chosen.size === 0;
-    if (!otherBar([[...chosen.keys()], predicted, names()])) return;
-    /** @type {HTMLSelectElement} */
-    const give = h("select", { "aria-label": words.table.give, onchange: () => confirm([...chosen.keys()], give.value) },
-      h("option", { value: "" }, words.table.give), names().map((name) => h("option", { value: name }, name)));
+    if (!otherBar(chosen.size)) return;
     clear(bar, h("span", {}, words.table.selected(chosen.size)),
-      predicted.length > 0 && h("button", { class: "primary", onclick: () => confirm(predicted, null) }, words.table.confirm(predicted.length)),
-      give, h("button", { class: "plain", onclick: () => { chosen.clear(); drawBar(); } }, words.table.clear));
+      h("button", { class: "primary", onclick: answer }, words.together.open, h("kbd", {}, "⏎")),
+      h("button", { class: "plain", onclick: release }, words.table.clear));
   }
 
-  /** Labels items with a class, or as predicted for null.
-   * @param {string[]} items
-   * @param {string | null} name
-   */
-  async function confirm(items, name) {
+  function release() {
     chosen.clear();
     drawBar();
-    await save("/api/confirm", { items, label: name }, name === null ? words.saved.confirmed(items.length) : words.saved.labeled(items.length, name));
-    load();
+  }
+
+  /** Asks what to answer to the selected items. */
+  function answer() {
+    answerTogether({ items: [...chosen.keys()] }, "/api/confirm", () => {
+      release();
+      load();
+    });
   }
 
   /** @param {string} key */
@@ -201,8 +199,11 @@ export function tableView(root) {
       stop();
     },
     key(key) {
+      const elsewhere = document.activeElement?.closest("button, a, summary");
       if (key === "/") search.focus();
-      return key === "/";
+      else if (key === "Enter" && chosen.size && !elsewhere) answer();
+      else return false;
+      return true;
     },
   };
 }
