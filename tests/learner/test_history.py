@@ -27,9 +27,9 @@ def test_what_is_set_aside_is_what_the_whole_log_says(drawn):
     history = History(["a"])
     for kind, node in ((KINDS[one // NODES], one % NODES) for one in drawn):
         if kind != "undo":
-            history.append(Event(kind, node, "a"), ["a"])
+            history = history.after(Event(kind, node, "a"))
         elif history.log:
-            history.pop()
+            history = history.before_last
         assert history.set_aside == {*apart(history.log, "skip"), *apart(history.log, "audit")}
         assert history.audits[0].tolist() == apart(history.log, "audit")
     again = History(["a"])
