@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.learner.events import Event
 from askgraph.learner.history import History
+from tests.helpers.interrupts import LEARNERS
 
 KINDS, NODES = ("tell", "relabel", "audit", "skip", "retract", "undo"), 4
 
@@ -35,3 +39,28 @@ def test_what_is_set_aside_is_what_the_whole_log_says(drawn):
     again = History(["a"])
     again.restore(history.log, history.orders)
     assert again.set_aside == history.set_aside
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hubs", "several graphs", "features"])
+def test_nothing_grows_over_many_labels_that_are_taken_back(kind, monkeypatch):
+    monkeypatch.setattr("askgraph.support.later.KEPT", 4, raising=False)
+    learner = LEARNERS[kind]()
+
+    def back_and_forth(times):
+        for k in range(times):
+            learner.tell(5 + k % 30 if 5 + k % 30 not in learner.labels else 2, f"class {k}")
+            learner.suggest(7, "ab"[k % 2])
+            learner.undo()
+        return len(pickle.dumps(learner))
+
+    first = back_and_forth(8)
+    assert back_and_forth(12) <= 1.005 * first
+
+
+def test_one_array_is_kept_for_predictions_with_suggestions_however_often_they_change():
+    learner = LEARNERS["dense"]()
+    for k in range(20):
+        learner.suggest(7, "ab"[k % 2])
+        learner.probabilities()
+    assert len(learner.field.once("with suggestions", dict)) == 1
