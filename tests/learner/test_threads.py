@@ -46,7 +46,7 @@ def at_once(*functions):
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-def test_no_label_is_lost_where_threads_tell_one_learner(threads):
+def test_promise_37_no_label_is_lost_where_threads_tell_one_learner(threads):
     for _ in range(REPEATS):
         learner = ag.Learner(GRAPH, rng=0)
 

@@ -79,6 +79,13 @@ class Learner(Shown):
     seed : int
         The seed that questions are drawn with.
 
+    Notes
+    -----
+    Several threads may call one learner. Each call happens as a whole, one after another, so no label is lost, and who reads
+    sees all of a change or nothing of it. Two threads that ask get the same question until one of them answers; the second
+    label of a node is a ``LabelError``. A call that is interrupted, by Ctrl-C or an error, leaves the learner as it was or as it
+    would be. A sampler of your own must not call the learner it scores for, since :meth:`prefetch` runs it in a thread.
+
     Examples
     --------
     >>> import askgraph as ag
