@@ -31,6 +31,7 @@ from askgraph.learner.features import linear_part
 from askgraph.learner.labels import label_array, plain_label
 from askgraph.learner.settings import checked_noise
 from askgraph.support.arguments import flag, one_of, whole_number
+from askgraph.support.turns import Turn, in_turn
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 UNLABELED = -1  # in y: the label of this row is not known
@@ -151,6 +152,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.engine = engine
         self.random_state = random_state
 
+    @in_turn
     def fit(self, X: Any, y: Any, features: Any = None, sample_weight: Any = None) -> Self:
         """Build the graph and learn from the labels that are known.
 
@@ -186,6 +188,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         told = self._told(X, y, sample_weight)
         return self._fit(X, told, _classes_of(told), features)
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labels to training rows, or new rows; with new rows, the graph is built anew.
 
@@ -227,6 +230,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.classes_ = _sorted_array(self.learner_.classes)
         return self
 
+    @in_turn
     def predict(self, X: Any) -> AnyArray:
         """Predict the label of each row.
 
@@ -250,6 +254,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         p = self.predict_proba(X)
         return np.asarray(self.classes_[coding.decide(p)])
 
+    @in_turn
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class.
 
@@ -277,6 +282,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         order = [self.learner_.classes.index(label) for label in self.classes_.tolist()]
         return p[:, order]
 
+    @in_turn
     def query(self, n: int = 1) -> IntArray:
         """Choose the rows to label next.
 
@@ -300,6 +306,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.array(self.learner_.ask(n), dtype=np.int64)
 
     @property
+    @in_turn
     def transduction_(self) -> AnyArray:
         """The label of every training row."""
         check_is_fitted(self)
@@ -311,6 +318,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         tags.input_tags.sparse = self._given or self.scale is not True
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._given
         return tags
+
+    @property
+    def _turn(self) -> Turn:
+        """The lock; made when it is first taken, since scikit-learn wants nothing but parameters in ``__init__``."""
+        return self.__dict__.setdefault("_lock", Turn())
 
     @property
     def _given(self) -> bool:

@@ -446,7 +446,7 @@ STATE = """
     learner = ag.Learner(graph, "msd", engine="petsc", rng=0, classes=["a", "b"])
     for node in (3, 200, 77):
         learner.tell(node, "ab"[node % 2])
-    learner._field = learner._field.rebase()  # three labels in the precision, two in V
+    learner._state = learner._state._replace(field=learner.field.rebase())  # three labels in the precision, two in V
     for node in (150, 290):
         learner.tell(node, "ab"[node % 2])
     learner.save("work.npz", state=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import codeop
 import re
 import runpy
@@ -11,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import pytest
 import typer
 
@@ -116,6 +118,28 @@ def assert_alike(out, claim, where):
     assert NUMBER.sub("0", out.strip()) == NUMBER.sub("0", claim), where
     came, said = ([float(number) for number in NUMBER.findall(text)] for text in (out, claim))
     assert came == pytest.approx(said, rel=0.1, abs=0.01), where
+
+
+def test_the_web_app_loses_no_label_of_people_who_answer_at_once():
+    (block,), names, said = blocks(ROOT / "docs" / "howto" / "web_app.md"), {}, {}
+    exec(block.code, names)
+
+    async def label(client, person):
+        for _ in range(6):
+            node = (await client.get("/question", params={"person": person})).json()["node"]
+            assert node not in said  # nobody else has it
+            said[node] = int(names["digits"][node])
+            reply = await client.post("/answer", params={"person": person, "label": said[node]})
+            assert reply.status_code == 200
+
+    async def everybody():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(names["app"]), base_url="http://here") as client:
+            await asyncio.gather(*(label(client, person) for person in ("ann", "bo", "cy", "di")))
+            assert (await client.post("/answer", params={"person": "eve", "label": 3})).status_code == 409
+
+    asyncio.run(everybody())
+    assert names["learner"].labels == said
+    assert len(names["learner"].log) == len(said) == 24
 
 
 @pytest.mark.parametrize("script", TUTORIALS, ids=lambda script: script.stem)

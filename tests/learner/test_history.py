@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from itertools import count
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.learner.events import Event
 from askgraph.learner.history import History
+from tests.helpers.interrupts import LEARNERS
 
 KINDS, NODES = ("tell", "relabel", "audit", "skip", "retract", "undo"), 4
 
@@ -27,11 +32,37 @@ def test_what_is_set_aside_is_what_the_whole_log_says(drawn):
     history = History(["a"])
     for kind, node in ((KINDS[one // NODES], one % NODES) for one in drawn):
         if kind != "undo":
-            history.append(Event(kind, node, "a"), ["a"])
+            history = history.after(Event(kind, node, "a"))
         elif history.log:
-            history.pop()
+            history = history.before_last
         assert history.set_aside == {*apart(history.log, "skip"), *apart(history.log, "audit")}
         assert history.audits[0].tolist() == apart(history.log, "audit")
     again = History(["a"])
     again.restore(history.log, history.orders)
     assert again.set_aside == history.set_aside
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hubs", "several graphs", "features"])
+def test_nothing_grows_over_many_labels_that_are_taken_back(kind, monkeypatch):
+    monkeypatch.setattr("askgraph.support.later.KEPT", 4, raising=False)
+    learner, k = LEARNERS[kind](), count(100)
+
+    def back_and_forth():
+        for node in range(14, 21):
+            new = next(k)
+            learner.tell(node, f"class {new}", noise=new / 1000)
+            learner.suggest(7, "ab"[node % 2])
+            learner.undo()
+        return len(pickle.dumps(learner))
+
+    first, *others = (back_and_forth() for _ in range(3))
+    assert max(others) <= first + 100
+
+
+def test_one_array_is_kept_for_predictions_with_suggestions_however_often_they_change():
+    learner = LEARNERS["dense"]()
+    for k in range(20):
+        learner.suggest(7, "ab"[k % 2])
+        learner.probabilities()
+    assert len(learner.field.once("with suggestions", dict)) == 1

@@ -213,7 +213,7 @@ def test_a_second_start_goes_on_where_the_first_was(engine, utility, noise, tmp_
     learner = ag.Learner(graph, utility, engine=engine, rng=0, first="utility", noise=noise)
     for label in ("a", "b", "a"):
         learner.tell(learner.ask(), label)
-    learner._field = learner._field.rebase()
+    learner._state = learner._state._replace(field=learner.field.rebase())
     for label in ("c", "a"):
         learner.tell(learner.ask(), label)
     learner.skip(learner.ask())

@@ -158,7 +158,7 @@ def test_many_classes_change_no_question_and_no_vote(utility, monkeypatch):
         for t in range(12):
             asked.append(learner.ask())
             learner.tell(asked[-1], int(truth[asked[-1]]), noise=0.0 if t % 2 else None)
-            learner._field = learner.field.rebase() if t == 6 else learner.field
+            learner._state = learner._state._replace(field=learner.field.rebase() if t == 6 else learner.field)
         learner.relabel(asked[-1], 8)
         learner.retract(asked[-2])
         found.append((asked, learner.field.votes, learner.scores()))

@@ -12,24 +12,25 @@ from askgraph.errors import SettingError
 from askgraph.field import Field, coding
 from askgraph.learner.events import Event, checked
 from askgraph.learner.grouping import Group, alike
+from askgraph.learner.history import History
 from askgraph.learner.labels import plain_label
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, candidates, questions, scores
 from askgraph.learner.recall import Left, left_to_find
 from askgraph.learner.telling import Told
 from askgraph.support.arguments import listed, whole_number
+from askgraph.support.turns import in_turn
 from askgraph.types import Array
 
 
 class Asker(Told):
     """Choose the next question from what was told; `Learner` adds how to begin, to run and to save."""
 
-    _prefetch: Prefetch[Field, tuple[Field, list[int]]] | None
-
     @overload
     def ask(self) -> Hashable | None: ...
     @overload
     def ask(self, n: int) -> list[Hashable]: ...
+    @in_turn
     def ask(self, n: int | None = None) -> Hashable | list[Hashable] | None:
         """Choose the next node to label, or several nodes to label together.
 
@@ -60,10 +61,12 @@ class Asker(Told):
             raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
         wanted = 1 if n is None else n
         if len(self._questions) < wanted:
-            self._field, self._questions = self._batch(self._field, wanted, self._answered)
+            field, found = self._batch(self._field, self._history, wanted, self._answered)
+            self._state = self._state._replace(field=field, questions=tuple(found))
         names = [self.graph.name(node) for node in self._questions[:wanted]]
         return names if n is not None else (names[0] if names else None)
 
+    @in_turn
     def likeliest(self, label: Hashable, n: int = 1) -> list[Hashable]:
         """Choose the unlabeled nodes that are most likely in a class, to find all of it; spot checks come as in :meth:`ask`.
 
@@ -102,6 +105,7 @@ class Asker(Told):
             chosen.append(ranked.pop(0))
         return [self.graph.name(node) for node in chosen]
 
+    @in_turn
     def left_to_find(self, label: Hashable) -> Left:
         """Return how many nodes of a class are found, and about how many are left.
 
@@ -136,6 +140,7 @@ class Asker(Told):
         expected = float(self.probabilities()[rest, classes.index(label)].sum()) if label in classes else 0.0
         return left_to_find(list(said.values()), [node in drawn for node in said], self.graph.n_nodes, expected)
 
+    @in_turn
     def alternatives(self, n: int) -> list[Hashable]:
         """Choose nodes for several people who label at the same time, by their scores as they are now.
 
@@ -165,6 +170,7 @@ class Asker(Told):
         found = alternatives(self._field, self.settings, self._history.set_aside, n, (self.seed, self._answered))
         return [self.graph.name(node) for node in found]
 
+    @in_turn
     def scores(self, nodes: Sequence[Hashable] | None = None) -> Array:
         """Return the utility of every candidate: what :meth:`ask` compares, larger is better.
 
@@ -194,9 +200,11 @@ class Asker(Told):
         ((5,), True, True)
         """
         wanted = None if nodes is None else self._indices(nodes)
-        self._field, found = scores(self._field, self.settings, self._history.set_aside, wanted)
+        field, found = scores(self._field, self.settings, self._history.set_aside, wanted)
+        self._state = self._state._replace(field=field)
         return found
 
+    @in_turn
     def prefetch(self) -> None:
         """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
 
@@ -214,27 +222,33 @@ class Asker(Told):
         """
         if not self._field.space.alone:
             return
-        if self.ask() is None or (self._prefetch and self._prefetch.node == self._questions[0]):
+        if self.ask() is None:
             return
-        if self._prefetch:
-            self._prefetch.stop()
-        field, node, told = self._field, self._questions[0], self._answered + 1
+        (field, history, (node, *_), ahead), told = self._state, self._answered + 1
+        if ahead and ahead.node == node and not ahead.stopped:
+            return
+        if ahead:
+            ahead.stop()
         votes = field.space.pick(field.votes, np.array([node]))
-        likely = np.argsort(-coding.chances(votes)[0], kind="stable") if self._history.classes else np.arange(1)
-        self._prefetch = Prefetch(node, lambda: field.awaiting(node), partial(self._follow, told), likely.tolist())
+        likely = np.argsort(-coding.chances(votes)[0], kind="stable") if history.classes else np.arange(1)
+        follow = partial(self._follow, history, told)
+        ahead = Prefetch(node, lambda: field.awaiting(node), follow, likely.tolist())
+        self._state = self._state._replace(prefetch=ahead)
 
     @property
     def next_questions(self) -> dict[Hashable, Hashable | None]:
         """The question that follows each answer to the next question, {label: node}, as far as :meth:`prefetch` has come."""
-        classes = self._history.classes
-        found = self._prefetch.found if self._prefetch and classes else {}
+        _, history, _, ahead = self._state
+        classes, found = history.classes, ahead.found if ahead and history.classes else {}
         return {classes[c]: self.graph.name(nodes[0]) if nodes else None for c, (_, nodes) in found.items()}
 
     @property
     def prefetching(self) -> bool:
         """Whether :meth:`prefetch` is still at work."""
-        return self._prefetch is not None and self._prefetch.running
+        ahead = self._prefetch
+        return ahead is not None and ahead.running
 
+    @in_turn
     def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
         """Return nodes that look alike and are predicted alike with a probability of 0.9 or more, to be confirmed together.
 
@@ -273,6 +287,7 @@ class Asker(Told):
         chance = float(p[nodes, label].mean())
         return Group(self._history.classes[label], [self.graph.name(node) for node in nodes.tolist()], chance)
 
+    @in_turn
     def stop_prefetch(self) -> None:
         """Stop :meth:`prefetch`, if it is at work, for a learner that is not needed any longer.
 
@@ -285,14 +300,15 @@ class Asker(Told):
         >>> learner.prefetching
         False
         """
-        self._forget_questions()
+        self._publish(self._field, self._history)
 
-    def _follow(self, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
+    def _follow(self, history: History, told: int, awaiting: Field, label: int) -> tuple[Field, list[int]]:
+        """Return the field after an answer, and the next question; in a thread, which takes no turn: a turn may wait for it."""
         field = awaiting.answered(label)
         if any(rule is not None and rule.due(field.held) for rule in (self._tuner, self._hub_rule)):
-            event = Event("tell", field.labels[-1].node, self._history.classes[label])
-            field = self._tuned(field, [*self._history.log, event])
-        return self._batch(field, 1, told)
+            event = Event("tell", field.labels[-1].node, history.classes[label])
+            field = self._tuned(field, history.after(event))
+        return self._batch(field, history, 1, told)
 
     def _observed(self, node: int, label: int, noise: float | None) -> tuple[Field, list[int]]:
         """Return the field after a label, and the next question where it was prefetched."""
@@ -302,11 +318,7 @@ class Asker(Told):
         awaiting, after = self._prefetch.take(label) if self._prefetch and known else (None, None)
         return after or ((awaiting or self._field.awaiting(node)).answered(label), [])
 
-    def _forget_questions(self) -> None:
-        if self._prefetch:
-            self._prefetch.stop()
-        self._prefetch, self._questions = None, []
-
+    @in_turn
     def is_spot_check(self, ahead: int = 0) -> bool:
         """Return whether the next question of :meth:`ask` is a spot check.
 
@@ -330,12 +342,12 @@ class Asker(Told):
         return self.settings.checks(self._answered + whole_number(ahead, "ahead"))
 
     def _foretold(self, node: int) -> Hashable:
-        if not self._history.classes or not self.is_spot_check() or self._questions[:1] != [node]:
+        if not self._history.classes or not self.is_spot_check() or self._questions[:1] != (node,):
             return None
         return self._history.classes[int(coding.decide(self.probabilities([self.graph.name(node)]))[0])]
 
-    def _batch(self, field: Field, n: int, told: int) -> tuple[Field, list[int]]:
-        return questions(field, self.settings, self._history.set_aside, n, (self.seed, told))
+    def _batch(self, field: Field, history: History, n: int, told: int) -> tuple[Field, list[int]]:
+        return questions(field, self.settings, history.set_aside, n, (self.seed, told))
 
     @property
     def _answered(self) -> int:

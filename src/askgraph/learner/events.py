@@ -119,19 +119,21 @@ class Step:
 class KeptApart:
     """Nodes that are not asked for, {node: label}: skipped, or audited, and not labeled or retracted since."""
 
-    def __init__(self, log: Iterable[Event] = ()) -> None:
+    def __init__(self) -> None:
         self.skipped: dict[int, Hashable] = {}
         self.audited: dict[int, Hashable] = {}
-        for event in log:
-            self.add(event)
 
-    def add(self, event: Event) -> None:
-        """Take note of one more event."""
-        if event.kind in ("tell", "retract"):
-            self.skipped.pop(event.node, None)
-            self.audited.pop(event.node, None)
-        elif event.kind in ("skip", "audit"):
-            (self.skipped if event.kind == "skip" else self.audited)[event.node] = event.label
+    def after(self, events: Iterable[Event]) -> KeptApart:
+        """Return what is kept apart after more events."""
+        new = KeptApart()
+        new.skipped, new.audited = dict(self.skipped), dict(self.audited)
+        for event in events:
+            if event.kind in ("tell", "retract"):
+                new.skipped.pop(event.node, None)
+                new.audited.pop(event.node, None)
+            elif event.kind in ("skip", "audit"):
+                (new.skipped if event.kind == "skip" else new.audited)[event.node] = event.label
+        return new
 
 
 def checked(log: Sequence[Event]) -> dict[int, tuple[Hashable, Hashable]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from askgraph.types import IntArray
 
 
 class History:
-    """The log of events, and the classes in the order of the columns of ``probabilities``.
+    """The log of events, and the classes in the order of the columns of ``probabilities``; a value, once it is made.
 
     Parameters
     ----------
@@ -54,35 +55,59 @@ class History:
             The classes before each event, and the classes now.
         """
         self.log = list(log)
-        self._apart = KeptApart(self.log)
+        self._apart = KeptApart().after(self.log)
         *self._orders, self.classes = map(list, orders)
 
-    def append(self, event: Event, classes: list[Hashable]) -> None:
-        """Add an event.
+    def after(self, *events: Event) -> History:
+        """Return the history with more events; a label that is told is a class from then on.
 
         Parameters
         ----------
-        event : Event
-            The event.
-        classes : list of hashable
-            The classes after the event.
-        """
-        self.log.append(event)
-        self._apart.add(event)
-        self._orders.append(self.classes)
-        self.classes = classes
-
-    def pop(self) -> tuple[Event, list[Hashable]]:
-        """Remove the last event.
+        *events : Event
+            The events, oldest first.
 
         Returns
         -------
-        tuple of Event and list
-            The event, and the classes before the event.
+        History
+            A new history; this one does not change.
+
+        Examples
+        --------
+        >>> History(["spam"]).after(Event("tell", 0, "ham")).classes
+        ['spam', 'ham']
         """
-        event, before = self.log.pop(), self._orders.pop()
-        self._apart = KeptApart(self.log)
-        return event, before
+        new = copy(self)
+        new.log, new._orders, new._apart = [*self.log, *events], list(self._orders), self._apart.after(events)
+        for event in events:
+            new._orders.append(new.classes)
+            new.classes = new.classes_with(event.label) if event.kind in ("tell", "relabel") else new.classes
+        return new
+
+    @property
+    def before_last(self) -> History:
+        """The history without its last event."""
+        new = copy(self)
+        *new.log, _ = self.log
+        *new._orders, new.classes = self._orders
+        new._apart = KeptApart().after(new.log)
+        return new
+
+    def with_classes(self, classes: list[Hashable]) -> History:
+        """Return the history with other classes.
+
+        Parameters
+        ----------
+        classes : list of hashable
+            The classes now.
+
+        Returns
+        -------
+        History
+            A new history; this one does not change.
+        """
+        new = copy(self)
+        new.classes = classes
+        return new
 
     def classes_with(self, *labels: Hashable) -> list[Hashable]:
         """Return the classes and, after them, the labels that are not among the classes.

@@ -14,6 +14,7 @@ from functools import reduce
 
 from askgraph.field import Field, Label
 from askgraph.readouts.temperature import surprise_at
+from askgraph.support.later import with_newest
 from askgraph.types import IntArray
 
 POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
@@ -40,7 +41,7 @@ class HubRule:
     What was told in between and taken back plays no part, so undo, replay and telling all at once come to the same.
     """
 
-    chosen: dict[Hashable, float] = field(default_factory=dict)  # by the engine and the labels
+    chosen: dict[Hashable, float] = field(default_factory=dict)  # the newest, by the engine and the labels
 
     def due(self, labels: int) -> bool:
         """Return whether powers are compared right after this number of labels."""
@@ -58,9 +59,11 @@ class HubRule:
             return POWERS[0]
         oldest = now.labels[:count]
         key = now.origin, now.n_classes, tuple((x.node, x.label, x.noise) for x in oldest)
-        if key not in self.chosen:
-            self.chosen[key] = _best(_in_columns(now, oldest), count)
-        return self.chosen[key]
+        power = self.chosen.get(key)
+        if power is None:
+            power = _best(_in_columns(now, oldest), count)
+            self.chosen = with_newest(self.chosen, key, power)
+        return power
 
 
 def _in_columns(now: Field, oldest: Sequence[Label]) -> Field:

@@ -20,10 +20,10 @@ from askgraph.learner.features import Features, check_sampler
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import as_seed, declared_classes
-from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.rehearsal import rehearse
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.showing import Shown
+from askgraph.learner.state import State
 from askgraph.learner.suggestions import Suggestions
 from askgraph.learner.tuning import Tuner, chooses, joined_graphs
 from askgraph.priors import prior as choose_prior
@@ -31,6 +31,7 @@ from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
 from askgraph.support.arguments import flag, whole_number
 from askgraph.support.files import reading
+from askgraph.support.turns import Turn, in_turn
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.closed import Form
 
@@ -77,6 +78,13 @@ class Learner(Shown):
         The options that were given.
     seed : int
         The seed that questions are drawn with.
+
+    Notes
+    -----
+    Several threads may call one learner. Each call happens as a whole, one after another, so no label is lost, and who reads
+    sees all of a change or nothing of it. Two threads that ask get the same question until one of them answers; the second
+    label of a node is a ``LabelError``. A call that is interrupted, by Ctrl-C or an error, leaves the learner as it was or as it
+    would be. A sampler of your own must not call the learner it scores for, since :meth:`prefetch` runs it in a thread.
 
     Examples
     --------
@@ -156,11 +164,9 @@ class Learner(Shown):
         self.graph, self._readout = next(iter(graphs.values())), settings.decide
         self._tuner = Tuner.of(graphs, settings, engine, features) if chooses(settings, features) else None
         self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
-        self._history, self._suggestions = History(declared), Suggestions()
+        self._suggestions, self._turn, history = Suggestions(), Turn(), History(declared)
         start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
-        self._field = start if field else self._tuned(start, [])
-        self._questions: list[int] = []
-        self._prefetch: Prefetch[Field, tuple[Field, list[int]]] | None = None
+        self._state = State(start if field else self._tuned(start, history), history)
 
     def _prior(self, engine: str | Prior) -> Prior:
         if self._tuner is not None:
@@ -172,7 +178,14 @@ class Learner(Shown):
         return prior
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prefetch": None}  # a thread cannot be pickled
+        return {**self.__dict__, "_state": self._state._replace(prefetch=None)}  # a thread cannot be pickled
+
+    def __setstate__(self, known: dict[str, Any]) -> None:
+        if "_state" not in known:  # a pickle of version 0.2.0
+            parts = {"_field", "_history", "_questions", "_prefetch"}
+            state = State(known["_field"], known["_history"])
+            known = {"_state": state, "_turn": Turn(), **{name: known[name] for name in known.keys() - parts}}
+        self.__dict__.update(known)
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
         """Ask for labels and tell them until a budget is spent, or until there is nothing left to ask.
@@ -212,10 +225,13 @@ class Learner(Shown):
                 self.skip(node)
                 continue
             start = time.perf_counter()
-            self.tell(node, label)
-            yield Step(node, label, self._field, asked, time.perf_counter() - start)
+            with self._turn:
+                self.tell(node, label)
+                field = self._field
+            yield Step(node, label, field, asked, time.perf_counter() - start)
             budget -= 1
 
+    @in_turn
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
         """Write the graph, the settings and everything told to one npz file; nothing is pickled.
 

@@ -18,11 +18,13 @@ from askgraph.learner.history import History
 from askgraph.learner.labels import label_array
 from askgraph.learner.questions import candidates, finished
 from askgraph.learner.settings import Settings, checked_share
+from askgraph.learner.state import Ahead, State
 from askgraph.learner.stopping import Error, enough, expected_error, more_labels
 from askgraph.learner.suggestions import Suggestions, SuggestionSource, SuspectSuggestion
 from askgraph.readouts import Cautious, Readout, shares_preferred, with_suggestions
 from askgraph.readouts.by_class import best_classes, ranked
 from askgraph.support.arguments import flag, listed, whole_number
+from askgraph.support.turns import Turn, in_turn
 from askgraph.types import AnyArray, Array, IntArray
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
@@ -44,10 +46,26 @@ class Predictor(ABC):
     graph: Graph
     settings: Settings
     seed: int
-    _field: Field
-    _history: History
+    _state: State
     _readout: Readout
     _suggestions: Suggestions
+    _turn: Turn
+
+    @property
+    def _field(self) -> Field:
+        return self._state.field
+
+    @property
+    def _history(self) -> History:
+        return self._state.history
+
+    @property
+    def _questions(self) -> tuple[int, ...]:
+        return self._state.questions
+
+    @property
+    def _prefetch(self) -> Ahead | None:
+        return self._state.prefetch
 
     @property
     def field(self) -> Field:
@@ -62,8 +80,8 @@ class Predictor(ABC):
     @property
     def labels(self) -> dict[Hashable, Hashable]:
         """The labels told: {node: label}."""
-        names = self._history.classes
-        return {self.graph.name(x.node): names[x.label] for x in self._field.labels}
+        field, history, *_ = self._state
+        return {self.graph.name(x.node): history.classes[x.label] for x in field.labels}
 
     @property
     def log(self) -> list[Event]:
@@ -78,8 +96,10 @@ class Predictor(ABC):
     @property
     def finished(self) -> str | None:
         """The reason why there is nothing to ask, or None."""
-        return finished(self._field, self._history.set_aside)
+        field, history, *_ = self._state
+        return finished(field, history.set_aside)
 
+    @in_turn
     def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
         """Return class probabilities.
 
@@ -121,10 +141,16 @@ class Predictor(ABC):
         def compute() -> Array:
             return with_suggestions(field, self._readout, suggested.witnesses(self._history.classes, field.space))
 
-        found: Array = field.once(f"with suggestions {suggested.version}", compute)
+        kept: dict[int, Array] = field.once("with suggestions", dict)  # one array: of the last suggestions read
+        found = kept.get(suggested.version)
+        if found is None:
+            found = compute()
+            kept.clear()
+            kept[suggested.version] = found
         return found.copy()
 
     @property
+    @in_turn
     def sources(self) -> list[SuggestionSource]:
         """Who suggested labels, and how good the suggestions are by the labels so far; see :meth:`Learner.suggest`."""
         told, p = {x.node: self._history.classes[x.label] for x in self._field.labels}, self.probabilities()
@@ -142,6 +168,7 @@ class Predictor(ABC):
         nodes, codes = np.fromiter(said, np.int64, len(said)), [place.get(label, -1) for label, _ in said.values()]
         return np.column_stack([p, np.zeros(len(p))])[nodes, codes]
 
+    @in_turn
     def suspect_suggestions(self, n: int = 100) -> list[SuspectSuggestion]:
         """Return the suggestions that are most likely wrong, by labels, the graph and all suggestions; look at these first.
 
@@ -184,6 +211,7 @@ class Predictor(ABC):
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray: ...
     @overload
     def predict(self, nodes: Sequence[Hashable] | None = None, *, top: int) -> tuple[AnyArray, Array]: ...
+    @in_turn
     def predict(
         self, nodes: Sequence[Hashable] | None = None, *, top: int | None = None
     ) -> AnyArray | tuple[AnyArray, Array]:
@@ -247,6 +275,7 @@ class Predictor(ABC):
         field = self._field
         return [x for x in field.labels if x.noise == 0] if field.hub_power or field.origin.noise else []
 
+    @in_turn
     def audit(self, n: int = 10) -> list[Hashable]:
         """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`tell_audit`.
 
@@ -282,6 +311,7 @@ class Predictor(ABC):
         name = self.graph.name
         return [SpotCheck(name(node), *both) for node, both in checked(self._history.log).items()]
 
+    @in_turn
     def expected_error(self) -> Error:
         """Return the expected share of wrong predictions among the unlabeled nodes.
 
@@ -306,6 +336,7 @@ class Predictor(ABC):
         right = [check.right for check in self.spot_checks]
         return expected_error(self._field, self.probabilities(), rest, self._history.audits, right, by_shares)
 
+    @in_turn
     def labels_needed(self, target: float) -> tuple[int, int]:
         """Return about how many more labels bring the expected error down to a target; a rule of thumb.
 
@@ -330,6 +361,7 @@ class Predictor(ABC):
         """
         return more_labels(self.expected_error(), self._field.held, checked_share(target, "target"))
 
+    @in_turn
     def enough(self, target: float = 0.05) -> str | None:
         """Return why it is time to stop: the expected error has reached a target, or nothing is left to ask.
 
@@ -354,6 +386,7 @@ class Predictor(ABC):
         """
         return self.finished or enough(self.expected_error(), checked_share(target, "target"))
 
+    @in_turn
     def suspects(self, every: bool = False) -> list[Suspect]:
         """Return the labels that all other labels contradict; look at these again.
 
@@ -381,6 +414,7 @@ class Predictor(ABC):
         name, classes = self.graph.name, self._history.classes
         return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
 
+    @in_turn
     def advice(self) -> list[str]:
         """Return what a person should know about this graph, by the labels so far.
 

@@ -37,6 +37,11 @@ class Prefetch(Generic[State, Next]):
         """Whether there is more to come."""
         return self._thread.is_alive()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped, so that not all results will come."""
+        return self._enough.is_set()
+
     def wait(self) -> None:
         """Wait until everything is computed."""
         self._thread.join()

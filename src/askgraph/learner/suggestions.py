@@ -100,11 +100,15 @@ class Suggestions:
         return bool(self.by_source)
 
     def add(self, source: str, labels: Mapping[int, Hashable], scores: Mapping[int, float]) -> None:
-        """Add suggestions of a source, checked: all or none."""
+        """Add suggestions of a source, checked: all or none, in one step that an interrupt cannot divide."""
         new = {node: (plain_label(label), _score(scores.get(node))) for node, label in labels.items()}
         if new:
-            self.by_source.setdefault(_name(source), {}).update(new)
-            self.version += 1
+            source = _name(source)
+            self.version += 1  # before the change: what was computed by the version before is never taken for later
+            if source in self.by_source:
+                self.by_source[source].update(new)
+            else:
+                self.by_source[source] = new
 
     def of(self, node: int) -> list[tuple[str, Hashable, float | None]]:
         """Return (source, label, score) of the suggestions for a node."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from askgraph.errors import LabelError
 from askgraph.field import Field, Label
 from askgraph.learner.events import Event
+from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
 from askgraph.learner.labels import plain_label
 from askgraph.learner.predictor import Predictor
 from askgraph.learner.settings import checked_noise
+from askgraph.learner.state import State
 from askgraph.learner.suggestions import MODEL
 from askgraph.learner.tuning import Choice, Tuner
+from askgraph.support.turns import in_turn
 
 
 class Told(Predictor):
@@ -22,13 +25,14 @@ class Told(Predictor):
 
     _tuner: Tuner | None
     _hub_rule: HubRule | None
-    _questions: list[int]  # known for the next question, best first
 
     @property
+    @in_turn
     def choice(self) -> Choice | None:
         """The graph or ridge that ``tune=True`` chose; ``str(choice)`` says why. None before eight labels or without tuning."""
         return None if self._tuner is None else self._tuner.choice(self._history.log, self._history.declared)
 
+    @in_turn
     def tell(
         self, node: Hashable, label: Hashable, noise: float | None = None, predicted: Hashable | None = None
     ) -> None:
@@ -61,13 +65,12 @@ class Told(Predictor):
                 f"node {node!r} is labeled {self.labels[node]!r} already; change it with relabel({node!r}, ...)"
             )
         noise = None if noise is None else checked_noise(noise)
-        classes = self._history.classes_with(label)
         event = Event("tell", at, label, noise=noise, predicted=self._foretold(at) if predicted is None else predicted)
-        field, known = self._observed(at, classes.index(label), noise)
-        self._field = self._tuned(field, [*self._history.log, event])
-        self._done(event, classes)
-        self._questions = known
+        history = self._history.after(event)
+        field, known = self._observed(at, history.classes.index(label), noise)
+        self._publish(self._tuned(field, history), history, known)
 
+    @in_turn
     def tell_all(
         self,
         labels: Mapping[Any, Hashable],
@@ -98,17 +101,16 @@ class Told(Predictor):
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
-        classes = self._history.classes_with(*told.values())
         gamma = {self.graph.index(node): checked_noise(value) for node, value in (noise or {}).items()}
-        place = {label: k for k, label in enumerate(classes)}
-        new = [Label(at, place[label], gamma.get(at, self._field.noise)) for at, label in told.items()]
         before = {self.graph.index(node): plain_label(label) for node, label in (predicted or {}).items()}
         events = [Event("tell", at, told[at], noise=gamma.get(at), predicted=before.get(at)) for at in told]
-        field = self._field.extended(new, len(classes))
-        self._field = self._tuned(field, [*self._history.log, *events], at_once=True)
-        for event in events:
-            self._done(event, self._history.classes_with(event.label))
+        history = self._history.after(*events)
+        place = {label: k for k, label in enumerate(history.classes)}
+        new = [Label(at, place[label], gamma.get(at, self._field.noise)) for at, label in told.items()]
+        field = self._field.extended(new, len(history.classes))
+        self._publish(self._tuned(field, history, at_once=True), history)
 
+    @in_turn
     def suggest(self, node: Hashable, label: Hashable, source: str = MODEL, score: float | None = None) -> None:
         """Suggest the label of a node, as a model guesses it: evidence for predictions, not a label.
 
@@ -141,6 +143,7 @@ class Told(Predictor):
         name = self.graph.name(self.graph.index(node))
         self.suggest_all({name: label}, source, None if score is None else {name: score})
 
+    @in_turn
     def suggest_all(
         self, labels: Mapping[Any, Hashable], source: str = MODEL, scores: Mapping[Any, float] | None = None
     ) -> None:
@@ -168,6 +171,7 @@ class Told(Predictor):
         told = {index(node): score for node, score in (scores or {}).items()}
         self._suggestions.add(source, {index(node): label for node, label in labels.items()}, told)
 
+    @in_turn
     def relabel(self, node: Hashable, label: Hashable) -> None:
         """Give a labeled node another label.
 
@@ -191,11 +195,11 @@ class Told(Predictor):
         before = self.labels.get(node)
         if before is None:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
-        classes, event = self._history.classes_with(label), Event("relabel", at, label, before)
-        self._field = self._tuned(self._field.relabel(at, classes.index(label)), [*self._history.log, event])
-        self._done(event, classes)
-        self._keep_used(classes)
+        history = self._history.after(Event("relabel", at, label, before))
+        field = self._tuned(self._field.relabel(at, history.classes.index(label)), history)
+        self._publish(*_with_used_classes(field, history))
 
+    @in_turn
     def skip(self, node: Hashable) -> None:
         """Set a node aside: it is not asked for again, and is predicted like any other node.
 
@@ -215,8 +219,9 @@ class Told(Predictor):
         at = self.graph.index(node)
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
-        self._done(Event("skip", at), self._history.classes)
+        self._publish(self._field, self._history.after(Event("skip", at)))
 
+    @in_turn
     def retract(self, node: Hashable) -> None:
         """Take back what was told of a node, however long ago: its label, or that it was set aside.
 
@@ -234,18 +239,18 @@ class Told(Predictor):
         >>> learner.labels
         {4: 'right'}
         """
-        at, classes = self.graph.index(node), self._history.classes
+        at = self.graph.index(node)
         if self._is_labeled(at):
             told = next(x for x in self._field.labels if x.node == at)
-            event = Event("retract", at, before=classes[told.label], noise=told.noise)
-            self._field = self._tuned(self._field.forget(at), [*self._history.log, event])
-            self._done(event, classes)
-            self._keep_used(classes)
+            event = Event("retract", at, before=self._history.classes[told.label], noise=told.noise)
+            history = self._history.after(event)
+            self._publish(*_with_used_classes(self._tuned(self._field.forget(at), history), history))
         elif at in self._history.set_aside:
-            self._done(Event("retract", at), classes)
+            self._publish(self._field, self._history.after(Event("retract", at)))
         else:
             raise LabelError(f"node {node!r} has no label and is not set aside: there is nothing to take back")
 
+    @in_turn
     def undo(self) -> Event | None:
         """Take back the last thing told.
 
@@ -264,21 +269,19 @@ class Told(Predictor):
         """
         if not self._history.log:
             return None
-        self._forget_questions()
-        event, classes = self._history.pop()
+        event, before, field = self._history.log[-1], self._history.before_last, self._field
+        names = self._history.classes if event.before is None else self._history.classes_with(event.before)
         if event.kind == "tell":
-            self._field = self._field.forget(event.node)
+            field = field.forget(event.node)
+        elif event.kind == "relabel":
+            field = field.relabel(event.node, names.index(event.before))
         elif event.before is not None:
-            self._history.classes = self._history.classes_with(event.before)
-            before = self._history.classes.index(event.before)
-            if event.kind == "relabel":
-                self._field = self._field.relabel(event.node, before)
-            else:
-                self._field = self._field.observe(event.node, before, event.noise)
-        self._arrange(classes)
-        self._field = self._tuned(self._field, self._history.log)
+            field = field.observe(event.node, names.index(event.before), event.noise)
+        field = field.arranged([names.index(name) for name in before.classes])
+        self._publish(self._tuned(field, before), before)
         return event
 
+    @in_turn
     def tell_audit(self, node: Hashable, label: Hashable) -> None:
         """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and :meth:`expected_error` counts it.
 
@@ -302,7 +305,7 @@ class Told(Predictor):
         at, label = self.graph.index(node), plain_label(label)
         if self._is_labeled(at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
-        self._done(Event("audit", at, label), self._history.classes)
+        self._publish(self._field, self._history.after(Event("audit", at, label)))
 
     @abstractmethod
     def _foretold(self, node: int) -> Hashable:
@@ -312,29 +315,25 @@ class Told(Predictor):
         """Return the field after a label, and the next questions where they are known already."""
         return self._field.observe(node, label, noise if noise is None else checked_noise(noise)), []
 
-    @abstractmethod
-    def _forget_questions(self) -> None:
-        """Forget what was computed for the next question: the field is about to change."""
-
-    def _tuned(self, field: Field, log: list[Event], at_once: bool = False) -> Field:
-        """Return the field of the candidate graph, and with the weight of hubs, that this log speaks for."""
+    def _tuned(self, field: Field, history: History, at_once: bool = False) -> Field:
+        """Return the field of the candidate graph, and with the weight of hubs, that this history speaks for."""
         if self._tuner is not None:
-            field = self._tuner.refit(field, log, self._history.declared, at_once)
+            field = self._tuner.refit(field, history.log, history.declared, at_once)
         return field if self._hub_rule is None else self._hub_rule.refit(field)
 
-    def _done(self, event: Event, classes: list[Hashable]) -> None:
-        self._forget_questions()
-        self._history.append(event, classes)
+    def _publish(self, field: Field, history: History, questions: Sequence[int] = ()) -> None:
+        """Set all that changed in one assignment, the last thing that a change does; then end what was computed ahead."""
+        ahead = self._prefetch
+        self._state = State(field, history, tuple(questions))
+        if ahead:
+            ahead.stop()
 
-    def _keep_used(self, classes: list[Hashable]) -> None:
-        """Keep those of these classes that are declared or in use."""
-        used = {classes[x.label] for x in self._field.labels} | set(self._history.declared)
-        self._arrange([name for name in classes if name in used])
 
-    def _arrange(self, classes: list[Hashable]) -> None:
-        """Put the classes in this order; a class that is left out must have no label."""
-        self._field = self._field.arranged([self._history.classes.index(name) for name in classes])
-        self._history.classes = list(classes)
+def _with_used_classes(field: Field, history: History) -> tuple[Field, History]:
+    """Return both with those of their classes that are declared or in use."""
+    used, declared = {x.label for x in field.labels}, set(history.declared)
+    kept = [at for at, name in enumerate(history.classes) if at in used or name in declared]
+    return field.arranged(kept), history.with_classes([history.classes[at] for at in kept])
 
 
 def _check_mappings(labels: Any, **others: Any) -> None:

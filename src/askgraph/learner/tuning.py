@@ -21,6 +21,7 @@ from askgraph.priors.base import Prior
 from askgraph.priors.precision import usual_delta
 from askgraph.readouts.hearing import surprise_heard
 from askgraph.readouts.temperature import surprise
+from askgraph.support.later import with_newest
 
 # numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
 POINTS = (8, 16, 32, 64, 128, 256)
@@ -92,7 +93,9 @@ class Tuner:
     settings: Settings
     engine: str
     priors: dict[str, Prior] = field(default_factory=dict)
-    choices: dict[Hashable, Choice] = field(default_factory=dict)  # by what was told: an undo prices nothing again
+    choices: dict[Hashable, Choice] = field(
+        default_factory=dict
+    )  # the newest, by what was told: an undo prices nothing again
 
     @classmethod
     def of(
@@ -121,9 +124,11 @@ class Tuner:
         if len(self.candidates) == 1 or not (told := told_when(log, self.points)):
             return None
         key = tuple(told.items()), tuple(declared)
-        if key not in self.choices:
-            self.choices[key] = self._chosen(told, declared)
-        return self.choices[key]
+        choice = self.choices.get(key)
+        if choice is None:
+            choice = self._chosen(told, declared)
+            self.choices = with_newest(self.choices, key, choice)
+        return choice
 
     def restore(self, log: Sequence[Event], declared: Sequence[Hashable], choice: Choice | None, prior: Prior) -> None:
         """Take over the choice that this log led to, and its prior, as they were saved."""
@@ -148,7 +153,8 @@ class Tuner:
     def _made(self, name: str) -> Prior:
         if name not in self.priors:
             graph, delta, features = self.candidates[name]
-            self.priors[name] = make_prior(graph, delta, self.engine, self.settings.criterion.columns, features)
+            made = make_prior(graph, delta, self.engine, self.settings.criterion.columns, features)
+            self.priors.setdefault(name, made)  # the first one counts where a thread that computes ahead makes it, too
         return self.priors[name]
 
     def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:

@@ -1,12 +1,14 @@
-"""Values that are computed when they are first read."""
+"""Values that are computed when they are first read, and those of them that are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
+K = TypeVar("K")
 T = TypeVar("T")
+KEPT = 64  # results of a kind: enough to undo and tell again without computing, while thousands would fill memory
 
 
 class Later(Generic[T]):
@@ -36,3 +38,12 @@ class Later(Generic[T]):
 
     def __setstate__(self, value: T) -> None:
         self._compute, self._value, self._lock = None, value, Lock()
+
+
+def with_newest(known: Mapping[K, T], key: K, value: T) -> dict[K, T]:
+    """Return a new dictionary with one more result, and without the oldest where there are more than 64.
+
+    >>> len(with_newest({k: 0 for k in range(64)}, "new", 1))
+    64
+    """
+    return dict([*known.items(), (key, value)][-KEPT:])
