@@ -81,7 +81,7 @@ class Server:
         self._closed()
 
     def _closed(self):
-        self.process.communicate(timeout=HANGS)
+        self.said = self.process.communicate(timeout=HANGS)[0]  # all that it wrote after its address
 
 
 def ranker(server):
