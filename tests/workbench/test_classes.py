@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import sqlite3
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,8 @@ import askgraph as ag
 from askgraph.cli.app import app
 from askgraph.errors import FileError, LabelError, ReusedKeyError
 from askgraph.workbench import report
+from askgraph.workbench.answers import Answer, Answers
+from askgraph.workbench.classes import KEYS, Change
 from askgraph.workbench.export import answer_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
@@ -186,6 +190,206 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
         if not renamed and not any(kind == "rename" for kind, *_ in steps):
             said = {a.item: a.label for a in project.store.answers()}
             assert project.answers.labels == said
+
+
+class Walk:
+    """Answers and changes of classes beside a plain model of them: names in a list, and a change writes over them.
+
+    Only where a change is taken back that is not the last thing that happened, the model takes over what came of it.
+    """
+
+    NAMES = ("a", "b", "c", "d")
+
+    def __init__(self, seed):
+        self.draw = random.Random(seed)
+        self.lines, self.answers = [], Answers(["a", "b"])
+        self.declared, self.said = ["a", "b"], []  # said: [who, item, name], oldest first
+        self.described, self.keys, self.became = {}, {}, {}
+        self.before = None  # what people saw before the last change, until something else happens
+
+    @property
+    def labels(self):
+        found = {}
+        for item in {item for _, item, _ in self.said}:
+            last = {who: (k, name) for k, (who, at, name) in enumerate(self.said) if at == item}
+            votes = Counter(name for _, name in last.values())
+            found[item] = max(sorted(last.values(), reverse=True), key=lambda line: votes[line[1]])[1]
+        return found
+
+    @property
+    def classes(self):
+        return {*self.declared, *self.labels.values()}
+
+    def seen(self):
+        """What people see: labels, classes, descriptions and chosen keys."""
+        naming, names = self.answers.naming, set(self.answers.classes)
+        keys = naming.keys(sorted(names))
+        return (
+            self.answers.labels,
+            names,
+            {n: naming.description(n) for n in names},
+            {n: keys[n] for n in self.keys if n in names},
+        )
+
+    def expected(self):
+        described = {name: self.described.get(name, "") for name in self.classes}
+        return self.labels, self.classes, described, {n: key for n, key in self.keys.items() if n in self.classes}
+
+    def step(self):
+        before = self.seen()
+        self.before = before if self.draw.choice(OPERATIONS)(self) == "a change" else None
+
+    def change(self, kind, name=None, value=None, undoes=None):
+        self.lines.append(Change(self.answers.changes + 1, "", "ann", "", self.answers.seq, kind, name, value, undoes))
+        self.answers.add_change(self.lines[-1])
+        return "a change"
+
+    def add_line(self, *fields, **more):
+        self.lines.append(Answer(self.answers.seq + 1, "", *fields, **more))
+        self.answers.add(self.lines[-1])
+
+    def two(self):
+        return self.draw.choice(self.NAMES), self.draw.choice(self.NAMES)
+
+    def say(self):
+        who, item, name = self.draw.choice(["ann", "bob"]), self.draw.randrange(5), self.draw.choice(self.NAMES)
+        self.add_line(who, "", "label", item, name)
+        self.said.append([who, item, name if name in self.classes else self.became.get(name, name)])
+
+    def undo(self):
+        who = self.draw.choice(["ann", "bob"])
+        last = self.answers.last(who)
+        if last is not None:
+            self.add_line(who, "", "undo", last.item, undoes=last.seq)
+            del self.said[max(k for k, line in enumerate(self.said) if line[0] == who)]
+
+    def rename(self):
+        old, new = self.two()
+        if old in self.classes and new not in self.classes:
+            self.write_over(old, new)
+            for given in (self.described, self.keys):
+                given.pop(new, None)
+                given |= {new: given.pop(old)} if old in given else {}
+            return self.change("rename", old, new)
+
+    def merge(self):
+        old, new = self.two()
+        if {old, new} <= self.classes and old != new:
+            self.write_over(old, new)
+            self.described.pop(old, None)
+            self.keys.pop(old, None)
+            return self.change("merge", old, new)
+
+    def write_over(self, old, new):
+        for line in self.said:
+            line[2] = new if line[2] == old else line[2]
+        self.declared = [new if name == old else name for name in self.declared]
+        self.became = {name: new if now == old else now for name, now in self.became.items() if name != new} | {
+            old: new
+        }
+
+    def add(self):
+        name = self.draw.choice(self.NAMES)
+        if name not in self.classes:
+            self.became.pop(name, None)
+            self.declared.append(name)
+            return self.change("add", name)
+
+    def describe(self):
+        name = self.draw.choice(self.NAMES)
+        if name in self.classes:
+            self.described[name] = f"{self.answers.changes} {name}"
+            return self.change("describe", name, self.described[name])
+
+    def key(self):
+        name, key = self.draw.choice(self.NAMES), self.draw.choice("xyz")
+        if name in self.classes and key in KEYS:
+            self.keys = {other: taken for other, taken in self.keys.items() if taken != key} | {name: key}
+            return self.change("key", name, key)
+
+    def undo_change(self):
+        standing = self.answers.naming.standing
+        if not standing:
+            return
+        taken, before = self.draw.choice(standing[-2:]), self.before
+        self.change("undo", undoes=taken.seq)
+        naming, after = self.answers.naming, self.seen()
+        if before is not None and taken == standing[-1]:
+            assert after[:3] == before[:3]
+        assert set(self.answers.labels.values()) <= set(self.answers.classes)
+        self.said = [
+            [line.who, line.item, line.label]
+            for seq, line in self.answers.log.items()
+            if line.label and seq not in self.answers.undone
+        ]
+        self.declared = naming.declared
+        self.described = {name: naming.description(name) for name in self.NAMES if naming.meant(name) == name}
+        self.keys = {}
+        self.became = {name: naming.meant(name) for name in self.NAMES if naming.meant(name) != name}
+
+
+OPERATIONS = (
+    *[Walk.say] * 3, Walk.undo, Walk.rename, Walk.merge, Walk.add, Walk.describe, Walk.key, Walk.undo_change
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_after_a_rename_or_a_merge_no_label_has_the_old_name_and_those_that_had_it_have_the_new_one(first):
+    for seed in range(first, first + 100):
+        walk = Walk(seed)
+        for k in range(40):
+            walk.step()
+            assert walk.seen() == walk.expected(), (seed, k, walk.lines[-3:])
+        again = Answers(["a", "b"])
+        for line in walk.lines:
+            again.add(line) if isinstance(line, Answer) else again.add_change(line)
+        assert (again.labels, again.classes) == (walk.answers.labels, walk.answers.classes)
+
+
+def test_a_class_that_gets_the_name_of_one_that_was_given_up_is_that_class_with_its_description_and_key(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Sprots")
+        project.undo("ann")
+        project.say("ann", "i1", "label", "Football")
+        for one in (
+            ("describe", "Football", "Eleven a side."),
+            ("key", "Football", "q"),
+            ("rename", "Football", "Sprots"),
+        ):
+            project.change("ann", *one)
+        naming = project.answers.naming
+        assert (naming.description("Sprots"), naming.keys(project.answers.classes)["Sprots"]) == ("Eleven a side.", "q")
+        project.change("ann", "rename", "Sprots", "Soccer")
+        assert project.answers.labels == {1: "Soccer"}
+        project.undo_change("ann")
+        project.change("ann", "merge", "Sprots", "Sports")
+        assert project.answers.labels == {1: "Sports"}
+
+
+def test_a_log_in_which_a_merge_was_made_twice_since_the_first_one_did_nothing_reads_as_people_meant_it():
+    answers = Answers(["a"])
+    for line in (
+        Answer(1, "", "ann", "", "label", 0, "foo"),
+        Answer(2, "", "ann", "", "undo", 0, undoes=1),
+        Answer(3, "", "ann", "", "label", 1, "bar"),
+    ):
+        answers.add(line)
+    for seq, one in enumerate((("rename", "bar", "foo"), ("merge", "foo", "a"), ("merge", "foo", "a")), 1):
+        answers.add_change(Change(seq, "", "ann", "", 3, *one))
+    assert (answers.labels, answers.classes) == ({1: "a"}, ["a"])
+
+
+def test_a_class_that_gets_its_old_name_back_and_one_that_took_the_name_meanwhile_are_one_class(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Sports")
+        renamed = project.change("ann", "rename", "Sports", "Athletics")
+        project.change("ann", "add", "Sports")
+        project.say("ann", "i1", "label", "Sports")
+        project.undo_change("ann", renamed.seq)
+        assert project.answers.labels == {0: "Sports", 1: "Sports"}
+        project.change("ann", "merge", "Sports", "Business")
+        assert project.answers.labels == {0: "Business", 1: "Business"}
+        assert project.answers.classes == ["Business"]
 
 
 def test_a_project_of_the_version_before_opens_and_its_classes_can_be_changed(tmp_path, monkeypatch):
