@@ -49,7 +49,7 @@ class Classes:
     >>> classes = Classes(["ham", "spma"])
     >>> said = classes.number("spma")
     >>> classes.add(Change(1, "a", "ann", "", 1, "rename", "spma", "spam"))
-    True
+    {1}
     >>> classes.name(said), classes.declared
     ('spam', ['ham', 'spam'])
     """
@@ -59,18 +59,14 @@ class Classes:
         self.undone: set[int] = set()
         self._first: list[str] = []  # the first name of each class
         self._bore: dict[str, int] = {}  # name -> the class that bore it last
-        self._declared = [self._new(name) for name in dict.fromkeys(declared)]
         self._speaks_of: dict[int, tuple[int, ...]] = {}  # line -> the classes that it speaks of
         self._fold()
+        self._declared = [self._new(name) for name in dict.fromkeys(declared)]
 
     def number(self, name: str) -> int:
         """Return the number of the class that a name means now; a name that was never heard is a new class."""
         found = self._heard(name)
-        if found is None:
-            found = self._new(name)
-            self._names.append(name)
-            self._bears[name] = {found: None}
-        return found
+        return self._new(name) if found is None else found
 
     def name(self, number: int) -> str:
         """Return the name of a class now: that of the class it was merged into, if it was."""
@@ -81,18 +77,20 @@ class Classes:
         found = self._heard(name)
         return name if found is None else self.name(found)
 
-    def add(self, change: Change) -> bool:
-        """Add the next line of the log of changes; return whether labels that were given may have other names now."""
+    def add(self, change: Change) -> set[int]:
+        """Add the next line of the log of changes; return the numbers of the classes that have another name now."""
+        before = [self.name(number) for number in range(len(self._names))]
         self.log[change.seq] = change
-        undone = self.log.get(change.undoes or 0)
         if change.kind == "undo":
+            undone = self.log.get(change.undoes or 0)
             if undone is None or undone.seq in self.undone or undone.kind not in CLASS_CHANGES:
-                return False
+                return set()
             self.undone.add(undone.seq)
+            self._fold()
         else:
             self._speaks_of[change.seq] = self._resolved(change)
-        self._fold()
-        return (undone or change).kind in ("rename", "merge")
+            self._apply(change)
+        return {number for number, name in enumerate(before) if self.name(number) != name}
 
     def last(self, who: str) -> Change | None:
         """Return the last change of classes by this person that was not taken back, or None."""
@@ -157,9 +155,11 @@ class Classes:
         return None
 
     def _new(self, name: str) -> int:
+        number = self._bore[name] = len(self._first)
         self._first.append(name)
-        self._bore[name] = len(self._first) - 1
-        return self._bore[name]
+        self._names.append(name)
+        self._bears.setdefault(name, {})[number] = None
+        return number
 
     def _heard(self, name: str) -> int | None:
         """Return the number of the class that a name means now, or None if the name was never heard."""
@@ -178,9 +178,7 @@ class Classes:
         """
         if change.kind == "add":
             name = change.name or ""
-            return (
-                self.number(name) if name in self._bears else self._new(name),
-            )  # one that was in use before is it again
+            return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
         if change.kind == "guidelines" or (change.kind == "find" and change.name is None):
@@ -195,32 +193,41 @@ class Classes:
     def _fold(self) -> None:
         """Compute names, order, descriptions and keys from the changes that stand."""
         self._names, self._into = list(self._first), dict[int, int]()
+        self._bears: dict[str, dict[int, None]] = {}  # name -> the classes that bear it
+        for number, name in enumerate(self._names):
+            self._bears.setdefault(name, {})[number] = None
         self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
         self._sought: int | None = None
         for change in self.standing:
-            numbers, value = self._speaks_of[change.seq], change.value or ""
-            if change.kind == "add":
-                self._added += numbers
-            elif change.kind == "rename":
-                for number in numbers:
-                    self._names[number] = value
-            elif change.kind == "merge":
-                self._into |= {number: numbers[0] for number in numbers[1:] if self._root(numbers[0]) != number}
-            elif change.kind == "describe":
-                self._described |= dict.fromkeys(numbers, value)
-            elif change.kind == "key":
-                others = {number: key for number, key in self._keys.items() if key != value}
-                self._keys = others | dict.fromkeys(numbers, value)
-            elif change.kind == "order":
-                self._order = numbers
-            elif change.kind == "find":
-                self._sought = numbers[0] if numbers else None
-        self._bears: dict[str, dict[int, None]] = {}  # name -> the classes that bear it
-        for number, name in enumerate(self._names):
-            if number not in self._into:
-                self._bears.setdefault(name, {})[number] = None
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        """Make a change, by the numbers of the classes that it speaks of."""
+        numbers, value = self._speaks_of[change.seq], change.value or ""
+        if change.kind == "add":
+            self._added += numbers
+        elif change.kind == "rename":
+            for number in numbers:
+                self._bears[self._names[number]].pop(number, None)
+                self._names[number] = value
+                if number not in self._into:
+                    self._bears.setdefault(value, {})[number] = None
+        elif change.kind == "merge":
+            for number in numbers[1:]:
+                if self._root(numbers[0]) != number:
+                    self._into[number] = numbers[0]
+                    self._bears[self._names[number]].pop(number, None)
+        elif change.kind == "describe":
+            self._described |= dict.fromkeys(numbers, value)
+        elif change.kind == "key":
+            others = {number: key for number, key in self._keys.items() if key != value}
+            self._keys = others | dict.fromkeys(numbers, value)
+        elif change.kind == "order":
+            self._order = numbers
+        elif change.kind == "find":
+            self._sought = numbers[0] if numbers else None
 
     def _root(self, number: int) -> int:
         while number in self._into:
