@@ -219,12 +219,12 @@ def test_too_much_and_too_slow_are_turned_away(server, client):
 
 def test_odd_text_is_stored_as_it_is_or_refused_in_words(client):
     asked = ask(client)["question"]["item"]["id"]
-    for label in (SCRIPT, "‮evil", "'; DROP TABLE answers; --", "=cmd|' /C calc'!A0", "é" * 200):
+    for label in (SCRIPT, "'; DROP TABLE answers; --", "=cmd|' /C calc'!A0", "é" * 200):
         body = {"key": key(), "who": SCRIPT, "item": asked, "kind": "label", "label": label}
         saved = client.post("/api/answer", json=body)
         assert saved.status_code == 200
         assert label in [c["name"] for c in saved.json()["state"]["classes"]]
-    for label in ("", " ", "x" * 201, "\ud800", "a\0b"):
+    for label in ("", " ", "x" * 201, "\ud800", "a\0b", "\u202eevil", "spam\u200b"):
         content = json.dumps({"key": key(), "who": "ann", "item": asked, "kind": "label", "label": label})
         refused = client.post("/api/answer", content=content, headers={"Content-Type": "application/json"})
         assert refused.status_code in (400, 422)
