@@ -1,4 +1,4 @@
-"""Names of classes and people: what looks the same is the same, and nothing in them is unseen."""
+"""Promise 32: Names of classes and people: what looks the same is the same, and nothing in them is unseen."""
 
 from __future__ import annotations
 
