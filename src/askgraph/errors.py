@@ -16,7 +16,7 @@ AskgraphError
 └── MissingExtraError   an optional dependency is not installed
 
 Every message says which value or file caused it and what to do about it, in at most 500 characters. What it quotes may come
-from anybody: control characters are written out, so that none reaches a terminal as a command.
+from anybody: control characters, also those that turn the direction of text, are written out, so that none reaches a terminal.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MAX_CHARACTERS = 500  # a longer message loses its middle: the beginning says wh
 END_CHARACTERS = 200
 LINE_ENDS = re.compile(r"\s*\n\s*")  # arrays are quoted in many lines; a message is one
 CONTROLS = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
-)  # all but the line end, and halves of characters
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)  # all but the line end, those that turn the direction of text, and halves of characters
 
 
 def without_controls(text: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from typer.testing import CliRunner
 import askgraph as ag
 from askgraph.cli import app, main
 from askgraph.simulate.records import Records
+from tests.helpers.projects import log_of, make
 
 pytestmark = pytest.mark.slow
 ASK = [sys.executable, "-m", "askgraph"]
@@ -44,6 +47,27 @@ def test_help_of_every_command_shows_an_example():
     for command in ("demo", "simulate", "plot"):
         assert f"askgraph {command}" in run(command, "--help").replace("Usage: askgraph", "")
     assert run("--version").strip() == ag.__version__
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("words", ["status", "history --json", "classes", "--version", "--help", "tell i1 a"])
+def test_where_nothing_can_be_printed_a_sentence_says_so_and_no_traceback(tmp_path, words):
+    make(tmp_path / "p.ask", classes=["a", "b"])
+
+    def said(end):
+        command = f"{shlex.join(ASK)} {words} {end}"
+        done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+        return done.returncode, done.stderr
+
+    full = "askgraph: the output cannot be written (No space left on device); write it elsewhere\n"
+    assert said("> /dev/full") == (1, full)
+    assert said(">&-") == (0, "askgraph: the standard output is closed, so what this command prints is lost\n")
+    assert said(">&- 2>&-") == (0, "")
+    assert said("| true; exit ${PIPESTATUS[0]}") in (
+        (1, ""),
+        (0, ""),
+    )  # 0 where all was written before the reader ended
+    assert len(log_of(tmp_path / "p.ask")) == 4 * words.startswith("tell")
 
 
 def test_demo_draws_a_curve_and_shows_what_asking_saves(tmp_path):

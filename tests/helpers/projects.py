@@ -55,6 +55,12 @@ def log_of(path):
         return store.answers()
 
 
+def labels_of(path):
+    """The labels that count, by the ids of items."""
+    with Project.open(path) as project:
+        return {project.item(place).id: label for place, label in project.answers.labels.items()}
+
+
 def hurt(path, query, *values):
     """Change a file as no program of ours would."""
     with closing(sqlite3.connect(path)) as db, db:

@@ -28,14 +28,14 @@ def truth(id):
     return list(CENTERS)[int(id.removeprefix("n")) % 3]
 
 
-def write_table(path, n=60, seed=0):
-    """Points around three centres; ids tell the class, features and text do too."""
+def write_table(path, n=60, seed=0, first=0):
+    """Points around three centres, from the one numbered ``first`` on; ids tell the class, features and text do too."""
     rng = np.random.default_rng(seed)
     lines = ["id,x,y,note"]
     for k in range(n):
         x, y = np.add(CENTERS[truth(f"n{k}")], rng.normal(size=2))
         lines.append(f"n{k},{x:.4f},{y:.4f},point {k} of the sample")
-    Path(path).write_text("\n".join(lines) + "\n")
+    Path(path).write_text("\n".join([lines[0], *lines[1 + first :]]) + "\n")
 
 
 def make_project(folder, n=60, **settings):
@@ -81,7 +81,7 @@ class Server:
         self._closed()
 
     def _closed(self):
-        self.process.communicate(timeout=HANGS)
+        self.said = self.process.communicate(timeout=HANGS)[0]  # all that it wrote after its address
 
 
 def ranker(server):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -16,12 +18,16 @@ from hypothesis import HealthCheck, given, settings
 
 import askgraph as ag
 from askgraph.learner.settings import Settings
+from askgraph.web import security
 from askgraph.web.app import application
+from askgraph.web.complaints import Complaints
 from askgraph.web.demo import png
-from askgraph.web.security import MAX_BODY, POLICY, Guard
+from askgraph.web.headers import POLICY
+from askgraph.web.security import MAX_BODY, Guard, respond
 from askgraph.workbench.items import Items
 from askgraph.workbench.store import Store
-from tests.helpers.serving import HANGS, NO_CERTIFICATES, ask, key, make_project, serving
+from tests.helpers.odd_requests import PATHS, broken_bodies, odd_requests, reply
+from tests.helpers.serving import HANGS, NO_CERTIFICATES, ask, key, make_project, serving, starting
 
 pytestmark = pytest.mark.server
 SCRIPT = "<script>alert(1)</script>"
@@ -213,12 +219,12 @@ def test_too_much_and_too_slow_are_turned_away(server, client):
 
 def test_odd_text_is_stored_as_it_is_or_refused_in_words(client):
     asked = ask(client)["question"]["item"]["id"]
-    for label in (SCRIPT, "‮evil", "'; DROP TABLE answers; --", "=cmd|' /C calc'!A0", "é" * 200):
+    for label in (SCRIPT, "'; DROP TABLE answers; --", "=cmd|' /C calc'!A0", "é" * 200):
         body = {"key": key(), "who": SCRIPT, "item": asked, "kind": "label", "label": label}
         saved = client.post("/api/answer", json=body)
         assert saved.status_code == 200
         assert label in [c["name"] for c in saved.json()["state"]["classes"]]
-    for label in ("", " ", "x" * 201, "\ud800", "a\0b"):
+    for label in ("", " ", "x" * 201, "\ud800", "a\0b", "\u202eevil", "spam\u200b"):
         content = json.dumps({"key": key(), "who": "ann", "item": asked, "kind": "label", "label": label})
         refused = client.post("/api/answer", content=content, headers={"Content-Type": "application/json"})
         assert refused.status_code in (400, 422)
@@ -247,6 +253,72 @@ def test_no_request_of_any_shape_makes_the_server_fail(server):
 
         check()
     assert tried > 200
+
+
+SLOW = ("/api/ahead", "/api/question", "/api/map/layout")  # these wait for what is computed
+
+
+def test_no_header_of_any_shape_makes_a_server_fail_or_writes_to_its_log(tmp_path):
+    """Promises 23 and 26, with and without the token; the page that begins a project is the other server."""
+    paths = [*PATHS, *(f"{method} {path.format(place=0)}" for method, path in routes() if path not in SLOW)]
+    with serving(make_project(tmp_path)) as running:
+        check_odd_requests(running.port, odd_requests(paths, running.token, 800))
+        check_odd_requests(running.port, [b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://[\r\n\r\n"], b"403")
+        for begun, rest in broken_bodies(running.token):
+            assert reply(running.port, begun, rest)[9:10] in (b"4", b"")
+    assert set(running.said.strip().splitlines()) <= {"Stop with Ctrl-C; every answer is saved at once."}
+    (tmp_path / "start").mkdir()
+    with starting(tmp_path / "start") as (process, url):
+        port, token = int(url.split(":")[2].split("/")[0]), url.partition("?token=")[2]
+        begin = [f"POST /api/start/{name}" for name in ("begin", "part?upload=a&name=b.csv", "look", "make")]
+        check_odd_requests(port, odd_requests([*PATHS, *begin, "GET /api/start/made"], token, 300))
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=HANGS)[0].strip() == ""
+
+
+def check_odd_requests(port, requests, status=b""):
+    for request in requests:
+        head = reply(port, request)
+        assert head.split()[1].startswith(status), (request, head)
+        assert head.split()[1][:1] in b"1234", (request, head)
+        assert b"content-security-policy: default-src 'none'" in head.lower() or head.split()[1] == b"100", (
+            request,
+            head,
+        )
+
+
+class _Odd(Exception):
+    """An error that nobody foresaw."""
+
+
+async def fails_in_the_middle(scope, receive, send):
+    if scope["path"] == "/begun":
+        await respond(send, 200, b"")
+    raise _Odd(f"\x1b[2J of {scope['path']}")
+
+
+def test_what_nobody_foresaw_is_a_sentence_with_our_headers_and_one_line_of_log_per_minute(caplog, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(security, "complain", Complaints(lambda: now[0]))
+
+    async def talk():
+        transport = httpx.ASGITransport(Guard(fails_in_the_middle, "secret"))
+        bearer = {"Authorization": "Bearer secret"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=bearer) as client:
+            for _ in range(50):
+                said = await client.get("/api/state")
+                assert (said.status_code, said.headers["content-security-policy"]) == (500, POLICY)
+                assert "its log says where" in said.json()["error"]
+            assert "its log says where" in (await client.get("/")).text
+            assert (await client.get("/begun")).status_code == 200
+            now[0] = 61.0
+            await client.get("/api/state")
+
+    asyncio.run(talk())
+    first, second = caplog.messages
+    assert first.startswith("GET /api/state failed: _Odd in test_safety.py, line ")
+    assert first.endswith(r"(\x1b[2J of /api/state)")
+    assert second.endswith("; 51 more since the line before")
 
 
 def about(folder):

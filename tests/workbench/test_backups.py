@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from askgraph.cli import app
 from askgraph.errors import FileError, SettingError
-from askgraph.workbench.backup_files import Backup, list_backups
+from askgraph.workbench.backup_files import Backup, list_backups, restore_advice
 from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.client import open_writer
 from askgraph.workbench.project import Project
@@ -41,8 +44,8 @@ def label(path, count, plan):
 ])  # fmt: skip
 def test_a_backup_is_due_after_so_many_answers_or_minutes(lines, minutes, due):
     newest = Backup(NOW, 7, Path("x"))
-    assert BackupPlan(3, 10, 10).is_due(newest, lines, NOW + timedelta(minutes=minutes)) == due
-    assert not BackupPlan(0, 10, 10).is_due(newest, lines, NOW + timedelta(minutes=minutes))
+    assert BackupPlan(3, 10, 10).is_due([newest], lines, NOW + timedelta(minutes=minutes)) == due
+    assert not BackupPlan(0, 10, 10).is_due([newest], lines, NOW + timedelta(minutes=minutes))
 
 
 def test_backups_are_whole_and_few(path):
@@ -54,6 +57,43 @@ def test_backups_are_whole_and_few(path):
     size = found[0].path.stat().st_size / 2**20
     label(path, 5, BackupPlan(keep=3, answers=5, megabytes=2.5 * size))
     assert [backup.lines for backup in list_backups(path)] == [21, 26]
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.sampled_from([0, 1, 11, -1, 120, -120, -500_000, 500_000])), max_size=8)
+)
+def test_whatever_the_clock_does_what_was_just_made_is_kept_and_none_with_more_lines_is_removed(
+    tmp_path_factory, steps
+):
+    path, now = make(tmp_path_factory.mktemp("clock") / "p.ask", 110), [NOW]
+    with Project.open(path, write=True) as project:
+        plan = BackupPlan(keep=2, answers=5)
+        backups, most = Backups(project.store, plan, lambda: now[0]), 0
+        for count, minutes in steps:
+            now[0] += timedelta(minutes=minutes)
+            for _ in range(count):
+                project.say("ann", f"i{project.store.lines}", "label", "a")
+            made = backups.make_if_due(project.store.lines)
+            assert made is None or len(log_of(made)) == project.store.lines
+            assert backups.make_if_due(project.store.lines) is None  # one look after the other makes one backup
+            lines = [backup.lines for backup in list_backups(path)]
+            assert len(lines) <= plan.keep
+            assert max(lines, default=0) >= max(most, project.store.lines - plan.answers + 1)
+            most = max(lines, default=0)
+            if lines:
+                assert f".{most}.backup" in restore_advice(path)
+
+
+def test_after_an_older_copy_is_put_back_one_backup_is_made_and_then_as_the_plan_says(path, tmp_path):
+    label(path, 4, BackupPlan(answers=5))
+    copy = shutil.copy(path, tmp_path / "copy.ask")
+    label(path, 20, BackupPlan(keep=3, answers=5))
+    assert [backup.lines for backup in list_backups(path)] == [11, 16, 21]
+    restore(copy, path)
+    label(path, 3, BackupPlan(keep=3, answers=5))
+    assert [backup.lines for backup in list_backups(path)] == [5, 16, 21]
 
 
 def test_a_backup_larger_than_all_may_be_is_not_made_and_labeling_goes_on(path, caplog):

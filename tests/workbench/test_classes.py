@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import sqlite3
 from pathlib import Path
@@ -17,9 +18,12 @@ import askgraph as ag
 from askgraph.cli.app import app
 from askgraph.errors import FileError, LabelError, OutdatedError, ReusedKeyError
 from askgraph.workbench import report
+from askgraph.workbench.answers import Answer, Answers
+from askgraph.workbench.classes import Change
 from askgraph.workbench.export import answer_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
+from tests.helpers.plain_model import Line, PlainModel
 from tests.helpers.projects import answer, hurt, make, make_old, say
 
 
@@ -140,11 +144,11 @@ def test_a_gap_in_the_log_of_changes_is_damage(path):
         pass
 
 
-NAMES = st.sampled_from(["a", "b", "c", "d"])
+PEOPLE, NAMES = ("ann", "bob"), ("a", "b", "c", "d")
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("say"), st.integers(0, 5), NAMES),
-        st.tuples(st.sampled_from(["rename", "merge", "add"]), NAMES, NAMES),
+        st.tuples(st.just("say"), st.integers(0, 5), st.sampled_from(NAMES)),
+        st.tuples(st.sampled_from(["rename", "merge", "add"]), *[st.sampled_from(NAMES)] * 2),
         st.tuples(st.just("undo"), st.integers(1, 12), st.none()),
     ),
     max_size=14,
@@ -186,6 +190,138 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
         if not renamed and not any(kind == "rename" for kind, *_ in steps):
             said = {a.item: a.label for a in project.store.answers()}
             assert project.answers.labels == said
+
+
+class Walk:
+    """Answers and changes of classes beside a plain model of them, by steps drawn at random.
+
+    Where a change is taken back that is not the last thing that happened, the model takes over what came of it.
+    """
+
+    def __init__(self, seed):
+        self.draw = random.Random(seed)
+        self.lines, self.answers, self.model = [], Answers(["a", "b"]), PlainModel(["a", "b"])
+
+    def seen(self):
+        """What people see: labels, classes, descriptions and chosen keys."""
+        naming, names = self.answers.naming, set(self.answers.classes)
+        keys, chosen = naming.keys(sorted(names)), names & self.model.keys.keys()
+        return self.answers.labels, names, {n: naming.description(n) for n in names}, {n: keys[n] for n in chosen}
+
+    def expected(self):
+        names, model = self.model.classes, self.model
+        keys = {name: key for name, key in model.keys.items() if name in names}
+        return model.labels, names, {name: model.described.get(name, "") for name in names}, keys
+
+    def step(self):
+        self.draw.choice(OPERATIONS)(self)
+
+    def say(self):
+        who, item, name = self.draw.choice(PEOPLE), self.draw.randrange(5), self.draw.choice(NAMES)
+        self.add_line(who, "", "label", item, name)
+        self.model.say(who, item, "label", name)
+
+    def undo(self):
+        who = self.draw.choice(PEOPLE)
+        last = self.answers.last(who)
+        assert self.model.undo(who) == (last is not None)
+        if last is not None:
+            self.add_line(who, "", "undo", last.item, undoes=last.seq)
+
+    def change(self):
+        kind, name = self.draw.choice(["rename", "merge", "add", "describe", "key"]), self.draw.choice(NAMES)
+        value = {"describe": f"described in step {len(self.lines)}", "key": self.draw.choice("vyz"), "add": None}
+        value = value.get(kind, self.draw.choice(NAMES))
+        if self.model.can(kind, name, value):
+            self.model.change(kind, name, value)
+            self.add_change(kind, name, value)
+
+    def undo_change(self):
+        standing, naming = self.answers.naming.standing, self.answers.naming
+        if not standing:
+            return
+        taken = self.draw.choice(standing[-2:])
+        self.add_change("undo", undoes=taken.seq)
+        assert set(self.answers.labels.values()) <= set(self.answers.classes)
+        if self.model.before is not None and taken == standing[-1]:
+            self.model.undo_change()
+            return
+        log, undone = self.answers.log.items(), self.answers.undone
+        lines = [Line(one.who, one.item, "label", one.label, seq in undone) for seq, one in log if one.label]
+        heard = {name for name, bearing in naming._bears.items() if bearing}
+        described = {name: naming.description(name) for name in heard}
+        became = {name: naming.meant(name) for name in NAMES if name not in heard}
+        self.model = PlainModel(naming.declared, lines, described, {}, became, heard)
+
+    def add_line(self, *fields, **more):
+        self.lines.append(Answer(self.answers.seq + 1, "", *fields, **more))
+        self.answers.add(self.lines[-1])
+
+    def add_change(self, kind, name=None, value=None, undoes=None):
+        self.lines.append(Change(self.answers.changes + 1, "", "ann", "", self.answers.seq, kind, name, value, undoes))
+        self.answers.add_change(self.lines[-1])
+
+
+OPERATIONS = (*[Walk.say] * 4, Walk.undo, *[Walk.change] * 5, *[Walk.undo_change] * 2)
+
+
+@pytest.mark.parametrize("first", [0, 60])
+def test_after_a_rename_or_a_merge_no_label_has_the_old_name_and_those_that_had_it_have_the_new_one(first):
+    for seed in range(first, first + 60):
+        walk = Walk(seed)
+        for k in range(40):
+            walk.step()
+            assert walk.seen() == walk.expected(), (seed, k, walk.lines[-3:])
+        again = Answers(["a", "b"])
+        for line in walk.lines:
+            again.add(line) if isinstance(line, Answer) else again.add_change(line)
+        assert (again.labels, again.classes) == (walk.answers.labels, walk.answers.classes)
+
+
+def test_a_class_that_gets_the_name_of_one_that_was_given_up_is_that_class_with_its_description_and_key(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Sprots")
+        project.undo("ann")
+        project.say("ann", "i1", "label", "Football")
+        for one in (
+            ("describe", "Football", "Eleven a side."),
+            ("key", "Football", "q"),
+            ("rename", "Football", "Sprots"),
+        ):
+            project.change("ann", *one)
+        naming = project.answers.naming
+        assert (naming.description("Sprots"), naming.keys(project.answers.classes)["Sprots"]) == ("Eleven a side.", "q")
+        project.change("ann", "rename", "Sprots", "Soccer")
+        assert project.answers.labels == {1: "Soccer"}
+        project.undo_change("ann")
+        project.change("ann", "merge", "Sprots", "Sports")
+        assert project.answers.labels == {1: "Sports"}
+
+
+def test_a_log_in_which_a_merge_was_made_twice_since_the_first_one_did_nothing_reads_as_people_meant_it():
+    answers = Answers(["a"])
+    for line in (
+        Answer(1, "", "ann", "", "label", 0, "foo"),
+        Answer(2, "", "ann", "", "undo", 0, undoes=1),
+        Answer(3, "", "ann", "", "label", 1, "bar"),
+    ):
+        answers.add(line)
+    for seq, one in enumerate((("rename", "bar", "foo"), ("merge", "foo", "a"), ("merge", "foo", "a")), 1):
+        answers.add_change(Change(seq, "", "ann", "", 3, *one))
+    assert (answers.labels, answers.classes) == ({1: "a"}, ["a"])
+
+
+def test_a_class_that_gets_its_old_name_back_and_one_that_took_the_name_meanwhile_are_one_class(path):
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", "Sports")
+        renamed = project.change("ann", "rename", "Sports", "Athletics")
+        project.change("ann", "add", "Sports")
+        project.say("ann", "i1", "label", "Sports")
+        project.undo_change("ann", renamed.seq)
+        assert project.answers.labels == {0: "Sports", 1: "Sports"}
+        project.change("ann", "merge", "Sports", "Business")
+        assert project.answers.labels == {0: "Business", 1: "Business"}
+        assert project.answers.classes == ["Business"]
 
 
 def test_a_project_of_the_version_before_opens_and_its_classes_can_be_changed(tmp_path, monkeypatch):

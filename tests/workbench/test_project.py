@@ -17,7 +17,9 @@ import askgraph as ag
 from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
+from askgraph.workbench.answers import Answer, Answers
 from askgraph.workbench.care import Raters, label_noise
+from askgraph.workbench.classes import Change, Classes
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows, to_parquet
 from askgraph.workbench.follower import TELL_TOGETHER_FROM
@@ -287,6 +289,43 @@ def test_classes_come_in_the_same_order_after_a_restart(tmp_path):
             rows = [list(prediction_rows(project)) for project in (live, again)]
     assert [list(row) for row in rows[0]] == [list(row) for row in rows[1]]
     assert [row["label"] for row in rows[0]] == [row["label"] for row in rows[1]]
+
+
+class Compared(int):
+    """A number that counts how often it is compared with others."""
+
+    times = 0
+
+    def __eq__(self, other):
+        Compared.times += 1
+        return int(self) == other
+
+    __hash__ = int.__hash__
+
+
+def test_the_work_of_an_undo_does_not_grow_with_the_number_of_answers(monkeypatch):
+    monkeypatch.setattr(Compared, "times", 0)
+    answers, n = Answers(["a"]), 2000
+    for k in range(n):
+        answers.add(Answer(Compared(k + 1), f"k{k}", "ann", "", "label", k % (n // 2), "a"))
+    for k in range(n):
+        answers.add(Answer(Compared(n + k + 1), f"u{k}", "ann", "", "undo", (n - 1 - k) % (n // 2), undoes=n - k))
+    assert answers.labels == {}
+    assert Compared.times < 20 * n
+
+
+def test_the_work_of_a_rename_grows_with_the_labels_that_it_renames_and_of_other_changes_not_at_all(monkeypatch):
+    answers, looked = Answers(["a", "b"]), []
+    for k in range(1000):
+        answers.add(Answer(k + 1, f"k{k}", "ann", "", "label", k, "b" if k % 100 else "a"))
+    renamed, apply = Answers._renamed, Classes._apply
+    monkeypatch.setattr(Answers, "_renamed", lambda self, line: looked.append(line) or renamed(self, line))
+    answers.add_change(Change(1, "x", "ann", "", 1000, "rename", "a", "c"))
+    assert len(looked) == 10
+    monkeypatch.setattr(Classes, "_apply", lambda self, change: looked.append(change) or apply(self, change))
+    for k in range(100):
+        answers.add_change(Change(k + 2, f"x{k}", "ann", "", 1000, "describe", "b", str(k)))
+    assert len(looked) == 10 + 100
 
 
 def test_an_undo_brings_back_what_the_person_said_before(tmp_path):

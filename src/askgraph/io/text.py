@@ -25,6 +25,7 @@ FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
 MAX_LINE_BYTES = 2**24  # a longer line is refused: the file is hardly text
+MAX_CELL_CHARACTERS = 2**24  # of a csv cell: a whole document fits; in a longer one a quote is not closed
 CHUNK_BYTES = 2**20  # read at a time
 
 
@@ -90,12 +91,15 @@ def read_rows(path: FilePath, tick: Tick | None = None, quoted: bool = True) -> 
             break
     mark, source = find_delimiter(path, head[-1] if head else ""), itertools.chain(head, source)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    # of the whole process, so only ever raised: what other code reads is refused no more than before
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(source, delimiter=mark or ",", strict=True, quoting=quoting)
     split = map(str.split, source) if mark is None else reader
     try:
         yield from _check_widths(path, split, itertools.count(1) if mark is None else iter(lambda: reader.line_num, -1))
     except csv.Error as error:
-        raise FileError(f"{path}, line {reader.line_num}: {error}; fix the quotes or the line ends") from None
+        long = f"a cell is longer than {MAX_CELL_CHARACTERS:,} characters" if "field limit" in str(error) else error
+        raise FileError(f"{path}, line {reader.line_num}: {long}; fix the quotes or the line ends") from None
 
 
 def _check_widths(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:

@@ -13,6 +13,8 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from askgraph.web.headers import ALWAYS
+
 HEADER_SECONDS = 10.0  # from the start of a connection, or of its next request, to the end of the headers
 IDLE_SECONDS = 65  # that a trusted connection may be idle between two requests: people think; others have 5 seconds
 ADDRESS_SHARE = 2  # of all connections, those of one address that are not trusted take at most one in ADDRESS_SHARE
@@ -107,6 +109,14 @@ class Connection(H11Protocol):
         """Read a piece of a request; between two requests, its first byte starts the clock again."""
         super().data_received(data)
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, with our headers; in the middle of another answer, only end the connection."""
+        if self.is_idle or not self.cycle.response_started:
+            headers = {"content-type": "text/plain", "content-length": len(msg), "connection": "close", **ALWAYS}
+            lines = ["HTTP/1.1 400 Bad Request", *(f"{name}: {value}" for name, value in headers.items())]
+            self.transport.write("\r\n".join([*lines, "", msg]).encode())
+        self.transport.close()
 
     @property
     def is_idle(self) -> bool:

@@ -29,3 +29,7 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(AnyHTTPException)
     async def refused(_: Request, error: AnyHTTPException) -> JSONResponse:
         return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(_: Request, _error: Exception) -> JSONResponse:  # the guard logs it
+        return JSONResponse({"error": "the server failed to answer this; its log says where"}, 500)

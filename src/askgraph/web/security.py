@@ -9,16 +9,16 @@ import json
 import math
 import secrets
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterable
-from hashlib import sha256
 from html import escape
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from askgraph.web.complaints import complain
 from askgraph.web.connections import group_address
+from askgraph.web.headers import ALWAYS, STYLE
 
 MAX_BODY = 2**20  # bytes; a longer request is refused
 BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
@@ -31,25 +31,6 @@ LOG_IN, ENTER = "/login", "/enter"  # to bring the password, or the token
 OWNER = ("/api/add", "/api/remove")  # only with the token itself, which commands on the serving machine bring
 PAGES = ("/", LOG_IN, ENTER)  # what a person sees: an error there is a page, too
 HTML = "text/html; charset=utf-8"
-STYLE = (
-    ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } "
-    "main { max-width: 26rem; margin: 22vh auto; padding: 1.5rem } "
-    "input, button { font: inherit; padding: .5rem .8rem; border-radius: .6rem; border: 1px solid; margin-block: .3rem }"
-)
-POLICY = (
-    "default-src 'none'; script-src 'self'; "
-    f"style-src 'self' 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; "
-    "img-src 'self' data:; connect-src 'self'; font-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-ALWAYS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
 
 
 class Refused(Exception):
@@ -137,11 +118,11 @@ class Guard:
                 body = await _read_body(receive, headers)
                 await self._app(scope, _replay(body, receive), guarded)
         except Refused as error:
-            if scope["path"] in PAGES:
-                said = plain_page(f"<p role='alert'>{escape(error.said[0].upper() + error.said[1:])}.</p>")
-                await respond(guarded, error.status, said.encode(), HTML, **error.headers)
-            else:
-                await respond(guarded, error.status, json.dumps({"error": error.said}).encode(), **error.headers)
+            await _refuse(scope, guarded, error)
+        except Exception as error:  # that nobody foresaw, and the routes neither
+            complain(f"{scope['method']} {scope['path']}", error)
+            if not started:
+                await _refuse(scope, guarded, Refused(500, "the server failed to answer this; its log says where"))
         except asyncio.CancelledError:  # the server is being stopped, and has waited long enough
             if started:
                 raise
@@ -232,6 +213,15 @@ async def respond(send: Any, status: int, body: bytes, content_type: str = "appl
     await send({"type": "http.response.body", "body": body})
 
 
+async def _refuse(scope: Any, send: Any, error: Refused) -> None:
+    """Send the sentence of an error: as a page where a person sees it, else as JSON."""
+    if scope["path"] in PAGES:
+        said = plain_page(f"<p role='alert'>{escape(error.said[0].upper() + error.said[1:])}.</p>")
+        await respond(send, error.status, said.encode(), HTML, **error.headers)
+    else:
+        await respond(send, error.status, json.dumps({"error": error.said}).encode(), **error.headers)
+
+
 def _check_site(scope: Any, headers: Headers) -> None:
     """Refuse requests that another site makes a browser send."""
     site = headers.get("sec-fetch-site", "none")
@@ -241,7 +231,7 @@ def _check_site(scope: Any, headers: Headers) -> None:
     if site not in ("same-origin", "none") and not opening:
         raise Refused(403, "this request came from another site; open the page of this server instead")
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+    if origin is not None and _split(origin).netloc != headers.get("host", ""):
         raise Refused(403, "this request came from another site; open the page of this server instead")
 
 
@@ -257,10 +247,15 @@ def _ignore() -> None:
 
 def _host(header: str) -> str | None:
     """Return the name in a Host header, without its port."""
+    return _split(f"//{header}").hostname
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; those of an empty one for what is not an address."""
     try:
-        return urlsplit(f"//{header}").hostname
+        return urlsplit(address)
     except ValueError:
-        return None
+        return urlsplit("")
 
 
 def _is_address(host: str) -> bool:

@@ -71,7 +71,7 @@ def serve(
                     http=cast(Any, Connections().protocol),
                     ws="none",
                     backlog=ACCEPTS_AT_ONCE,
-                    log_level="error",  # what uvicorn warns of, anybody could send a million times
+                    log_level="critical",  # what uvicorn logs, anybody could send a million times; the guard logs what fails
                     access_log=False,
                     server_header=False,
                     lifespan="on",

@@ -25,6 +25,7 @@ from askgraph.io.pictures import is_picture
 from askgraph.io.readers import EDGES, TABLES, read_graph
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
+from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
 from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.page_files import add_page
@@ -282,7 +283,7 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
             beginning.failed = str(error)
         except Exception as error:
             beginning.failed = f"the project could not be made ({type(error).__name__}); try askgraph init"
-            raise
+            complain("making a project", error)
         finally:
             beginning.working = None
 
@@ -312,7 +313,7 @@ def begin_here(folder: Path, port: int | None, ready: Any) -> tuple[Path, int, s
             http=cast(Any, Connections().protocol),
             ws="none",
             backlog=ACCEPTS_AT_ONCE,
-            log_level="error",
+            log_level="critical",  # the guard logs what fails
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=1,

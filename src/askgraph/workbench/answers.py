@@ -85,9 +85,11 @@ class Answers:
         self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
         self.changes: int = 0  # the number of lines of the log of changes
-        self._said: dict[int, dict[str, list[int]]] = {}  # item -> who -> lines not undone; the last one counts
-        self._mine: dict[str, list[int]] = {}  # who -> lines not undone
-        self._meant: dict[int, tuple[int | None, int | None]] = {}  # line -> numbers of the classes given and predicted
+        # dicts without values are ordered sets: any line leaves them in one step
+        self._said: dict[int, dict[str, dict[int, None]]] = {}  # item -> who -> lines not undone; the last one counts
+        self._mine: dict[str, dict[int, None]] = {}  # who -> lines not undone
+        self._meant: dict[int, tuple[int, int | None]] = {}  # line -> numbers of the classes given and predicted
+        self._lines: dict[int, list[int]] = {}  # number of a class -> lines that give or predict it
 
     def add(self, answer: Answer) -> tuple[Decision, Decision]:
         """Add the next line of the log; return the decision on its item before and after."""
@@ -95,13 +97,16 @@ class Answers:
         self.seq = answer.seq
         if answer.label is not None:
             predicted = None if answer.predicted is None else self.naming.number(answer.predicted)
-            self._meant[answer.seq] = (self.naming.number(answer.label), predicted)
+            self._meant[answer.seq] = numbers = (self.naming.number(answer.label), predicted)
+            for number in numbers:
+                if number is not None:
+                    self._lines.setdefault(number, []).append(answer.seq)
         self.log[answer.seq] = self._renamed(answer)
         if answer.kind == "undo":
             self._take_back(answer)
         else:
-            self._said.setdefault(answer.item, {}).setdefault(answer.who, []).append(answer.seq)
-            self._mine.setdefault(answer.who, []).append(answer.seq)
+            self._said.setdefault(answer.item, {}).setdefault(answer.who, {})[answer.seq] = None
+            self._mine.setdefault(answer.who, {})[answer.seq] = None
         after = self._decide(answer.item)
         self._note(answer.item, before, after)
         return before, after
@@ -111,9 +116,9 @@ class Answers:
         self.changes = change.seq
         if change.kind == "guidelines":
             self.guidelines.append(change)
-        if not self.naming.add(change):
-            return False
-        new = {seq: self._renamed(self.log[seq]) for seq in self._meant}
+        renamed = self.naming.add(change)
+        lines = sorted({seq for number in renamed for seq in self._lines.get(number, ())})
+        new = {seq: self._renamed(self.log[seq]) for seq in lines}
         changed = {answer.item for seq, answer in new.items() if answer != self.log[seq]}
         self.log |= new
         for item in changed:
@@ -130,7 +135,7 @@ class Answers:
 
     def of(self, item: int) -> dict[str, Answer]:
         """Return the answer of each person to an item: the last one that was not undone."""
-        return {who: self.log[said[-1]] for who, said in self._said.get(item, {}).items() if said}
+        return {who: self.log[next(reversed(said))] for who, said in self._said.get(item, {}).items() if said}
 
     def predicted(self, item: int) -> str | None:
         """Return what was predicted before the first answer to a spot check, or None where the item was none."""
@@ -140,14 +145,14 @@ class Answers:
     def last(self, who: str) -> Answer | None:
         """Return the answer that an undo of this person would take back, or None."""
         mine = self._mine.get(who)
-        return self.log[mine[-1]] if mine else None
+        return self.log[next(reversed(mine))] if mine else None
 
     def last_together(self, who: str) -> list[Answer]:
         """Return what an undo of this person takes back: the last answer, or all that were given in the same step, oldest first."""
         mine = self._mine.get(who)
         if not mine:
             return []
-        last = self.log[mine[-1]]
+        last = self.log[next(reversed(mine))]
         if last.how not in TOGETHER:
             return [last]
         action, found = last.key.partition(":")[0], []
@@ -178,7 +183,7 @@ class Answers:
 
     def due(self, who: str, all_of_them: bool = False) -> list[int]:
         """Return the items that this person put off and that are due again; all that were put off with ``all_of_them``."""
-        mine = self._mine.get(who, [])
+        mine = list(self._mine.get(who, ()))
         early = [self.log[seq] for seq in (mine if all_of_them else mine[:-LATER_AFTER_ANSWERS])]
         return [a.item for a in early if a.kind == "later" and self.counts(a) and a.item not in self.labels]
 
@@ -233,8 +238,8 @@ class Answers:
         if answer is None or answer.seq in self.undone or answer.kind == "undo":
             return
         self.undone.add(answer.seq)
-        self._said[answer.item][answer.who].remove(answer.seq)
-        self._mine[answer.who].remove(answer.seq)
+        del self._said[answer.item][answer.who][answer.seq]
+        del self._mine[answer.who][answer.seq]
 
     def _renamed(self, answer: Answer) -> Answer:
         """Return a line with the names that its classes have now."""

@@ -23,7 +23,7 @@ class Backup(NamedTuple):
 
 
 def list_backups(project: str | os.PathLike[str]) -> list[Backup]:
-    """Return the backups of a project, the oldest first."""
+    """Return the backups of a project, that with the fewest lines first: clocks are set back and ahead, the log only grows."""
     path = Path(project).resolve()
     try:
         found = [
@@ -31,16 +31,17 @@ def list_backups(project: str | os.PathLike[str]) -> list[Backup]:
             for name in os.listdir(path.parent)
             if name.startswith(path.name)
         ]
-        return sorted(
+        backups = (
             Backup(datetime.strptime(named[1], TIME).replace(tzinfo=UTC), int(named[2]), path.with_name(name))
             for named, name in found
             if named
         )
+        return sorted(backups, key=lambda backup: (backup.lines, backup.at))
     except (OSError, ValueError):
         return []
 
 
 def restore_advice(project: object) -> str:
-    """Return what to do about a damaged project; name the newest backup if there is one."""
+    """Return what to do about a damaged project; name the backup with the most lines if there is one."""
     found = list_backups(str(project))
     return f"restore it from a copy with askgraph restore {found[-1].path.name if found else 'COPY'}"

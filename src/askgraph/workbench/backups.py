@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,10 @@ from askgraph.workbench.store import Store
 log: logging.Logger = logging.getLogger("askgraph")
 LOOK_SECONDS = 2.0  # how often a server looks whether a backup is due
 MEGABYTE = 2**20
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class BackupPlan(NamedTuple):
@@ -36,33 +41,38 @@ class BackupPlan(NamedTuple):
             _variable("ASKGRAPH_BACKUP_MEGABYTES", 1000.0),
         )
 
-    def is_due(self, newest: Backup | None, lines: int, now: datetime) -> bool:
-        """Return whether a backup is due: enough new answers, or one new answer and enough minutes; the first answer makes one."""
-        if not self.keep or not lines or (newest and newest.lines == lines):
+    def is_due(self, made: Sequence[Backup], lines: int, now: datetime) -> bool:
+        """Return whether a backup is due: enough new answers, or one new answer and enough minutes; the first answer makes one.
+
+        What is new is counted from the last backup of this log or a part of it: one with more lines is of a log that was put
+        aside, where an older copy was put back.
+        """
+        if not self.keep or not lines:
             return False
-        if newest is None or lines < newest.lines:  # an older copy was put back meanwhile
-            return True
-        age = now - newest.at
-        return lines - newest.lines >= self.answers or not timedelta(0) <= age < timedelta(minutes=self.minutes)
+        last = next((backup for backup in reversed(made) if backup.lines <= lines), None)
+        if last is None or last.lines == lines:
+            return last is None
+        in_time = timedelta(0) <= now - last.at < timedelta(minutes=self.minutes)  # not where the clock was set back
+        return lines - last.lines >= self.answers or not in_time
 
 
 class Backups:
     """The backups of a project that this process holds open to write."""
 
-    def __init__(self, store: Store, plan: BackupPlan) -> None:
-        self._store, self._plan = store, plan
+    def __init__(self, store: Store, plan: BackupPlan, clock: Callable[[], datetime] = _now) -> None:
+        self._store, self._plan, self._clock = store, plan, clock
 
     def make_if_due(self, lines: int) -> Path | None:
         """Make a backup if one is due at this number of lines in the log; a failure is logged and does not stop the labeling."""
         try:
-            made = list_backups(self._store.path)
-            return self._make() if self._plan.is_due(made[-1] if made else None, lines, datetime.now(UTC)) else None
+            due = self._plan.is_due(list_backups(self._store.path), lines, self._clock())
+            return self._make() if due else None
         except (FileError, OSError) as error:
             log.warning("no backup was made: %s", error)
             return None
 
     def _make(self) -> Path | None:
-        """Copy what is saved, check the copy, put it in place, and then remove the oldest ones."""
+        """Copy what is saved, check the copy, put it in place, and then remove those with the fewest lines."""
         self._store.check_in_place()
         if (size := self._store.path.stat().st_size) > self._plan.megabytes * MEGABYTE:
             raise FileError(
@@ -70,19 +80,20 @@ class Backups:
             )
         with Store.open(self._store.path) as reader:
             path = self._store.path.resolve()
-            made = path.with_name(f"{path.name}.{datetime.now(UTC).strftime(TIME)}.{reader.lines}.backup")
+            made = path.with_name(f"{path.name}.{self._clock().strftime(TIME)}.{reader.lines}.backup")
             reader.put_at(made, part=path.with_name(f"{path.name}.backup.part"))
         self._store.check_in_place()
-        self._remove_oldest()
+        self._remove_others(made)
         return made
 
-    def _remove_oldest(self) -> None:
-        """Remove all but the newest backups that fit in the plan; the newest stays."""
-        room = self._plan.megabytes * MEGABYTE
-        for k, backup in enumerate(reversed(list_backups(self._store.path))):
-            room -= backup.path.stat().st_size
-            if k and (k >= self._plan.keep or room < 0):
-                backup.path.unlink()
+    def _remove_others(self, made: Path) -> None:
+        """Remove all but the backups that fit in the plan: the one just made, and those with the most lines."""
+        others = [backup.path for backup in list_backups(self._store.path) if backup.path != made]
+        room = self._plan.megabytes * MEGABYTE - made.stat().st_size
+        for k, path in enumerate(reversed(others), 1):
+            room -= path.stat().st_size
+            if k >= self._plan.keep or room < 0:
+                path.unlink()
 
 
 class BackupThread:

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from typing import Any
 
 from askgraph.io.text import is_number, plain_numbers
@@ -14,6 +15,8 @@ from askgraph.io.text import is_number, plain_numbers
 MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 
 
+JOINERS = "\u200c\u200d"  # which some scripts and emoji need between two characters
+BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that cannot be seen
 BARE_ENTITY = re.compile(
     r"((?<!&)#\d{2,4}|(?<![&\w#])(?:amp|quot|lt|gt|nbsp));"
 )  # one that lost its ampersand on the way
@@ -58,6 +61,32 @@ def one_line(cell: Any) -> str | None:
     """
     line = " ".join(str(cell).split()) if cell is not None else ""
     return line.encode(errors="replace").decode().replace("\0", "?") or None
+
+
+def one_name(cell: Any) -> str | None:
+    """Return a cell as the name of a class or a person: one line, its accents composed; None for an empty cell.
+
+    >>> one_name(" cafe\u0301  noir") == "caf\u00e9 noir"
+    True
+    """
+    line = one_line(cell)
+    return None if line is None else unicodedata.normalize("NFC", line)
+
+
+def find_invisible(name: str) -> str | None:
+    """Return what to call the first character of a name that nobody sees, or None.
+
+    A joiner is seen by its effect between two characters beyond ASCII.
+
+    >>> find_invisible("spam\u200b"), find_invisible("\u0915\u094d\u200d\u0937")
+    ('U+200B (ZERO WIDTH SPACE)', None)
+    """
+    for before, character, after in zip(f" {name}", name, f"{name[1:]} ", strict=False):
+        if character in JOINERS and not before.isascii() and not after.isascii():
+            continue
+        if unicodedata.category(character) in ("Cc", "Cf") or character in BLANKS:
+            return f"U+{ord(character):04X} ({unicodedata.name(character, 'a control character')})"
+    return None
 
 
 def is_storable(text: str) -> bool:

@@ -3,6 +3,9 @@
 A class stays itself when it gets another name: it has a number, and a name that is said means the class that bears this name
 then, else the one that bore it last. So an answer that a page sends under an old name still counts for the right class, and a
 change that is taken back leaves every answer where it belongs.
+
+Several classes can come to bear one name: one that was last used before another got its name, or one that gets its old name back.
+To people they are one class: a change of a name changes all that bear it, and what is said means the one that got the name last.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ class Classes:
     >>> classes = Classes(["ham", "spma"])
     >>> said = classes.number("spma")
     >>> classes.add(Change(1, "a", "ann", "", 1, "rename", "spma", "spam"))
-    True
+    {1}
     >>> classes.name(said), classes.declared
     ('spam', ['ham', 'spam'])
     """
@@ -56,18 +59,14 @@ class Classes:
         self.undone: set[int] = set()
         self._first: list[str] = []  # the first name of each class
         self._bore: dict[str, int] = {}  # name -> the class that bore it last
-        self._declared = [self._new(name) for name in dict.fromkeys(declared)]
         self._speaks_of: dict[int, tuple[int, ...]] = {}  # line -> the classes that it speaks of
         self._fold()
+        self._declared = [self._new(name) for name in dict.fromkeys(declared)]
 
     def number(self, name: str) -> int:
         """Return the number of the class that a name means now; a name that was never heard is a new class."""
-        found = self._bears.get(name, self._bore.get(name))
-        if found is not None:
-            return found
-        self._names.append(name)
-        self._bears[name] = self._new(name)
-        return self._bears[name]
+        found = self._heard(name)
+        return self._new(name) if found is None else found
 
     def name(self, number: int) -> str:
         """Return the name of a class now: that of the class it was merged into, if it was."""
@@ -75,21 +74,23 @@ class Classes:
 
     def meant(self, name: str) -> str:
         """Return the present name of the class that a name means, or the name itself if it was never heard."""
-        found = self._bears.get(name, self._bore.get(name))
+        found = self._heard(name)
         return name if found is None else self.name(found)
 
-    def add(self, change: Change) -> bool:
-        """Add the next line of the log of changes; return whether labels that were given may have other names now."""
+    def add(self, change: Change) -> set[int]:
+        """Add the next line of the log of changes; return the numbers of the classes that have another name now."""
+        before = [self.name(number) for number in range(len(self._names))]
         self.log[change.seq] = change
-        undone = self.log.get(change.undoes or 0)
         if change.kind == "undo":
+            undone = self.log.get(change.undoes or 0)
             if undone is None or undone.seq in self.undone or undone.kind not in CLASS_CHANGES:
-                return False
+                return set()
             self.undone.add(undone.seq)
+            self._fold()
         else:
             self._speaks_of[change.seq] = self._resolved(change)
-        self._fold()
-        return (undone or change).kind in ("rename", "merge")
+            self._apply(change)
+        return {number for number, name in enumerate(before) if self.name(number) != name}
 
     def last(self, who: str) -> Change | None:
         """Return the last change of classes by this person that was not taken back, or None."""
@@ -117,7 +118,7 @@ class Classes:
 
     def description(self, name: str) -> str:
         """Return the sentence that describes a class; empty if there is none."""
-        return self._described.get(self._bears.get(name, -1), "")
+        return self._described.get(self._heard(name), "")
 
     def keys(self, names: Sequence[str]) -> dict[str, str]:
         """Return the key of each class: the chosen one, else its name if that is a key, else the next free one, "" if none is.
@@ -125,7 +126,7 @@ class Classes:
         >>> Classes().keys(["ham", "3", "spam"])
         {'ham': '1', '3': '3', 'spam': '2'}
         """
-        mine = {self._keys[self._bears[name]]: name for name in names if self._keys.get(self._bears.get(name, -1))}
+        mine = {key: name for name in names if (key := self._keys.get(self._heard(name)))}
         own = {name.casefold(): name for name in reversed(names) if len(name) == 1 and name.casefold() in KEYS}
         mine = {key: name for key, name in own.items() if name not in mine.values()} | mine
         free, of = iter([key for key in KEYS if key not in mine]), {name: key for key, name in mine.items()}
@@ -154,49 +155,79 @@ class Classes:
         return None
 
     def _new(self, name: str) -> int:
+        number = self._bore[name] = len(self._first)
         self._first.append(name)
-        self._bore[name] = len(self._first) - 1
-        return self._bore[name]
+        self._names.append(name)
+        self._bears.setdefault(name, {})[number] = None
+        return number
+
+    def _heard(self, name: str) -> int | None:
+        """Return the number of the class that a name means now, or None if the name was never heard."""
+        last, bearing = self._bore.get(name), self._bears.get(name, {})
+        return last if last in bearing else next(reversed(bearing), last)
+
+    def _bearers(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of all classes that bear the name of the class that a name means, that class first."""
+        meant = self._root(self.number(name))
+        return tuple({meant: None, **self._bears.get(self._names[meant], {})})
 
     def _resolved(self, change: Change) -> tuple[int, ...]:
-        """Return the numbers of the classes that a change speaks of, by the names they have when it is made."""
+        """Return the numbers of the classes that a change speaks of, by the names they have when it is made.
+
+        Of a merge, the class that the others are merged into comes first.
+        """
         if change.kind == "add":
-            return (self._new(change.name or ""),)
+            name = change.name or ""
+            return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
-        if change.kind == "merge":
-            return tuple(self._root(self.number(name or "")) for name in (change.name, change.value))
         if change.kind == "guidelines" or (change.kind == "find" and change.name is None):
             return ()
-        number = self._root(self.number(change.name or ""))
+        numbers = self._bearers(change.name or "")
+        if change.kind in ("rename", "merge"):
+            self._bore[change.name or ""] = numbers[0]
         if change.kind == "rename":
-            self._bore[change.value or ""] = number
-        return (number,)
+            self._bore[change.value or ""] = numbers[0]
+        return (self._root(self.number(change.value or "")), *numbers) if change.kind == "merge" else numbers
 
     def _fold(self) -> None:
         """Compute names, order, descriptions and keys from the changes that stand."""
         self._names, self._into = list(self._first), dict[int, int]()
-        self._described, self._keys, self._order = dict[int, str](), dict[int, str](), tuple[int, ...]()
+        self._bears: dict[str, dict[int, None]] = {}  # name -> the classes that bear it
+        for number, name in enumerate(self._names):
+            self._bears.setdefault(name, {})[number] = None
+        self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
+        self._order: tuple[int, ...] = ()
         self._added: list[int] = []
         self._sought: int | None = None
         for change in self.standing:
-            numbers, value = self._speaks_of[change.seq], change.value or ""
-            if change.kind == "add":
-                self._added += numbers
-            elif change.kind == "rename":
-                self._names[numbers[0]] = value
-            elif change.kind == "merge" and self._root(numbers[1]) != numbers[0]:
-                self._into[numbers[0]] = numbers[1]
-            elif change.kind == "describe":
-                self._described[numbers[0]] = value
-            elif change.kind == "key":
-                self._keys = {number: key for number, key in self._keys.items() if key != value} | {numbers[0]: value}
-            elif change.kind == "order":
-                self._order = numbers
-            elif change.kind == "find":
-                self._sought = numbers[0] if numbers else None
-        roots = (number for number in range(len(self._names)) if number not in self._into)
-        self._bears = {self._names[number]: number for number in sorted(roots, reverse=True)}
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        """Make a change, by the numbers of the classes that it speaks of."""
+        numbers, value = self._speaks_of[change.seq], change.value or ""
+        if change.kind == "add":
+            self._added += numbers
+        elif change.kind == "rename":
+            for number in numbers:
+                self._bears[self._names[number]].pop(number, None)
+                self._names[number] = value
+                if number not in self._into:
+                    self._bears.setdefault(value, {})[number] = None
+        elif change.kind == "merge":
+            for number in numbers[1:]:
+                if self._root(numbers[0]) != number:
+                    self._into[number] = numbers[0]
+                    self._bears[self._names[number]].pop(number, None)
+        elif change.kind == "describe":
+            self._described |= dict.fromkeys(numbers, value)
+        elif change.kind == "key":
+            others = {number: key for number, key in self._keys.items() if key != value}
+            self._keys = others | dict.fromkeys(numbers, value)
+        elif change.kind == "order":
+            self._order = numbers
+        elif change.kind == "find":
+            self._sought = numbers[0] if numbers else None
 
     def _root(self, number: int) -> int:
         while number in self._into:

@@ -132,11 +132,17 @@ def spacy_rows(project: Project, answered: bool = False) -> Iterator[Row]:
 def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
     """Yield one line per labeled item: ``__label__`` with its class, then its text on one line.
 
-    White space in a class becomes "_"; a text that says ``__label__`` itself loses the underscores.
+    White space in a class becomes "_", and classes that would be one by that are told apart by a number; a text that says
+    ``__label__`` itself loses the underscores.
     """
+    classes = project.answers.classes
+    exact_first = sorted(
+        classes, key=lambda name: any(map(str.isspace, name))
+    )  # names without white space stay as they are
+    names = told_apart(exact_first, lambda name: "_".join(name.split()), "_", str)
     for one in labeled_items(project, answered):
         words = " ".join(text_of(project, one.item).split()).replace("__label__", "label ")
-        yield f"__label__{'_'.join(one.label.split())} {words}\n"
+        yield f"__label__{names[one.label]} {words}\n"
 
 
 def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
@@ -264,13 +270,25 @@ def folder_names(classes: Iterable[str]) -> dict[str, str]:
     >>> folder_names(["cat", "a/b", "a:b", "..", "CAT"])
     {'cat': 'cat', 'a/b': 'a_b', 'a:b': 'a_b 2', '..': '_', 'CAT': 'CAT 2'}
     """
+    return told_apart(classes, safe_name, " ", str.casefold)
+
+
+def told_apart(
+    names: Iterable[str], plain: Callable[[str], str], mark: str, alike: Callable[[str], str]
+) -> dict[str, str]:
+    """Return the plain form of each name; where ``alike`` of two is the same, the later one gets ``mark`` and a number.
+
+    >>> told_apart(["x_y", "x y"], lambda name: name.replace(" ", "_"), "_", str)
+    {'x_y': 'x_y', 'x y': 'x_y_2'}
+    """
     found: dict[str, str] = {}
-    for name in classes:
-        plain = safe_name(name)
-        free, k = plain, 1
-        while free.casefold() in map(str.casefold, found.values()):
+    taken: set[str] = set()
+    for name in names:
+        free, k = plain(name), 1
+        while alike(free) in taken:
             k += 1
-            free = f"{plain} {k}"
+            free = f"{plain(name)}{mark}{k}"
+        taken.add(alike(free))
         found[name] = free
     return found
 

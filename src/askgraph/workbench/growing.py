@@ -26,7 +26,7 @@ from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.backup_files import list_backups
-from askgraph.workbench.cells import one_line, to_stored
+from askgraph.workbench.cells import one_line, one_name, to_stored
 from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
 from askgraph.workbench.items import GIVEN_VECTORS, Items, Source, check_ids, choose_columns, read_columns
 from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
@@ -143,7 +143,7 @@ def _new_items(
     cells = {name: _cells(found, name, keep) for name in {*project.about["fields"], image, label} if name}
     fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
     images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
-    labels = None if label is None else [one_line(cell) for cell in cells[label]]
+    labels = None if label is None else [one_name(cell) for cell in cells[label]]
     for name in set(labels or ()) - {None}:
         check_name(str(name), "class")
     return Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found

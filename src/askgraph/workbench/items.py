@@ -21,7 +21,7 @@ from askgraph.support.arguments import file_path, whole_number
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
-from askgraph.workbench.cells import is_numeric, is_storable, one_line, to_stored
+from askgraph.workbench.cells import is_numeric, is_storable, one_line, one_name, to_stored
 from askgraph.workbench.joining import join_items, vector_columns
 
 MAX_SHOWN_FEATURES = (
@@ -281,7 +281,7 @@ def _make_items(source: Source, table: Table) -> Items:
     shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
     fields = {name: _stored(table, name) for name in shown}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
-    labels = None if source.label is None else [one_line(cell) for cell in table.cells(source.label)]
+    labels = None if source.label is None else [one_name(cell) for cell in table.cells(source.label)]
     if images is not None and not _is_there(source, images):
         raise SettingError(
             f"column {source.image!r} names images, and none of them ({few(images)}) is in {source.image_folder.absolute()}; "

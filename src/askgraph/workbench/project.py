@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.cells import is_storable, one_line, readable
+from askgraph.workbench.cells import find_invisible, is_storable, one_line, one_name, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.follower import Follower, Untold, check_settings
@@ -114,7 +115,8 @@ class Project:
             raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {restore_advice(store.path)}")
         with reporting_damage(store.path):
             declared_classes(self.about["classes"])  # raises an error for what are not classes
-            self.answers = Answers(self.about["classes"] or self._suggested_classes())
+            declared = [normalize("NFC", name) for name in self.about["classes"]]
+            self.answers = Answers(declared or self._suggested_classes())
         self._follower = Follower(store, self.about, self.answers)
         self.refresh()
 
@@ -403,11 +405,13 @@ class Project:
             The line of the log.
         """
         who, key = check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
-        name = None if name is None else check_name(name, "class")
+        name = None if name is None else self._check_class(name)
         if not isinstance(kind, str) or not isinstance(value, str | None):
             raise LabelError(f"a change of kind {kind!r} to {value!r}: give both as text")
         if kind in ("rename", "merge"):
-            value = check_name(value or "", "class")
+            value = self._check_class(value or "")
+        elif kind == "order":
+            value = normalize("NFC", value or "")
         elif kind == "describe":
             value = check_sentence(value or "", MAX_DESCRIPTION_CHARACTERS)
         if self.store.changed(key) is None:
@@ -791,7 +795,16 @@ class Project:
             raise LabelError(
                 f"an answer of kind {kind!r} " + ("needs a label" if kind == "label" else "takes no label")
             )
-        return None if label is None else check_name(label, "class")
+        return None if label is None else self._check_class(label)
+
+    def _check_class(self, name: str) -> str:
+        """Return the name of a class, checked, or as it is if there is such a class, as in projects of earlier versions."""
+        try:
+            return check_name(name, "class")
+        except LabelError:
+            if (known := one_name(name)) is not None and known in self.answers.classes:
+                return known
+            raise
 
 
 def _annotations_of(table: FilePath | None) -> Annotated:
@@ -824,9 +837,14 @@ def _are_names(texts: list[str]) -> bool:
 
 
 def check_name(name: str, what: str) -> str:
-    """Return the name of a class or a person, or a key, as one line; raise an error if it is empty or too long."""
-    line = " ".join(str(name).split())
+    """Return the name of a class or a person, or a key, as one line, its accents composed.
+
+    Raises an error if it is empty or too long, or holds a character that nobody sees.
+    """
+    line = normalize("NFC", " ".join(str(name).split()))
     if not line or len(line) > MAX_NAME_CHARACTERS or not is_storable(line):
         came = f"{line[:20]!r}… of {counted(len(line), 'character')}" if len(line) > 20 else repr(line)
         raise LabelError(f"a {what} called {came}: give a name of 1 to {MAX_NAME_CHARACTERS} characters")
+    if odd := find_invisible(line):
+        raise LabelError(f"a {what} called {line!r} holds {odd}, which nobody sees; leave it out")
     return line

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from unicodedata import normalize
 from uuid import uuid4
 
 import numpy as np
@@ -178,12 +179,13 @@ class Store:
         if not self._has_changes:
             return []
         rows = self._rows(f"SELECT {CHANGES} FROM changes WHERE seq > ? ORDER BY seq", after)
-        return [Change(*row) for row in rows]
+        with reporting_damage(self.path):
+            return [_change(*row) for row in rows]
 
     def changed(self, key: str) -> Change | None:
         """Return the change that has this key, or None."""
         found = self._rows(f"SELECT {CHANGES} FROM changes WHERE key = ?", key)
-        return Change(*found[0]) if found else None
+        return _change(*found[0]) if found else None
 
     def append_change(self, change: Change) -> Change:
         """Write a change to the log of changes, unless its key is there already; return it as logged."""
@@ -420,9 +422,8 @@ class Store:
         if not self._rows("SELECT 1 FROM sqlite_schema WHERE name = 'suggestions'"):
             return []
         query, one = "SELECT item, source, label, score FROM suggestions", () if place is None else (place,)
-        return [
-            Suggested(*row) for row in self._rows(f"{query}{' WHERE item = ?' * len(one)} ORDER BY source, item", *one)
-        ]
+        rows = self._rows(f"{query}{' WHERE item = ?' * len(one)} ORDER BY source, item", *one)
+        return [Suggested(item, source, normalize("NFC", label), score) for item, source, label, score in rows]
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""
@@ -538,9 +539,19 @@ def now() -> str:
 
 
 def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
-    """Return a line of the log, with repeated texts interned to save memory."""
-    name = None if label is None else sys.intern(label)
-    return Answer(seq, key, sys.intern(who), at, sys.intern(kind), item, name, *rest)  # type: ignore[arg-type]  # still a Kind
+    """Return a line of the log, with repeated texts interned to save memory, and accents in names composed."""
+    seconds, undoes, predicted, how = rest
+    names = (None if name is None else sys.intern(normalize("NFC", name)) for name in (label, predicted))
+    given, foretold, who = *names, sys.intern(normalize("NFC", who))
+    return Answer(seq, key, who, at, sys.intern(kind), item, given, seconds, undoes, foretold, how)  # type: ignore[arg-type]  # still a Kind
+
+
+def _change(*row: Any) -> Change:
+    """Return a line of the log of changes, with accents in names composed."""
+    change = Change(*row)
+    name, value = (None if text is None else normalize("NFC", text) for text in (change.name, change.value))
+    value = value if change.kind in ("rename", "merge", "order") else change.value
+    return change._replace(who=normalize("NFC", change.who), name=name, value=value)
 
 
 def _check_same(seen: Answer, answer: Answer) -> Answer:

@@ -11,7 +11,7 @@ from askgraph.io.readers import has_columns
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
 from askgraph.support.wording import few
-from askgraph.workbench.cells import number, one_line
+from askgraph.workbench.cells import find_invisible, number, one_line, one_name
 from askgraph.workbench.items import read_columns
 
 ITEM = ("item", "id")  # names of the column of items
@@ -62,7 +62,7 @@ def _cells(table: Table, name: str) -> Sequence[Any]:
 def _checked(
     where: str, row: Sequence[Any], places: Mapping[str, int], classes: Sequence[str], source: str
 ) -> Suggested | None:
-    id, label, score, source = one_line(row[0]), one_line(row[1]), row[2], one_line(row[3]) or source
+    id, label, score, source = one_line(row[0]), one_name(row[1]), row[2], one_line(row[3]) or source
     if label is None:
         return None
     if id is None or id not in places:
@@ -71,6 +71,8 @@ def _checked(
         raise FileError(
             f"{where}: {label!r} is not a class of the project ({few(list(classes))}); rename it, or label an item so first"
         )
+    if not classes and (odd := find_invisible(label)):
+        raise FileError(f"{where}: the label {label!r} holds {odd}, which nobody sees; leave it out")
     value = None if one_line(score) is None else number(score)
     if one_line(score) is not None and (value is None or not 0 <= value <= 1):
         raise FileError(f"{where}: the score {score!r} is not a number from 0 to 1; divide percentages by 100")
