@@ -78,7 +78,7 @@ def doubt(field: Field) -> Doubt:
 
     def decisions() -> tuple[IntArray, Array, IntArray]:
         p = Consensus.of_nodes(field)
-        return p.argmax(axis=1), p.max(axis=1), Mass()(field).argmax(axis=1)
+        return coding.decide(p), p.max(axis=1), coding.decide(Mass()(field))
 
     found: Doubt = field.once("doubt", lambda: _doubt(field, decisions))
     return found

@@ -204,20 +204,21 @@ class Evidence:
         seen, reached = told.seen, int(told.space.total(told.reached))
         parts = coding.parts(told.space.most_rows, seen.size)
         votes = coding.kept(parts, told.reaching)
-        total = np.maximum(np.concatenate([told.space.total(votes(part)) for part in parts]), NOTHING * reached)
-        highest = np.concatenate([told.space.highest(votes(part)) for part in parts])
-        likely = _likely(told.space, parts, votes, total / reached, reached)
+        total, highest = (
+            np.concatenate([over(votes(part)) for part in parts]) for over in (told.space.total, told.space.highest)
+        )
+        likely = _likely(told.space, parts, votes, np.maximum(total / reached, NOTHING), reached)
         counts, weighted = told.counts[seen], told.weighted[seen]
         return cls(told.counts.size, seen, counts, weighted, total, highest, reached, likely, left, weights)
 
     def by_mass(self, tau: float) -> Reading:
         """Return class-mass normalization at this temperature."""
         prior = coding.frequencies(self.weighted, self.classes)
-        return Reading(self.seen, coding.divisor(self.total / self.reached, self.highest), prior, tau)
+        return Reading(self.seen, coding.divisor(self._mean(self.total), self.highest), prior, tau)
 
     def plainly(self, tau: float) -> Reading:
         """Return the votes as they are, at this temperature."""
-        mean = np.exp(np.log(self.total / self.reached).mean())
+        mean = np.exp(np.log(self._mean(self.total)).mean())
         return Reading(self.seen, np.full(self.seen.size, mean), np.ones(self.seen.size), tau)
 
     def best(self, losses: Array, pull: float) -> tuple[float, float]:
@@ -225,7 +226,7 @@ class Evidence:
         if not losses.any():
             return self.likely, 0.0
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
-        first = int(np.argmax(drawn <= (1 + coding.TIE) * drawn.min()))  # of two that are as good, rounding decides nothing
+        first = int(np.argmax(drawn <= (1 + coding.TIE) * drawn.min()))  # rounding decides nothing
         return float(TEMPERATURES[first]), float(drawn[first])
 
     @cached_property
@@ -290,7 +291,11 @@ class Evidence:
         """
         rest = self.total - self.left.lost[:, self.seen]
         highest = np.maximum(rest / np.maximum(self.total, 1.0), self.left.votes[:, self.seen])
-        return coding.divisor(np.maximum(rest / self.reached, NOTHING), highest)
+        return coding.divisor(self._mean(rest), highest)
+
+    def _mean(self, total: Array) -> Array:
+        """Return the mean over the nodes reached, at least so much that it can be divided by."""
+        return np.maximum(total / self.reached, NOTHING)
 
     @cached_property
     def place(self) -> IntArray:
