@@ -458,7 +458,7 @@ class Field:
         asked = Label(node, OPEN, self.noise if noise is None else noise)
         gamma = float(self.label_noise([asked])[0])
         g = self.columns(np.array([node]))[:, 0]
-        scale = float(np.sqrt(float(self.space.pick(g, node)) + gamma**2))
+        scale = float(np.sqrt(max(float(self.space.pick(g, node)) + gamma**2, 0.0)))
         if not scale > 0:
             raise ConvergenceError(
                 f"the variance of node {node} is lost in rounding: raise delta, or rescale or clip the weights"

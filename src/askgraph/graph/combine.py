@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.errors import GraphError
@@ -59,4 +60,9 @@ def merge(graphs: Sequence[Graph]) -> Graph:
 
 def merging_factor(graph: Graph) -> float:
     """Return by what ``merge`` multiplies the weights of a graph: a ridge in their unit is multiplied by the same."""
-    return graph.n_nodes / float(graph.weights.sum()) if graph.n_edges else 1.0
+    if not graph.n_edges:
+        return 1.0
+    total = float(graph.weights.sum())
+    if not np.isfinite(factor := graph.n_nodes / total):
+        raise GraphError(f"the weights of a graph add up to {total:.0e}, too little to scale them: multiply them first")
+    return factor

@@ -152,9 +152,7 @@ def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
     return {name: Graph.stored(path, part) for name, part in zip(names, parts, strict=True)}
 
 
-def _restored(
-    path: Path, saved: Saved, made: dict[str, Any], choice: Choice | None, state: dict[str, Any]
-) -> Field:
+def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | None, state: dict[str, Any]) -> Field:
     settings, every = saved.settings, alternatives(saved.graphs, saved.settings, saved.features)
     graph, delta, features = every[choice.name if choice else next(iter(every))]
     if "delta" in made:

@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 
 from askgraph.errors import ConvergenceError, EngineError
 from askgraph.graph import Graph
+from askgraph.graph.clean import LARGEST_WEIGHT
 from askgraph.priors.base import SOLVES_AT_ONCE, Prior
 from askgraph.priors.direct import Direct
 from askgraph.priors.precision import Precision
@@ -25,7 +26,6 @@ from askgraph.types import AnyArray, Array, BoolArray, IntArray
 # random signs that the mean variance of a field is estimated from, where an engine that knows no variance has more nodes than
 # EXACT_UP_TO; with fewer a factor takes a second at most
 SIGNS, EXACT_UP_TO = 32, 2000
-LARGEST = 1e300  # the largest weight of a graph
 
 
 class Summed(Prior):
@@ -300,7 +300,7 @@ def scaled(precision: Precision, factor: float) -> Precision:
     """Return the precision of the same graph with all weights, and the ridge, multiplied by a factor."""
     graph = precision.graph
     most = max(float(graph.degrees.max(initial=0.0)), precision.delta)
-    if not 0 < factor < LARGEST / most:
+    if not 0 < factor < LARGEST_WEIGHT / most:
         raise ConvergenceError(
             f"beside features the field of a graph is scaled to variance 1, and its variance of {factor:.0e} is too far from that "
             "for its weights: raise delta, or rescale the weights"
