@@ -11,7 +11,7 @@ import askgraph as ag
 
 def plain(W, X, k, hops):
     """The definition, in dense loops."""
-    n, A = len(W), W + np.eye(len(W))
+    n, A = len(W), W / np.median(W[W > 0]) + np.eye(len(W))
     d = A.sum(axis=1)
     parts, X = [W], X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
     for _ in range(hops):
@@ -38,6 +38,19 @@ def test_it_is_what_is_written_down(seed, hops):
         graph = ag.with_features(ag.Graph(W, names=names), rows, k=3, hops=hops)
         np.testing.assert_allclose(graph.weights.toarray(), plain(W, X, 3, hops), atol=1e-12)
         assert list(graph.names) == names
+
+
+@pytest.mark.parametrize("power", [-900, -3, 1, 10, 900])
+def test_the_unit_of_the_weights_says_nothing_about_features(power):
+    rng = np.random.default_rng(0)
+    W, X = np.triu(rng.random((14, 14)) * (rng.random((14, 14)) < 0.3), 1), rng.random((14, 5))
+    one, other = (ag.with_features(ag.Graph((W + W.T) * factor), X, k=3) for factor in (1.0, 2.0**power))
+    np.testing.assert_array_equal(one.weights.toarray(), other.weights.toarray())
+
+
+def test_weights_that_are_far_apart_smooth_features_without_a_warning():
+    W = np.diag([1e-300, 1e-300, 1e300], 1)
+    assert np.isfinite(ag.with_features(ag.Graph(W + W.T), np.eye(4), k=1).weights.data).all()
 
 
 def test_features_without_edges_and_what_is_refused():

@@ -56,7 +56,7 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
 
     write_table(pyarrow.table({"source": ["a", "b"], "target": ["b", "c"]}), folder / "e.parquet")
     _seeds_of_other_tools(folder)
-    for name in ("learner_plain", "learner_probes", "learner_state", "learner_tuned"):
+    for name in ("learner_plain", "learner_probes", "learner_state", "learner_tuned", "learner_features"):
         shutil.copy(STORED / f"{name}.npz", folder)
     make(folder / "p.ask", 12, ["a", "b"])
     say(folder / "p.ask", ("i0", "a"), ("i5", "b"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -10,6 +12,7 @@ from scipy.sparse import csr_array
 
 import askgraph as ag
 from askgraph.field.field import MAX_FACTOR_COLUMNS
+from askgraph.readouts import READOUTS
 from tests.helpers.engines import ENGINES, PETSC, SPARSE
 from tests.helpers.graphs import random_graph
 
@@ -56,6 +59,41 @@ def test_odd_graphs_are_answered_without_nan(odd, utility):
     assert ((p >= 0) & (p <= 1)).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert len(learner.predict()) == learner.graph.n_nodes
+
+
+SMALL_ODD = {name: made for name, made in ODD.items() if name not in ("long path", "complete", "odd names")} | {
+    f"weights of {weight}": lambda weight=weight: ag.Graph(weight * ag.chain(4).weights)
+    for weight in (5e-324, 1e-308, 1e-300, 1e-160, 1e160, 1e300)
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dense", "direct", "iterative"])
+@pytest.mark.parametrize("odd", SMALL_ODD)
+def test_odd_graphs_and_ridges_are_read_or_refused_without_a_warning(odd, engine):
+    """Promise 32: tests take a warning for an error; a message names no weight that nobody gave."""
+    graph, refused = SMALL_ODD[odd](), []
+    rows = np.random.default_rng(0).normal(size=(graph.n_nodes, 3))
+    for delta, features, readout in product((None, 1e-305, 1e-12, 1.0), (None, rows), READOUTS):
+        try:
+            learner = ag.Learner(graph, delta=delta, engine=engine, features=features, readout=readout, rng=0)
+            for node in {0, graph.n_nodes - 1}:
+                learner.tell(node, "ab"[node > 0])
+            p = learner.probabilities()
+        except ag.AskgraphError as error:
+            refused.append(str(error))
+        else:
+            np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
+            assert ((p >= 0) & (p <= 1)).all()
+    assert not [message for message in refused if "has weight" in message]
+
+
+@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_a_graph_without_edges_is_read_by_every_readout(readout, nodes):
+    learner = ag.Learner(ag.Graph(np.zeros((nodes, nodes))), readout=readout, rng=0, classes=["a", "b"])
+    learner.tell(0, "a")
+    np.testing.assert_allclose(learner.probabilities(), [[1, 0]] + (nodes - 1) * [[0.5, 0.5]], atol=1e-9)
 
 
 @pytest.mark.parametrize("refused", REFUSED)

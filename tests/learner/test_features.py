@@ -10,6 +10,7 @@ import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
 from askgraph.learner.features import NOISE
+from askgraph.learner.tuning import alternatives
 from askgraph.priors.summed import Summed
 from askgraph.readouts import hearing
 from askgraph.readouts.temperature import Evidence
@@ -187,8 +188,37 @@ def test_engines_ask_alike(engine):
     graph, X, truth = problem()
     dense, other = (told(ag.Learner(graph, features=X, rng=0, engine=name), truth, 9) for name in ("dense", engine))
     assert dense.labels == other.labels
-    off = 1e-5 if other.field.prior.exact else 0.01  # the scale of the graph is estimated there
+    off = 1e-8 if other.field.prior.exact else 1e-6
     np.testing.assert_allclose(dense.probabilities(), other.probabilities(), atol=off)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dense", "direct", "iterative"])
+@pytest.mark.parametrize("delta", [None, 0.02, 2e-7])
+def test_the_unit_of_the_weights_changes_nothing_beside_features(engine, delta):
+    # Promise 34
+    graph, X, truth = problem(20)
+
+    def asked(factor):
+        over, ridge = ag.Graph(graph.weights * factor), delta and delta * factor
+        return told(ag.Learner(over, features=X, delta=ridge, rng=0, engine=engine), truth, 5)
+
+    one = asked(1.0)
+    for power in (-900, -20, 1, 10, 900):
+        other = asked(2.0**power)
+        assert (other.labels, other.ask()) == (one.labels, one.ask())
+        np.testing.assert_allclose(other.probabilities(), one.probabilities(), atol=1e-9)
+
+
+def test_a_ridge_is_in_the_unit_of_the_given_weights_after_graphs_are_merged():
+    graph, X, _ = problem(20)
+    factor = 20 / graph.weights.sum()
+    origin = ag.Learner(graph, features=X, delta=0.02).field.origin
+    assert origin.delta / origin.scale == pytest.approx(0.02 * factor)
+    graphs = {"one": graph, "two": ag.Graph(4 * graph.weights)}
+    ridges = [one.delta for one in alternatives(graphs, ag.Learner(graph, delta=0.02, tune=True).settings).values()]
+    assert ridges == pytest.approx([0.02, 0.02, 0.02 * factor * (1 + 1 / 4) / 2])
+    assert ag.Learner(graph, delta=0.02).field.origin.delta == 0.02
 
 
 def test_features_that_are_noise_are_dropped():

@@ -7,6 +7,7 @@ import pickle
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import askgraph as ag
@@ -15,7 +16,7 @@ DATA = Path(__file__).parents[1] / "data"
 SAID = json.loads((DATA / "said.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["plain", "state", "probes", "tuned"])
+@pytest.mark.parametrize("name", ["plain", "state", "probes", "tuned", "features"])
 def test_a_learner_of_the_version_before_goes_on_with_the_same_question(name):
     learner, said = ag.Learner.load(DATA / f"learner_{name}.npz"), SAID[name]
     assert [[node, label] for node, label in learner.labels.items()] == said["labels"]
@@ -46,6 +47,14 @@ def test_a_pickle_of_the_version_before_goes_on_with_the_same_question():
         learner.ask(),
     )
     assert pickle.loads(pickle.dumps(old)).undo().label == "c"
+
+
+def test_features_of_the_version_before_keep_their_ridge_and_scale():
+    """That version took a given δ as it was, in the unit of the merged graph; what it computed goes on with that."""
+    learner = ag.Learner.load(DATA / "learner_features.npz")
+    np.testing.assert_allclose(learner.probabilities(), SAID["features"]["probabilities"], atol=1e-6)
+    origin = learner.field.origin
+    assert origin.delta / origin.scale == pytest.approx(learner.settings.delta)
 
 
 def test_a_project_of_the_version_before_goes_on_with_the_same_question(tmp_path):

@@ -12,8 +12,8 @@ from askgraph.field import Field, Label
 from askgraph.field.coding import decide
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
-from askgraph.readouts.readouts import last_above
-from askgraph.readouts.temperature import TEMPERATURES, tempered_or_plain
+from askgraph.readouts.readouts import zero_of
+from askgraph.readouts.temperature import TEMPERATURES, Evidence, tempered_or_plain
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
 
@@ -68,6 +68,11 @@ def test_without_labels_there_is_nothing_to_leave_out():
     assert left.nodes.size == left.votes.size == left.variance.size == 0
 
 
+def much_more(highest):
+    """By what the divisor of a class is multiplied whose highest vote is this: 1, unless it is a rounding error."""
+    return 1 + (1e-6 / max(highest, 1e-12)) ** 2
+
+
 def tempered_literally(field, plain=False, pull=0.5, choose=False):
     """The rule as it is written down, in loops."""
     h, unlabeled = np.maximum(field.votes, 0), ~field.labeled
@@ -90,7 +95,9 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
             s = {}
             for c in seen:
                 rest = n[c] - (c == gone.label)
-                m = 1.0 if plain else max(np.sum([without[i, c] for i in U]) / len(U), 1e-9)
+                total, here = np.sum([without[i, c] for i in U]), without[gone.node, c]
+                m = max(total / len(U), 1e-9) * much_more(max(total / max(mean[c] * len(U), 1.0), here))
+                m = 1.0 if plain else m
                 q = 1.0 if plain else (rest + 1) / (t - 1 + C)
                 s[c] = tau * (np.log(max(without[gone.node, c], 0) + 1e-9) - np.log(m)) + np.log(q) if rest else -50
             top = max(s.values())
@@ -103,7 +110,7 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
     p = np.zeros_like(h)
     for i in range(len(h)):
         for c in seen:
-            divisor = np.exp(np.log(mean[seen]).mean()) if plain else mean[c]
+            divisor = np.exp(np.log(mean[seen]).mean()) if plain else mean[c] * much_more(max(h[U, c]))
             p[i, c] = (1.0 if plain else (n[c] + 1) / (t + C)) * (h[i, c] / divisor + 1e-6) ** tau
         p[i] /= p[i].sum()
         H = min(max(h[i].sum(), 0), 1)
@@ -253,19 +260,57 @@ def test_new_rows_are_read_as_their_neighbours_are():
 @pytest.mark.parametrize("after", [0.0, -1e-300, -1e300])
 def test_a_function_that_is_flat_on_both_sides_takes_few_steps(after):
     calls = []
-    found = last_above(lambda at: calls.append(at) or (1e-300 if at <= 777_777 else after), 2**20)
-    assert found == 777_777
+    found = zero_of(lambda at: calls.append(at) or (1e-300 if at <= 777_777 else after), 2**20)
+    assert 777_777 <= found <= 777_778
     assert len(calls) < 45
 
 
 @pytest.mark.parametrize("guesses", [(), (20, 70), (70, 20), (0, 100)])
 def test_where_a_falling_function_crosses_zero(guesses):
-    """The same number as by trying all, wherever it is, with few calls."""
+    """Between the numbers that trying all finds, on a line between them, with few calls."""
     rng = np.random.default_rng(0)
     for root in [-5.0, 0.0, 0.5, 99.0, 99.5, 120.0, *rng.uniform(0, 100, 30)]:
         values = np.tanh((root - np.arange(101)) / rng.uniform(3, 80))
-        above = np.flatnonzero(values[:100] > 0)
         calls = []
-        found = last_above(lambda at, values=values, calls=calls: calls.append(at) or float(values[at]), 100, guesses)
-        assert found == (above[-1] if above.size else 0)
+        found = zero_of(lambda at, values=values, calls=calls: calls.append(at) or float(values[at]), 100, guesses)
+        assert found == pytest.approx(np.interp(0.0, -values, np.arange(101)), abs=1e-9)
         assert len(calls) < 20
+
+
+def test_a_class_that_a_label_screens_from_every_unlabeled_node_has_no_mass():
+    W = np.array([[0, 0.7, 0], [0.7, 0, 1], [0, 1, 0]])
+    one, both = (ag.Learner(ag.Graph(W), readout="mass", rng=0, hubs="ask") for _ in range(2))
+    one.tell(1, "a")
+    one.tell(2, "b")
+    both.tell_all({1: "a", 2: "b"})
+    for learner in (one, both):
+        np.testing.assert_allclose(learner.probabilities(), [[0.9992, 0.0008], [1, 0], [0, 1]], atol=5e-5)
+
+
+@pytest.mark.parametrize("readout", [Mass(), Tempered(1.0)], ids=str)
+def test_a_class_fades_with_its_votes_and_is_never_switched_off(readout):
+    """From a tie of weight 1 to one of 1e-14, a tenth at a time, no probability jumps."""
+    found = []
+    for tie in 10 ** np.arange(0, -14, -0.1):
+        W = np.diag([1.0, 1.0, tie, 1.0], 1)
+        field = ag.Field.given(ag.prior(ag.Graph(W + W.T), 0.001), [Label(2, 0), Label(0, 0), Label(4, 1)], 2)
+        found.append(readout(field))
+    assert abs(np.diff(found, axis=0)).max() < 0.1
+    assert found[-1][1, 1] < 1e-3
+
+
+def test_a_consensus_is_as_sure_as_the_probabilities_it_averages():
+    graph, truth = ag.communities((20, 24, 16), mean_degree=6, mixing=0.3, rng=1)
+    field = ag.Field.given(ag.prior(graph), [Label(node, int(truth[node])) for node in range(0, 60, 7)], 3)
+    rest = ~field.labeled
+    own, averaged = Consensus.steps(field)[0], Consensus()(field)
+    assert averaged[rest].max(axis=1).mean() == pytest.approx(own[rest].max(axis=1).mean(), abs=1e-10)
+
+
+def test_rounding_does_not_choose_between_temperatures_that_are_as_good():
+    field = ag.Field.given(ag.prior(ag.chain(9)), [Label(0, 0), Label(2, 0), Label(8, 1), Label(6, 1)], 2)
+    evidence = Evidence.of(field)
+    losses = np.full(TEMPERATURES.size, 5.0)
+    drawn = losses - 0.1 * np.log(TEMPERATURES / evidence.likely) ** 2
+    for off in (-1e-14, 0.0, 1e-14):
+        assert evidence.best(drawn + off * np.arange(TEMPERATURES.size), 0.1)[0] == TEMPERATURES[0]

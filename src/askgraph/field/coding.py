@@ -13,6 +13,9 @@ import numpy as np
 from askgraph.types import Array, BoolArray, IntArray
 
 TIE = 1e-9  # scores that differ by less count as equal
+# votes: where a labeled node screens a class from all others, solves leave up to 1e-8 instead of 0, and a class whose highest
+# vote is below FLOOR fades out as its square does; of a class below NIL nothing more is told
+FLOOR, NIL = 1e-6, 1e-12
 PART_BYTES = 32_000_000  # of an array of all rows and some classes, where all classes are not needed at a time
 
 
@@ -56,6 +59,14 @@ def ratio(a: Array, b: Array, otherwise: Array | float = 0.0) -> Array:
     """Return a / b where b is above 0, and ``otherwise`` elsewhere."""
     some = b > 0
     return np.where(some, a / np.where(some, b, 1.0), otherwise)
+
+
+def divisor(mass: Array, highest: Array) -> Array:
+    """Return what the votes of each class are divided by: their mass, and more the further their highest is below FLOOR.
+
+    So a class whose votes are rounding errors counts for nothing, and none that is near FLOOR is switched on or off.
+    """
+    return np.asarray(np.maximum(mass, NIL) * (1 + (FLOOR / np.maximum(highest, NIL)) ** 2))
 
 
 def means(votes: Array) -> Array:

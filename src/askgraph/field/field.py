@@ -458,7 +458,7 @@ class Field:
         asked = Label(node, OPEN, self.noise if noise is None else noise)
         gamma = float(self.label_noise([asked])[0])
         g = self.columns(np.array([node]))[:, 0]
-        scale = float(np.sqrt(float(self.space.pick(g, node)) + gamma**2))
+        scale = float(np.sqrt(max(float(self.space.pick(g, node)) + gamma**2, 0.0)))
         if not scale > 0:
             raise ConvergenceError(
                 f"the variance of node {node} is lost in rounding: raise delta, or rescale or clip the weights"
@@ -763,11 +763,18 @@ class Field:
     @property
     def mass(self) -> Array:
         """The sum of each class's votes, where they are above 0, over the unlabeled nodes."""
+        return self._over_unlabeled(self.space.total)
+
+    @property
+    def highest(self) -> Array:
+        """The highest vote for each class, at least 0, over the unlabeled nodes."""
+        return self._over_unlabeled(self.space.highest)
+
+    def _over_unlabeled(self, summed: Callable[[Array], Any]) -> Array:
+        """Return what becomes of the votes of each class, 0 where a node is labeled or they are below 0."""
         rest, parts = ~self.labeled[:, None], coding.parts(self.space.most_rows, self.n_classes)
-        clipped = (
-            np.maximum(self.votes[:, part], 0.0) if self.origin.signed else self.votes[:, part] for part in parts
-        )
-        return np.concatenate([np.zeros(0), *(self.space.total(votes * rest) for votes in clipped)])
+        clipped = (np.maximum(self.votes[:, part], 0.0) * rest for part in parts)
+        return np.concatenate([np.zeros(0), *map(summed, clipped)])
 
     @property
     def clipped_votes(self) -> Array:

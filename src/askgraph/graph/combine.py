@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from askgraph.errors import GraphError
 from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.graph import Graph
-from askgraph.graph.kernels import checked_rows, smoothed
+from askgraph.graph.kernels import checked_rows, in_median_edges, smoothed
 
 
 def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     r"""Add to a graph edges between nodes whose features, averaged along the graph's edges, are alike.
 
-    Rows of features are scaled to length 1, then smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times. After each
+    Rows of features are scaled to length 1, then smoothed by :math:`D^{-1/2} (W + I) D^{-1/2}`, ``hops`` times, with weights W
+    over their median. After each
     time, each node is joined to the k nearest by cosine with weight 1, which gives one more graph. The given graph and these
     graphs are added up, the weights of each scaled to the same sum.
 
@@ -44,13 +46,23 @@ def with_features(graph: Graph, X: Any, k: int = 10, hops: int = 2) -> Graph:
     """
     if not isinstance(graph, Graph):
         raise GraphError(f"a {type(graph).__name__} is not a Graph: make one first, with askgraph.Graph")
-    _, *rows = smoothed(graph, unit_rows(checked_rows(graph, X))[:, :-1], hops)
+    _, *rows = smoothed(in_median_edges(graph), unit_rows(checked_rows(graph, X))[:, :-1], hops)
     parts = [graph, *(nearest_neighbors(some, k, "cosine", bandwidth=None) for some in rows)]
     return merge(parts)
 
 
 def merge(graphs: Sequence[Graph]) -> Graph:
     """Add up several graphs over the same nodes, the weights of each scaled to the same sum; keep the first one's names."""
-    parts, n = [graph.weights for graph in graphs], graphs[0].n_nodes
-    scaled = [part * (n / part.sum()) for part in parts if part.nnz]
+    n = graphs[0].n_nodes
+    scaled = [graph.weights * merging_factor(graph) for graph in graphs if graph.n_edges]
     return Graph(csr_array(sum(scaled, csr_array((n, n)))), names=graphs[0].names)
+
+
+def merging_factor(graph: Graph) -> float:
+    """Return by what ``merge`` multiplies the weights of a graph: a ridge in their unit is multiplied by the same."""
+    if not graph.n_edges:
+        return 1.0
+    total = float(graph.weights.sum())
+    if not np.isfinite(factor := graph.n_nodes / total):
+        raise GraphError(f"the weights of a graph add up to {total:.0e}, too little to scale them: multiply them first")
+    return factor

@@ -25,6 +25,7 @@ FILLED, MAX_FILLED = (
     0.1,
     60_000_000,
 )  # the share of a sparse table from which it is held as a dense one, and its largest size
+MOST = 1e250  # times the median: the largest weight that features are smoothed by
 FLAT = 1e-9  # a kernel whose variance is below this is constant, and says nothing
 
 
@@ -48,6 +49,21 @@ def smoothed(graph: Graph, rows: Any, hops: int) -> Iterator[Any]:
     for _ in range(hops):
         rows = _filled(average @ rows)
         yield rows
+
+
+def in_median_edges(graph: Graph) -> Graph:
+    """Return the graph with its weights divided by their median, so that W + I is the same in any unit of the weights.
+
+    The median, since a few large counts among many of 1 are no unit.
+    """
+    data = graph.weights.data
+    unit = float(np.median(data)) if data.size else 1.0
+    if unit == 1:
+        return graph
+    W = graph.weights.copy()
+    with np.errstate(over="ignore"):
+        W.data = np.minimum(data / unit, MOST)
+    return Graph(W, names=graph.names)
 
 
 def _filled(rows: Any) -> Any:

@@ -12,7 +12,7 @@ from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
 from askgraph.graph.combine import with_features
-from askgraph.graph.kernels import feature_columns, variance_of
+from askgraph.graph.kernels import feature_columns, in_median_edges, variance_of
 from askgraph.learner.settings import Settings
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
@@ -52,7 +52,8 @@ def join_features(graph: Graph | None, X: Any) -> tuple[Graph, Features]:
 
 def linear_part(graph: Graph, X: Any, from_start: bool) -> Features:
     """Return the linear part of features that were smoothed along the edges of a graph: a given one, or that of the features."""
-    return Features(feature_columns(graph, X).astype(np.float32), from_start, graph if from_start else None)
+    along = in_median_edges(graph) if from_start else graph  # a graph of ours has edges of about 1
+    return Features(feature_columns(along, X).astype(np.float32), from_start, graph if from_start else None)
 
 
 def takes_features(settings: Settings) -> bool:

@@ -50,7 +50,7 @@ class Learner(Shown):
     utility : str, Criterion or callable
         A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better.
     delta : float, optional
-        The ridge of the field; None for a thousandth of the mean degree.
+        The ridge of the field, in the unit of the weights; None for a thousandth of the mean degree.
     readout : str or Readout
         How votes become probabilities.
     rng : int, Generator or None

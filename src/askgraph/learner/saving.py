@@ -73,7 +73,9 @@ def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
 
 def _state(path: Path, field: Field, choice: Choice | None) -> dict[str, Any]:
     """Return what was computed; where it lives in several processes, each writes its own file, and how many is returned."""
-    made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": field.origin.scale}
+    scale = field.origin.scale
+    made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": scale}
+    made["delta"] = field.origin.delta / scale
     space, arrays = field.space, to_arrays(field)
     if space.alone:
         return {"state": json.dumps(made), **{f"state_{key}": x for key, x in arrays.items()}}
@@ -109,7 +111,7 @@ def read(path: Path) -> Saved:
     if not arrays:
         return whole
     choice = made["choice"] and Choice(**made["choice"])
-    field = _restored(path, whole, made["in_use"], choice, arrays, made.get("scale"))
+    field = _restored(path, whole, made, choice, arrays)
     return whole._replace(field=field, choice=choice)
 
 
@@ -150,16 +152,19 @@ def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
     return {name: Graph.stored(path, part) for name, part in zip(names, parts, strict=True)}
 
 
-def _restored(
-    path: Path, saved: Saved, engine: str, choice: Choice | None, state: dict[str, Any], scale: float | None
-) -> Field:
+def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | None, state: dict[str, Any]) -> Field:
     settings, every = saved.settings, alternatives(saved.graphs, saved.settings, saved.features)
     graph, delta, features = every[choice.name if choice else next(iter(every))]
+    if "delta" in made:
+        delta = made["delta"]
+    elif features is not None or len(saved.graphs) > 1:
+        delta = settings.delta  # files without "delta" are of a version that merged graphs and left the ridge as it was
+    engine = made["in_use"]
     with _naming_damage(path):
         over = sharded(graph, nodes=checked_array(state["nodes"], (None,))) if "nodes" in state else graph
     prior = ENGINES[engine](Precision.of(over, delta))
     prior.reason = f"{engine}: as it was saved"
-    prior = prior if features is None else features.added(prior, scale)
+    prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
         return from_arrays(prior, state, settings.noise, settings.squares)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.errors import SettingError
-from askgraph.field import Field
+from askgraph.field import Field, coding
 from askgraph.readouts import Consensus, doubt
 from askgraph.readouts.temperature import from_others, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray
@@ -91,7 +91,7 @@ def expected_error(
     nodes, told = audit
     if not nodes.size:
         return Error(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)
-    wrong = float((p[nodes].argmax(axis=1) != told).sum())
+    wrong = float((coding.decide(p[nodes]) != told).sum())
     bad, good = PRIOR * guess + wrong, PRIOR * (1 - guess) + nodes.size - wrong
     from scipy.special import betaincinv
 
@@ -163,7 +163,7 @@ def _left_out_error(field: Field) -> float:
     counted = np.array([node in early for node in left.nodes.tolist()])
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
-    return float((p.argmax(axis=1) != left.labels)[counted].mean())
+    return float((coding.decide(p) != left.labels)[counted].mean())
 
 
 def _of_unseen_classes(field: Field) -> float:
@@ -177,7 +177,7 @@ def _swayed(field: Field) -> float:
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0
-    before, after = alone(field.votes).argmax(axis=1), Consensus.of_nodes(field).argmax(axis=1)
+    before, after = coding.decide(alone(field.votes)), coding.decide(Consensus.of_nodes(field))
     total, rest = field.space.total, ~field.labeled
     return float(total((before != after) & rest) / total(rest))
 

@@ -13,7 +13,7 @@ from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError, SettingError
 from askgraph.field import Field, Label
 from askgraph.graph import Graph
-from askgraph.graph.combine import merge
+from askgraph.graph.combine import merge, merging_factor
 from askgraph.learner.events import Event, told_when
 from askgraph.learner.features import Features, join_features, make_prior
 from askgraph.learner.settings import Settings
@@ -181,17 +181,26 @@ def alternatives(
     They are several graphs and their sum, ridges of the only graph, or the only graph with features and without.
     """
     if len(graphs) > 1:
-        every = {**graphs, " + ".join(graphs): merge(list(graphs.values()))}
-        return {name: Candidate(graph, settings.delta) for name, graph in every.items()}
+        every = {name: Candidate(graph, settings.delta) for name, graph in graphs.items()}
+        some = list(graphs.values())
+        return every | {" + ".join(graphs): Candidate(merge(some), _merged(settings.delta, some))}
     ((name, graph),) = graphs.items()
     if features is not None:
         alone = Candidate(graph if features.given is None else features.given, settings.delta)
-        both = {name: alone, f"{name} + features": Candidate(graph, settings.delta, features)}
+        given = [] if features.given is None else [features.given]
+        both = {name: alone, f"{name} + features": Candidate(graph, _merged(settings.delta, given), features)}
         return dict(reversed(both.items())) if features.from_start else both
     if not settings.tune:
         return {name: Candidate(graph, settings.delta)}
     delta = usual_delta(graph) if settings.delta is None else settings.delta
     return {f"delta {delta * times:.3g}": Candidate(graph, delta * times) for times in RIDGES}
+
+
+def _merged(delta: float | None, graphs: Sequence[Graph]) -> float | None:
+    """Return a ridge in the unit of the weights of these graphs as it is once they are merged: the mean over the graphs."""
+    if delta is None or not graphs:
+        return delta
+    return delta * sum(map(merging_factor, graphs)) / len(graphs)
 
 
 def chooses(settings: Settings, features: Features | None) -> bool:

@@ -19,7 +19,9 @@ from askgraph.types import Array, BoolArray, IntArray
 
 MAX_RESIDUAL = 1e-8  # relative; a solve that leaves more raises ConvergenceError
 FAR = 100  # binary orders of magnitude from 1: weights beyond 2^±100 would overflow when the covariance is squared
+MOST_POWER = 511  # of four: the next one is not a number
 SINGLE = 1e12  # single precision holds the covariance of degrees between 1/SINGLE and SINGLE
+LEAST_RIDGE = 1e-36  # single precision holds 1/δ of a ridge from here on
 MAX_LEFT_OUT = 64  # folded labels; where there are more, 64 evenly spaced ones stand for all of them in leave-one-out
 HUB = 2.0  # times the median number of neighbors; a node with more is a hub
 SOLVES_AT_ONCE = 16  # right-hand sides that are solved for together
@@ -104,8 +106,8 @@ class Prior(ABC):
         """
         most = float(self.precision.graph.degrees.max() + self.delta)
         least = min(float(self.precision.graph.weights.data.min(initial=most)), self.delta or most)
-        middle = (np.log2(least) + np.log2(most)) / 2
-        return 1.0 if abs(middle) < FAR else float(4.0 ** -np.round(middle / 2))
+        middle = (np.log2(least) + np.log2(most)) / 2 if most else 0.0  # without edges and a ridge Q has no number
+        return 1.0 if abs(middle) < FAR else float(4.0 ** np.clip(-np.round(middle / 2), -MOST_POWER, MOST_POWER))
 
     @property
     def weights(self) -> Any:
@@ -240,12 +242,17 @@ class Prior(ABC):
 
 
 def check_single(precision: Precision, engine: str) -> None:
-    """Raise `ConvergenceError` for weights whose covariance single precision cannot hold."""
+    """Raise `ConvergenceError` for weights, or a ridge, whose covariance single precision cannot hold."""
     typical = precision.graph.mean_degree + precision.delta
     if not 1 / SINGLE < typical < SINGLE:
         raise ConvergenceError(
             f"the weights add up to about {typical:.0e} per node, and the {engine} engine, which computes in single precision, "
             f"takes {1 / SINGLE:.0e} to {SINGLE:.0e}: divide the weights (and delta, where it is given) by {typical:.0e}"
+        )
+    if 0 < precision.delta < LEAST_RIDGE:
+        raise ConvergenceError(
+            f"the ridge is {precision.delta:.0e}, and the {engine} engine, which computes in single precision, takes "
+            f"{LEAST_RIDGE:.0e} or more: raise delta"
         )
 
 

@@ -31,7 +31,7 @@ class Dense(Prior):
             )
         fits(2 * 8 * self.n_nodes**2, "the dense engine", "leave engine='auto', or ask for 'direct' or 'iterative'")
         self._set_up = Later(self._inverted)
-        if self.diagonal.max() > SAFE_RANGE * precision.excess.min():
+        if self.diagonal.max() / SAFE_RANGE > precision.excess.min():
             self.prepare()
 
     @property

@@ -13,15 +13,19 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.errors import EngineError
+from askgraph.errors import ConvergenceError, EngineError
 from askgraph.graph import Graph
+from askgraph.graph.clean import LARGEST_WEIGHT
 from askgraph.priors.base import SOLVES_AT_ONCE, Prior
+from askgraph.priors.direct import Direct
 from askgraph.priors.precision import Precision
 from askgraph.priors.probed import SHARP
 from askgraph.priors.summaries import Arrays, Covariance, Spread, checked_array, shifted_squares
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-SIGNS = 32  # random signs that the mean variance of a field is estimated from, where an engine does not know it
+# random signs that the mean variance of a field is estimated from, where an engine that knows no variance has more nodes than
+# EXACT_UP_TO; with fewer a factor takes a second at most
+SIGNS, EXACT_UP_TO = 32, 2000
 
 
 class Summed(Prior):
@@ -80,8 +84,11 @@ class Summed(Prior):
         Summed
             The sum.
         """
+        estimated = scale is None and not _is_exact(prior)
         scale = mean_variance(prior) if scale is None else scale
-        return cls(prior.conditioned(scaled(prior.precision, scale)), features, noise, scale)
+        made = cls(prior.conditioned(scaled(prior.precision, scale)), features, noise, scale)
+        made.reason += f", beside a graph whose variance is estimated from {SIGNS} random signs" if estimated else ""
+        return made
 
     @property
     def weights(self) -> Any:
@@ -253,18 +260,51 @@ class Moved:
 
 
 def mean_variance(prior: Prior) -> float:
-    """Return the variance of a field about its mean, averaged over nodes: mean g_ii less 1/(nδ), that of the mean itself."""
-    n, space = prior.n_nodes, prior.space
-    if prior.exact:
-        return float(space.total(prior.spread(False).variance) / n - 1 / (n * prior.delta))
+    """Return the variance of a field about its mean, averaged over nodes: trace PGP / n, where P takes the mean from a vector.
+
+    That is mean g_ii less 1/(nδ), but those may be so much larger than their difference that nothing is left of it.
+    """
+    if _is_exact(prior):
+        return _exact_variance(prior if prior.exact else Direct(prior.precision)) / prior.n_nodes
+    n, space, found = prior.n_nodes, prior.space, []
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, SIGNS))
     z = space.scatter(signs - signs.mean(axis=0))
-    return float(np.mean([space.total(z[:, k] * prior.solve(z[:, k])) for k in range(SIGNS)]) / n)
+    for k in range(SIGNS):
+        x = prior.solve(z[:, k])
+        found.append(space.total(z[:, k] * (x - space.total(x) / n)))
+    return float(np.mean(found) / n)
+
+
+def _is_exact(prior: Prior) -> bool:
+    """Return whether the mean variance is computed, not estimated."""
+    return prior.exact or prior.n_nodes <= EXACT_UP_TO
+
+
+def _exact_variance(prior: Prior) -> float:
+    """Return trace PGP by Γ, the covariance with one node of each component held at 0, which stays small where 1/δ is large.
+
+    With u = Γ1, and n, s = 1ᵀu and ‖u‖² over the nodes of a component, G = Γ + (1 − δu)(1 − δu)ᵀ / (δ(n − δs)) there. So the
+    trace of PGP is trace Γ − Σ (s − δ‖u‖²)/(n − δs), and 1/δ for each component but one.
+    """
+    part, delta = prior.precision.graph.components(), prior.delta
+    order = np.lexsort((-prior.precision.graph.degrees, part))
+    held = order[np.unique(part[order], return_index=True)[1]]  # the node with the highest degree of each component
+    grounded = prior.fold(held, np.zeros(held.size))
+    u, n = prior.space.gather(grounded.influence()), np.bincount(part)
+    s, squares = np.bincount(part, u), np.bincount(part, u * (delta * u))
+    trace = float(prior.space.total(grounded.spread(False).variance))
+    return float((held.size - 1) / delta + trace - ((s - squares) / (n - delta * s)).sum())
 
 
 def scaled(precision: Precision, factor: float) -> Precision:
     """Return the precision of the same graph with all weights, and the ridge, multiplied by a factor."""
     graph = precision.graph
+    most = max(float(graph.degrees.max(initial=0.0)), precision.delta)
+    if not 0 < factor < LARGEST_WEIGHT / most:
+        raise ConvergenceError(
+            f"beside features the field of a graph is scaled to variance 1, and its variance of {factor:.0e} is too far from that "
+            "for its weights: raise delta, or rescale the weights"
+        )
     return Precision.of(Graph(graph.weights * factor, names=graph.names), precision.delta * factor)
 
 

@@ -95,5 +95,5 @@ def others_agree(field: Field) -> Agreement:
     some = counts[left.labels] > 1
     if not some.any():
         return Agreement(0.0, 0.0, 0.0)
-    hits = p[some].argmax(axis=1) == left.labels[some]
+    hits = coding.decide(p[some]) == left.labels[some]
     return Agreement(float(some.sum()), float(hits.sum()), float(counts.max() / some.sum()))

@@ -72,12 +72,12 @@ def best_classes(field: Field, readout: Any, top: int) -> tuple[IntArray, Array]
 
 
 def first_highest(field: Field, blocks: Sequence[Block], source: ByClass) -> tuple[IntArray, Array]:
-    """Return the class with the highest value of each row, and that value; of equal values the first one."""
+    """Return the class with the highest value of each row, and that value; of equal values (within 1e-9) the first one."""
     decided, highest = field.space.zeros(dtype=np.int64), field.space.zeros() - np.inf
     for block in blocks:
         p = source(block)
         here, classes = p.max(axis=1), field.space.asarray(np.array(block.classes))
-        decided = np.where(here > highest, classes[p.argmax(axis=1)], decided)
+        decided = np.where(here > highest + coding.TIE, classes[coding.decide(p)], decided)
         highest = np.maximum(highest, here)
     return decided, highest
 

@@ -100,7 +100,7 @@ def _decisions(field: Field) -> tuple[IntArray, Array, IntArray]:
         consensus, mass = Consensus()._by_class(field, blocks), Mass()._by_class(field, blocks)
         return *first_highest(field, blocks, consensus), first_highest(field, blocks, mass)[0]
     p = Consensus.of_nodes(field)
-    return p.argmax(axis=1), p.max(axis=1), Mass()(field).argmax(axis=1)
+    return coding.decide(p), p.max(axis=1), coding.decide(Mass()(field))
 
 
 def _surprising(field: Field) -> float:

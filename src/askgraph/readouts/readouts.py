@@ -142,8 +142,7 @@ class Mass:
 
     def _weights(self, field: Field) -> Array:
         """Return what the votes of each class are multiplied by: q over the sum of its votes."""
-        weights, mass = self._prior(field.counts), field.mass
-        return coding.ratio(weights, mass) if (mass > 0).any() else weights  # else there is nothing to normalize by
+        return self._prior(field.counts) / coding.divisor(field.mass, field.highest)
 
     def _prior(self, counts: Array) -> Array:
         if self.prior == "uniform":
@@ -352,14 +351,15 @@ def _sharpness(space: Space, p: Array, heard: Array, repeats: Array) -> float:
         np.exp(np.multiply(logs, np.exp(low + step * cell), out=scores), out=scores)
         return float(aim - (1 / (scores @ repeats)).mean())
 
-    return float(np.exp(low + step * (last_above(short, CELLS, USUAL) + 0.5)))
+    return float(np.exp(low + step * zero_of(short, CELLS, USUAL)))
 
 
-def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[int] = ()) -> int:
-    """Return the last of the numbers 0 to cells − 1 at which a falling function is above 0; 0 where it is nowhere.
+def zero_of(falling: Callable[[int], float], cells: int, guesses: Sequence[int] = ()) -> float:
+    """Return where a falling function of the numbers 0 to ``cells`` is 0, on the line between two numbers next to each other.
 
-    By false position, after numbers that are likely on either side; a step that leaves more than half of the numbers is
-    followed by one in their middle, so that a flat function takes few steps, too.
+    0 where it is above 0 nowhere, ``cells`` where it is so everywhere. By false position, after numbers that are likely on
+    either side; a step that leaves more than half of the numbers is followed by one in their middle, so that a flat function
+    takes few steps, too.
     """
     low, high, known = 0, cells, dict[int, float]()
     for guess in guesses:
@@ -368,7 +368,7 @@ def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[in
             low, high = (guess, high) if known[guess] > 0 else (low, guess)
     above, below = (known[end] if end in known else falling(end) for end in (low, high))
     if above <= 0 or below > 0:
-        return 0 if above <= 0 else cells - 1
+        return 0.0 if above <= 0 else float(cells)
     middle = False  # whether the next step is in the middle
     while (width := high - low) > 1:
         at = low + round(width * (0.5 if middle else above / (above - below)))
@@ -376,7 +376,7 @@ def last_above(falling: Callable[[int], float], cells: int, guesses: Sequence[in
         value = falling(at)
         low, above, high, below = (at, value, high, below) if value > 0 else (low, above, at, value)
         middle = not middle and 2 * (high - low) > width
-    return low
+    return low + above / (above - below)
 
 
 def _sharpened(p: Array, power: float) -> Array:

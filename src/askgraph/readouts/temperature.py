@@ -178,6 +178,7 @@ class Evidence:
     counts: Array  # labels of each class seen
     weighted: Array  # the same, a label of a hub counting for less
     total: Array  # votes for each class seen, summed over the nodes reached
+    highest: Array  # vote for each class seen over the nodes reached
     reached: int  # unlabeled nodes that votes reach
     likely: float  # τ₀ = 2/σ
     left: LeftOut
@@ -203,19 +204,21 @@ class Evidence:
         seen, reached = told.seen, int(told.space.total(told.reached))
         parts = coding.parts(told.space.most_rows, seen.size)
         votes = coding.kept(parts, told.reaching)
-        total = np.maximum(np.concatenate([told.space.total(votes(part)) for part in parts]), NOTHING * reached)
-        likely = _likely(told.space, parts, votes, total / reached, reached)
+        total, highest = (
+            np.concatenate([over(votes(part)) for part in parts]) for over in (told.space.total, told.space.highest)
+        )
+        likely = _likely(told.space, parts, votes, np.maximum(total / reached, NOTHING), reached)
         counts, weighted = told.counts[seen], told.weighted[seen]
-        return cls(told.counts.size, seen, counts, weighted, total, reached, likely, left, weights)
+        return cls(told.counts.size, seen, counts, weighted, total, highest, reached, likely, left, weights)
 
     def by_mass(self, tau: float) -> Reading:
         """Return class-mass normalization at this temperature."""
         prior = coding.frequencies(self.weighted, self.classes)
-        return Reading(self.seen, self.total / self.reached, prior, tau)
+        return Reading(self.seen, coding.divisor(self._mean(self.total), self.highest), prior, tau)
 
     def plainly(self, tau: float) -> Reading:
         """Return the votes as they are, at this temperature."""
-        mean = np.exp(np.log(self.total / self.reached).mean())
+        mean = np.exp(np.log(self._mean(self.total)).mean())
         return Reading(self.seen, np.full(self.seen.size, mean), np.ones(self.seen.size), tau)
 
     def best(self, losses: Array, pull: float) -> tuple[float, float]:
@@ -223,7 +226,8 @@ class Evidence:
         if not losses.any():
             return self.likely, 0.0
         drawn = losses + pull * np.log(TEMPERATURES / self.likely) ** 2
-        return float(TEMPERATURES[drawn.argmin()]), float(drawn.min())
+        first = int(np.argmax(drawn <= (1 + coding.TIE) * drawn.min()))  # rounding decides nothing
+        return float(TEMPERATURES[first]), float(drawn[first])
 
     @cached_property
     def freely(self) -> tuple[float, bool, float]:
@@ -263,7 +267,7 @@ class Evidence:
         votes = np.log(np.maximum(self.left.votes[:, self.seen], 0.0) + NOTHING)
         if plain:
             return votes
-        return votes - np.log(np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING))
+        return votes - np.log(self._mean_without())
 
     @property
     def counted(self) -> BoolArray:
@@ -276,10 +280,22 @@ class Evidence:
             reading = self.plainly(1.0)
             rows = self.place.size, 1
             return np.tile(reading.mean, rows), np.tile(reading.prior, rows)
-        mean = np.maximum((self.total - self.left.lost[:, self.seen]) / self.reached, NOTHING)
         own = np.eye(self.seen.size)[self.place]
         others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
-        return mean, coding.frequencies(others, self.classes)
+        return self._mean_without(), coding.frequencies(others, self.classes)
+
+    def _mean_without(self) -> Array:
+        """Return what the votes of each class seen are divided by without each of the labels, one row per label.
+
+        A class that then has votes neither at unlabeled nodes nor at the node of the label counts for nothing there.
+        """
+        rest = self.total - self.left.lost[:, self.seen]
+        highest = np.maximum(rest / np.maximum(self.total, 1.0), self.left.votes[:, self.seen])
+        return coding.divisor(self._mean(rest), highest)
+
+    def _mean(self, total: Array) -> Array:
+        """Return the mean over the nodes reached, at least so much that it can be divided by."""
+        return np.maximum(total / self.reached, NOTHING)
 
     @cached_property
     def place(self) -> IntArray:

@@ -10,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from askgraph.errors import ConvergenceError
 from askgraph.field import OPEN, Field, coding
 from askgraph.graph import Graph
+from askgraph.graph.clean import LARGEST_WEIGHT
 from askgraph.priors.base import Prior
 from askgraph.priors.direct import Direct
 from askgraph.priors.iterative import Iterative
@@ -78,7 +80,8 @@ def reweighted(field: Field) -> Array:
     known, Y = _known(field)
     origin, tau = field.origin.precision, _ridge(known.size, field.n_classes)
     engine = Direct if field.origin.exact else Iterative
-    graph = _between(origin.graph, _poisson(engine, origin, known))
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of these is refused
+        graph = _between(origin.graph, _poisson(engine, origin, known))
     prior = engine(Precision.of(graph, tau).folded(known, np.zeros(known.size)))
     u = np.zeros((graph.n_nodes, field.n_classes))
     u[known] = Y
@@ -120,7 +123,13 @@ def _between(graph: Graph, w: Array) -> Graph:
     """Return the graph with weights w_i W_ij w_j."""
     W = graph.weights
     row = np.repeat(np.arange(w.size), np.diff(W.indptr))
-    return Graph(csr_array((W.data * (w[row] * w[W.indices]), W.indices, W.indptr), shape=W.shape))
+    data = W.data * (w[row] * w[W.indices])
+    if not (data <= LARGEST_WEIGHT).all():
+        raise ConvergenceError(
+            "the weights are too small for the reweighted graph, whose least weight has a unit of its own: divide the weights by a "
+            "typical one"
+        )
+    return Graph(csr_array((data, W.indices, W.indptr), shape=W.shape))
 
 
 def _ridge(held: int, classes: int) -> float:
