@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from tests.helpers.browsing import Person
+from tests.helpers.browsing import Person, draw_a_line
 from tests.helpers.serving import CENTERS, answer, ask, make_project, serving, truth, until
 from tests.helpers.tabbing import tab_to
 
@@ -131,14 +131,7 @@ def test_a_line_on_the_map_asks_first_leaves_out_what_is_labeled_and_is_taken_ba
     page, before = ann.page, state_of(path)
     page.keyboard.press("m")
     ann.see(".legend li")
-    page.keyboard.press("s")
-    box = page.locator("canvas").bounding_box()
-    x, y, w, h = box["x"] + 2, box["y"] + 2, box["width"] - 4, box["height"] - 4
-    page.mouse.move(x + w / 2, y + h - 1)
-    page.mouse.down()
-    for corner in ((x, y + h), (x, y), (x + w, y), (x + w, y + h), (x + w / 2, y + h)):
-        page.mouse.move(*corner)
-    page.mouse.up()
+    draw_a_line(page)
     expect(ann.see(".peek")).to_contain_text("60 items selected")
     assert state_of(path) == before
     page.keyboard.press("Enter")

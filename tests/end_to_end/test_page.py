@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 import askgraph
 from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
-from tests.helpers.browsing import Person, axe, serious
+from tests.helpers.browsing import Person, axe, draw_a_line, serious
 from tests.helpers.serving import HANGS, ask, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -245,17 +245,6 @@ def draw_around_everything(page, said):
     while said not in page.locator(".peek").inner_text():
         assert time.monotonic() < end, page.locator(".peek").inner_text()
         draw_a_line(page)
-
-
-def draw_a_line(page):
-    page.keyboard.press("s")
-    box = page.locator("canvas").bounding_box()
-    x, y, w, h = box["x"] + 2, box["y"] + 2, box["width"] - 4, box["height"] - 4
-    page.mouse.move(x + w / 2, y + h - 1)
-    page.mouse.down()
-    for corner in ((x, y + h), (x, y + h / 2), (x, y), (x + w / 2, y), (x + w, y), (x + w, y + h), (x + w / 2, y + h)):
-        page.mouse.move(*corner)
-    page.mouse.up()
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de")])

@@ -41,6 +41,18 @@ def serious(page):
     ]
 
 
+def draw_a_line(page):
+    """Draw a line around the whole map, which selects what is in it."""
+    page.keyboard.press("s")
+    box = page.locator("canvas").bounding_box()
+    x, y, w, h = box["x"] + 2, box["y"] + 2, box["width"] - 4, box["height"] - 4
+    page.mouse.move(x + w / 2, y + h - 1)
+    page.mouse.down()
+    for corner in ((x, y + h), (x, y + h / 2), (x, y), (x + w / 2, y), (x + w, y), (x + w, y + h), (x + w / 2, y + h)):
+        page.mouse.move(*corner)
+    page.mouse.up()
+
+
 class Person:
     """Somebody at a browser of their own, who remembers what they said."""
 
