@@ -61,7 +61,9 @@ class Walk:
         """Compare what is exported with the model, by another process than the one that saved it."""
         self.compared += 1
         with self.server.client() as client:
-            rows = client.get("/api/export", params={"format": "jsonl"}).raise_for_status().text.splitlines()
+            while (said := client.get("/api/export", params={"format": "jsonl"})).status_code == 503:
+                time.sleep(0.1)  # predictions are computed again after items came or went
+            rows = said.raise_for_status().text.splitlines()
             names = {one["name"] for one in client.get("/api/classes").raise_for_status().json()["classes"]}
         given = {row["id"]: row["label"] for row in map(json.loads, rows) if row["source"] == "answered"}
         assert given == labels_of(self.server.path) == self.model.labels
@@ -74,6 +76,14 @@ class Walk:
         name = self.draw.choice(NAMES) if kind == "label" else None
         self.send("/api/answer", key=key(), who=who, item=item, kind=kind, label=name).raise_for_status()
         self.model.say(who, item, kind, name)
+
+    def answer_many(self):
+        who, name, items = self.draw.choice(PEOPLE), self.draw.choice(NAMES), self.draw.sample(self.ids, 6)
+        path, given = self.draw.choice(["/api/confirm", "/api/group/confirm"]), key()
+        said = self.send(path, key=given, who=who, items=items, label=name).raise_for_status()
+        new = [item for item in items if self.model.may_answer(who, item)]
+        assert said.json()["saved"] == len(new)
+        self.model.say_all(who, new, "label", name)
 
     def undo(self):
         who = self.draw.choice(PEOPLE)
@@ -114,7 +124,8 @@ class Walk:
 
 
 STEPS = {  # each with how often it is drawn
-    Walk.answer: 12,
+    Walk.answer: 10,
+    Walk.answer_many: 3,
     Walk.undo: 3,
     Walk.change: 3,
     Walk.change_and_take_back: 2,

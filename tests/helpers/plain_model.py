@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Line:
-    """One answer; ``name`` is the class that it means now."""
+    """One answer; ``name`` is the class that it means now, ``step`` is shared by answers to many items."""
 
     who: str
     item: str | int
     kind: str
     name: str | None
+    step: int
     undone: bool = False
 
 
@@ -31,6 +32,7 @@ class PlainModel:
     keys: dict[str, str] = field(default_factory=dict)
     became: dict[str, str] = field(default_factory=dict)  # a name that no class has anymore -> what it is called now
     spoken: set[str] = field(default_factory=set)  # names in changes: heard, though perhaps of no answer
+    steps: int = 0
     before: tuple[str, tuple[str, ...], PlainModel] | None = None  # the last change, and what was before it
 
     @property
@@ -61,16 +63,25 @@ class PlainModel:
         return {*self.declared, *self.spoken, *(line.name for line in self.lines if line.name)}
 
     def say(self, who, item, kind, name=None):
-        self.before = None
+        self.say_all(who, [item], kind, name)
+
+    def say_all(self, who, items, kind, name=None):
+        """Give one answer to some items, in one step."""
+        self.before, self.steps = None, self.steps + 1
         meant = name if name in self.classes else self.became.get(name, name)
-        self.lines.append(Line(who, item, kind, meant))
+        self.lines += [Line(who, item, kind, meant, self.steps) for item in items]
+
+    def may_answer(self, who, item):
+        """Return whether an answer of this person to many items reaches this one: nobody has answered it, or only "later"."""
+        last = {line.who: line.kind for line in self.lines if line.item == item and not line.undone}
+        return last[who] == "later" if who in last else set(last.values()) <= {"later"}
 
     def undo(self, who):
-        """Take back the last answer of a person; return whether there was one."""
+        """Take back the last step of a person; return whether there was one."""
         self.before = None
         mine = [line for line in self.lines if line.who == who and not line.undone]
-        for line in mine[-1:]:
-            line.undone = True
+        for line in mine:
+            line.undone = line.step == mine[-1].step
         return bool(mine)
 
     def remove(self, item):

@@ -247,11 +247,11 @@ class Walk:
             self.model.undo_change()
             return
         log, undone = self.answers.log.items(), self.answers.undone
-        lines = [Line(one.who, one.item, "label", one.label, seq in undone) for seq, one in log if one.label]
+        lines = [Line(one.who, one.item, "label", one.label, seq, seq in undone) for seq, one in log if one.label]
         heard = {name for name, bearing in naming._bears.items() if bearing}
         described = {name: naming.description(name) for name in heard}
         became = {name: naming.meant(name) for name in NAMES if name not in heard}
-        self.model = PlainModel(naming.declared, lines, described, {}, became, heard)
+        self.model = PlainModel(naming.declared, lines, described, {}, became, heard, steps=self.answers.seq)
 
     def add_line(self, *fields, **more):
         self.lines.append(Answer(self.answers.seq + 1, "", *fields, **more))
