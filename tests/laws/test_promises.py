@@ -61,7 +61,7 @@ def test_odd_graphs_are_answered_without_nan(odd, utility):
     assert len(learner.predict()) == learner.graph.n_nodes
 
 
-SMALL_ODD = {name: made for name, made in ODD.items() if name not in ("long path", "complete", "odd names")} | {
+SMALL_ODD = {name: ODD[name] for name in ("one node", "no edges", "disconnected", "huge weights")} | {
     f"weights of {weight}": lambda weight=weight: ag.Graph(weight * ag.chain(4).weights)
     for weight in (5e-324, 1e-308, 1e-300, 1e-160, 1e160, 1e300)
 }
@@ -74,17 +74,22 @@ def test_odd_graphs_and_ridges_are_read_or_refused_without_a_warning(odd, engine
     """Promise 32: tests take a warning for an error; a message names no weight that nobody gave."""
     graph, refused = SMALL_ODD[odd](), []
     rows = np.random.default_rng(0).normal(size=(graph.n_nodes, 3))
-    for delta, features, readout in product((None, 1e-305, 1e-12, 1.0), (None, rows), READOUTS):
+    for delta, features in product((None, 1e-305, 1e-12, 1.0), (None, rows)):
         try:
-            learner = ag.Learner(graph, delta=delta, engine=engine, features=features, readout=readout, rng=0)
+            learner = ag.Learner(graph, delta=delta, engine=engine, features=features, rng=0, classes=["a", "b"])
             for node in {0, graph.n_nodes - 1}:
                 learner.tell(node, "ab"[node > 0])
-            p = learner.probabilities()
         except ag.AskgraphError as error:
             refused.append(str(error))
-        else:
-            np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
-            assert ((p >= 0) & (p <= 1)).all()
+            continue
+        for readout in READOUTS.values():
+            try:
+                p = readout(learner.field)
+            except ag.AskgraphError as error:
+                refused.append(str(error))
+            else:
+                np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
+                assert ((p >= 0) & (p <= 1)).all()
     assert not [message for message in refused if "has weight" in message]
 
 
