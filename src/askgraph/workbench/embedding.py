@@ -12,7 +12,7 @@ from PIL import Image
 
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph.pictures import join_pictures
-from askgraph.io.pictures import read_picture
+from askgraph.io.pixels import read_picture
 from askgraph.io.readers import has_columns
 from askgraph.support.arguments import listed, whole_number
 from askgraph.support.progress import bar, working
