@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from datetime import date
@@ -122,6 +123,41 @@ def test_a_column_of_file_names_is_enough(tmp_path):
     items, other, _ = read_items(Source(table, image="file", images=tmp_path / "photos", neighbors=3))
     assert items.folder == str(tmp_path / "photos")
     np.testing.assert_array_equal(other.weights.toarray(), same.weights.toarray())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pictures_that_a_table_names_outside_its_folder_are_not_opened(tmp_path, monkeypatch):
+    inside, outside, opened = tmp_path / "inside", tmp_path / "outside.png", []
+    names = sorted(path.name for path in photos(inside).glob("*.png"))[:4]
+    Image.new("RGB", (40, 40), "red").save(outside)
+    (inside / "link.png").symlink_to(outside)
+    os.mkfifo(inside / "pipe.png")
+    read_as_ever = Image.open
+    monkeypatch.setattr(Image, "open", lambda path, **how: opened.append(Path(path)) or read_as_ever(path, **how))
+    whole = str(inside / names[0])  # a whole path that leads into the folder is fine
+    elsewhere = [
+        str(outside),
+        "../outside.png",
+        "link.png",
+        "pipe.png",
+        str(tmp_path / "gone.png"),
+        "x" * 999 + ".png",
+    ]
+    rows = "file\n" + "".join(f'"{name}"\n' for name in [whole, *names[1:], *elsewhere])
+    items, graph, notes = read(inside, "t.csv", rows, neighbors=2)
+    assert items.images == [whole, *names[1:], *elsewhere]
+    assert (graph.degrees > 0).tolist() == [True] * 4 + [False] * len(elsewhere)
+    assert {path.parent for path in opened} == {inside}
+    assert {path.name for path in opened} == set(names)
+    said = f"6 pictures without an edge, so nothing is predicted there; the first: {str(outside)!r} is not a file in the folder"
+    assert said in notes[0]
+    assert "--images" in notes[0]
+    assert "No such file" not in notes[0]
+    gone = "file\n" + "".join(f"{name}\n" for name in [*names, "broken.png"])
+    write(inside, "broken.png", "no picture")
+    _, _, notes = read(inside, "u.csv", gone, neighbors=2)
+    assert "the first: broken.png: not a picture" in notes[0]
+    assert str(inside) not in notes[0]
 
 
 class Counted(str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,28 +63,58 @@ def nearest_pictures(
     return join_pictures(rows, k, names).noted(*notes)
 
 
+def named_picture_rows(names: Sequence[str], folder: FilePath) -> tuple[AnyArray, list[str]]:
+    """Return what `picture_rows` does, of files in a folder; no other file is opened, and sentences say the names as given."""
+    return _rows([partial(_named_picture, name, folder) for name in names])
+
+
+def find_picture(name: str, folder: FilePath) -> Path | None:
+    """Return the file that a name stands for, or None if it is not a plain file in this folder, links followed."""
+    try:
+        root, found = Path(folder).resolve(), (Path(folder) / name).resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _named_picture(name: str, folder: FilePath) -> Image.Image:
+    found = find_picture(name, folder)
+    if found is None:
+        raise FileError(
+            f"{name!r} is not a file in the folder of the pictures; put it there, or name the folder that holds all with --images"
+        )
+    try:
+        return small_picture(found)
+    except FileError as error:
+        raise FileError(str(error).replace(str(found), name, 1)) from None
+
+
 def picture_rows(pictures: Sequence[FilePath | Image.Image]) -> tuple[AnyArray, list[str]]:
     """Return one row per picture, of zeros where it cannot be read, and sentences about those that cannot."""
     # A picture in memory may be in the list twice, and is not for two threads.
     in_memory = any(isinstance(picture, Image.Image) for picture in pictures)
-    step = max(len(pictures), 1) if in_memory else TOGETHER
-    parts = [pictures[at : at + step] for at in range(0, len(pictures), step)]
-    with bombs_refused(), bar(len(pictures), "looking at pictures") as tick:
+    return _rows([partial(small_picture, picture) for picture in pictures], len(pictures) if in_memory else TOGETHER)
+
+
+def _rows(readers: Sequence[Callable[[], Image.Image]], together: int = TOGETHER) -> tuple[AnyArray, list[str]]:
+    """Return one row per small picture that is read, and sentences about those that cannot be; a thread takes some together."""
+    parts = [readers[at : at + together] for at in range(0, len(readers), together)]
+    with bombs_refused(), bar(len(readers), "looking at pictures") as tick:
         done = in_threads(lambda part: _described(part, tick), parts)
     failed = [str(error) for _, errors in done for error in errors]
-    if len(failed) == len(pictures):
+    if len(failed) == len(readers):
         said = failed[0] if failed else "there are none"
         raise FileError(f"no picture could be read ({said})")
     without = f"{counted(len(failed), 'picture')} without an edge, so nothing is predicted there; the first: "
     return np.concatenate([rows for rows, _ in done]), [without + failed[0]] if failed else []
 
 
-def _described(pictures: Sequence[FilePath | Image.Image], tick: Tick) -> tuple[AnyArray, list[FileError]]:
+def _described(readers: Sequence[Callable[[], Image.Image]], tick: Tick) -> tuple[AnyArray, list[FileError]]:
     """Return one row per picture, of zeros where it cannot be read, and the errors of those."""
-    pixels, failed = np.zeros((len(pictures), SIDE, SIDE, 3), np.uint8), dict[int, FileError]()
-    for k, picture in enumerate(pictures):
+    pixels, failed = np.zeros((len(readers), SIDE, SIDE, 3), np.uint8), dict[int, FileError]()
+    for k, read in enumerate(readers):
         try:
-            pixels[k] = np.asarray(small_picture(picture))
+            pixels[k] = np.asarray(read())
         except FileError as error:
             failed[k] = error
         tick()

@@ -12,7 +12,7 @@ from typing import Any
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
-from askgraph.io.pictures import folder_table, is_picture
+from askgraph.io.pictures import find_picture, folder_table, is_picture
 from askgraph.io.readers import TABLES, has_columns, read_graph
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, is_number, suffix
@@ -264,7 +264,7 @@ def _image_column(source: Source, table: Table) -> str | None:
 
 def _is_there(source: Source, cells: Sequence[Any]) -> bool:
     """Return whether any of these cells names a file in the folder of images."""
-    return any((source.image_folder / line).is_file() for cell in cells if (line := one_line(cell)))
+    return any(find_picture(line, source.image_folder) for cell in cells if (line := one_line(cell)))
 
 
 def _is_prose(cells: list[Any]) -> bool:
