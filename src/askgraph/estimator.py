@@ -158,8 +158,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         ----------
         X : array or sparse matrix
             One row per sample, labeled or not; with ``graph="precomputed"`` the symmetric weight matrix.
-        y : array
-            One label per row; −1, None, NaN or NA where the label is not known.
+        y : array, or column of pandas, polars or pyarrow
+            One label per row; −1, None, NaN or NA where the label is not known. Labels keep their type beside gaps.
         features : array or sparse matrix, optional
             With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
         sample_weight : array, optional
