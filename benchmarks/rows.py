@@ -32,7 +32,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import askgraph as ag
-from askgraph.io.pictures import read_picture
+from askgraph.io.pixels import read_picture
 from askgraph.support.progress import bar
 from askgraph.support.wording import counted
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csc_array, csr_array
 from sklearn.datasets import load_digits, load_iris
@@ -280,6 +282,59 @@ def test_nan_na_and_none_mean_unlabeled_as_minus_one_does(unlabeled):
     assert len(got.learner_.labels) == 6
     assert got.transduction_.astype(float).tolist() == want.transduction_.tolist()
     assert got.partial_fit(X[[60]], unlabeled(hidden)[[60]]).query().tolist() == want.query().tolist()
+
+
+def with_gaps(y, value, missing=None):
+    """Labels as a list of plain values, with gaps where y is below 0."""
+    return [missing if label < 0 else value(label) for label in y.tolist()]
+
+
+COLUMNS = {
+    "pandas Int64": (lambda y: pd.Series(with_gaps(y, int), dtype="Int64"), [0, 1, 2]),
+    "pandas Int8 array": (lambda y: pd.array(with_gaps(y, int), dtype="Int8"), [0, 1, 2]),
+    "pandas Float64": (lambda y: pd.Series(with_gaps(y, float), dtype="Float64"), [0.0, 1.0, 2.0]),
+    "pandas boolean": (lambda y: pd.Series(with_gaps(y, bool), dtype="boolean"), [False, True]),
+    "pandas category of int": (lambda y: pd.Series(pd.Categorical(with_gaps(y, int))), [0, 1, 2]),
+    "pandas category of bool": (lambda y: pd.Series(pd.Categorical(with_gaps(y, bool))), [False, True]),
+    "pandas category of text": (lambda y: pd.Categorical(with_gaps(y, str)), ["0", "1", "2"]),
+    "pandas and arrow": (lambda y: pd.Series(with_gaps(y, int), dtype="int64[pyarrow]"), [0, 1, 2]),
+    "pyarrow": (lambda y: pa.array(with_gaps(y, int)), [0, 1, 2]),
+    "pyarrow chunks of bool": (lambda y: pa.chunked_array([with_gaps(y, bool)]), [False, True]),
+    "polars": (lambda y: pl.Series(with_gaps(y, int)), [0, 1, 2]),
+    "polars bool": (lambda y: pl.Series(with_gaps(y, bool)), [False, True]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_labels_beside_gaps_keep_their_type(kind):
+    make, classes = COLUMNS[kind]
+    X, _, hidden = iris([0, 10, 60, 70, 110, 120])
+    model = ag.GraphClassifier(random_state=0).fit(X, make(hidden))
+    assert model.classes_.tolist() == classes
+    assert {type(label) for label in model.classes_.tolist()} == {type(classes[0])}
+    assert model.predict(X[[0, 120]]).tolist() == [classes[0], classes[-1]]
+    assert len(model.learner_.labels) == 6
+    whole = ag.GraphClassifier(random_state=0).fit(X[hidden >= 0], make(hidden[hidden >= 0]))
+    assert whole.classes_.tolist() == classes
+    model.partial_fit(X[[61, 62]], make(np.array([1, -1])))
+    assert model.classes_.tolist() == classes
+    assert len(model.learner_.labels) == 7
+    with pytest.raises(ValueError, match="X has 150 rows and y 149 labels"):
+        ag.GraphClassifier().fit(X, make(hidden[1:]))
+    assert not len(ag.GraphClassifier().fit(X, make(np.full(len(X), -1))).classes_)
+
+
+def test_minus_one_means_unlabeled_in_columns_with_gaps_too():
+    X, _, hidden = iris([0, 60])
+    y = pd.Series(hidden, dtype="Int64")
+    y[5] = pd.NA
+    assert ag.GraphClassifier().fit(X, y).classes_.tolist() == [0, 1]
+    y[:] = pd.NA
+    y[0] = 1
+    assert ag.GraphClassifier().fit(X, y).classes_.tolist() == [1]
+    y[1] = -1
+    with pytest.raises(ag.LabelError, match="only -1 and"):
+        ag.GraphClassifier().fit(X, y)
 
 
 def test_one_may_be_the_one_class_known_so_far():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -160,8 +160,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         ----------
         X : array or sparse matrix
             One row per sample, labeled or not; with ``graph="precomputed"`` the symmetric weight matrix.
-        y : array
-            One label per row; −1, None, NaN or NA where the label is not known.
+        y : array, or column of pandas, polars or pyarrow
+            One label per row; −1, None, NaN or NA where the label is not known. Labels keep their type beside gaps.
         features : array or sparse matrix, optional
             With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
         sample_weight : array, optional
@@ -488,9 +488,10 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
         raise ValueError(
             "this classifier requires y to be passed, but the target y is None; mark unlabeled rows with -1"
         )
+    if (cells := _cells_with_gaps(y)) is not None:
+        return _split_cells(cells, n)
     y = column_or_1d(y, warn=True)
-    if len(y) != n:
-        raise ValueError(f"X has {n} rows and y {len(y)} labels: give one a row, -1 where it is not known")
+    _check_count(y, n)
     if y.dtype.kind in "iuf":
         return _numbers(y)
     known = np.array([not is_missing(label) and not _is(label, UNLABELED) for label in y], dtype=bool)
@@ -502,6 +503,36 @@ def _split(y: Any, n: int) -> tuple[AnyArray, BoolArray]:
         plain = [plain_label(label) if there else None for label, there in zip(y, known, strict=True)]
         y = np.fromiter(plain, dtype=object, count=len(plain))
     return y, known
+
+
+def _check_count(y: Sequence[Any] | AnyArray, n: int) -> None:
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y {len(y)} labels: give one a row, -1 where it is not known")
+
+
+def _split_cells(cells: Sequence[Any], n: int) -> tuple[AnyArray, BoolArray]:
+    """Return what `_split` does; labels beside a gap stay what they are, where NumPy would make floats of integers and booleans."""
+    _check_count(cells, n)
+    known = np.array([not is_missing(cell) for cell in cells], dtype=bool)
+    there = [cell for cell, given in zip(cells, known, strict=True) if given]
+    numbers = all(type(cell) in (int, float) for cell in there)
+    labels = np.array(there) if numbers and there else np.fromiter(there, dtype=object, count=len(there))
+    labels, told = _split(labels, len(there))
+    y = np.zeros(n, dtype=labels.dtype)
+    y[known], known[known] = labels, told
+    return y, known
+
+
+def _cells_with_gaps(y: Any) -> list[Any] | None:
+    """Return the cells of a column that marks gaps in its own way; None for what NumPy reads as it is."""
+    kind = getattr(y, "dtype", None)
+    if hasattr(y, "to_pylist"):  # pyarrow
+        return list(y.to_pylist())
+    if hasattr(kind, "na_value"):  # a type of pandas's own
+        return list(y.tolist())
+    if hasattr(y, "to_list") and not isinstance(kind, np.dtype):  # polars
+        return list(y.to_list())
+    return None
 
 
 def _is(label: Any, value: Any) -> bool:

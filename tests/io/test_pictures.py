@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import struct
+import subprocess
+import sys
 import zlib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image, features
+from PIL import Image, ImageOps, features
 
 import askgraph as ag
 from askgraph.errors import FileError, GraphError
 from askgraph.graph.pictures import describe_pictures
-from askgraph.io.pictures import SUFFIXES, folder_table, picture_rows, read_picture, to_rgb
+from askgraph.io import pixels
+from askgraph.io.pictures import SUFFIXES, folder_table, picture_rows
+from askgraph.io.pixels import read_picture, small_picture, to_rgb
+from askgraph.support.threads import Budget
 from tests.helpers.complaints import complaint
 
 RNG = np.random.default_rng(0)
@@ -154,6 +159,121 @@ def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, name, content, says
         read_picture(path)
     assert name in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def noise(mode):
+    """A picture of 90 × 70 pixels in some mode."""
+    values = np.random.default_rng(1).integers(0, 256, (70, 90, 4), dtype=np.uint8)
+    gray, deep = values[..., 0], values[..., 0].astype(np.int32) * 256 + values[..., 1]
+    color = Image.fromarray(np.ascontiguousarray(values[..., :3]))
+    made = {
+        "P": lambda: color.quantize(8),
+        "I;16": lambda: Image.fromarray(deep.astype(np.uint16)),
+        "I": lambda: Image.fromarray(deep - 900),
+        "F": lambda: Image.fromarray(np.where(gray < 20, np.nan, deep / 7).astype(np.float32)),
+        "LA": lambda: Image.fromarray(values).convert("LA"),
+        "RGBA": lambda: Image.fromarray(values),
+    }
+    return made[mode]() if mode in made else color.convert(mode)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I", "F"])
+def test_a_picture_in_strips_is_the_picture_as_a_whole(tmp_path, monkeypatch, mode):
+    picture, files = noise(mode), []
+    for turn in range(1, 9) if mode in ("RGB", "I;16", "P") else (1,):
+        exif = Image.Exif()
+        exif[0x0112] = turn
+        upside = picture.transpose(Image.Transpose.ROTATE_90) if turn > 4 else picture  # upright it is wider than high
+        suffix = "tif" if mode in ("CMYK", "I", "F") else "png"
+        files.append(saved(tmp_path, f"{turn}.{suffix}", upside, exif=exif))
+    whole = [read_picture(file) for file in files]
+    with Image.open(files[-1]) as plain:
+        assert whole[-1].tobytes() == to_rgb(ImageOps.exif_transpose(plain)).tobytes()
+    monkeypatch.setattr(pixels, "STRIP", 1000)
+    for file, before in zip(files, whole, strict=True):
+        assert read_picture(file).tobytes() == before.tobytes()
+        rows_first = before.resize((32, 70), Image.Resampling.BILINEAR).resize((32, 32), Image.Resampling.BILINEAR)
+        assert small_picture(file).tobytes() == rows_first.tobytes()
+    assert small_picture(picture).size == (32, 32)
+
+
+def several_scans(path, size):
+    """A JPEG file with each of its three colors in a scan of its own, none of them progressive."""
+    Image.new("L", (size, size), 90).save(path, "JPEG")
+    gray = path.read_bytes()
+    frame, scan = gray.index(b"\xff\xc0"), gray.index(b"\xff\xda")
+    end = frame + 2 + int.from_bytes(gray[frame + 2 : frame + 4], "big")
+    three = gray[frame + 4 : frame + 9] + b"\x03" + b"".join(bytes([k, 0x11, 0]) for k in (1, 2, 3))
+    scans = b"".join(b"\xff\xda\x00\x08\x01" + bytes([k]) + gray[scan + 6 : -2] for k in (1, 2, 3))
+    path.write_bytes(gray[:frame] + b"\xff\xc0\x00\x11" + three + gray[end:scan] + scans + b"\xff\xd9")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "refused"),
+    [
+        ("a.jpg", {}, False),
+        ("a.jpg", {"progressive": True}, True),
+        ("scans.jpg", None, True),
+        ("a.png", {}, False),
+        ("a.webp", {}, True),
+        ("a.tif", {"compression": "tiff_lzw"}, False),
+        ("a.tif", {"compression": "tiff_lzw", "strip_size": 10**9}, True),
+    ],
+)
+def test_a_picture_that_takes_more_bytes_than_all_may_take_is_refused(tmp_path, monkeypatch, name, options, refused):
+    if name == "a.webp" and not features.check("webp"):
+        pytest.skip("this Pillow does not read WebP")
+    size = 600
+    path = tmp_path / name
+    if options is None:
+        several_scans(path, size)
+        assert read_picture(path).size == (size, size)
+    else:
+        Image.new("RGB", (size, size)).save(path, **options)
+    monkeypatch.setattr(pixels, "STRIP", size)
+    monkeypatch.setattr(pixels, "BUDGET", Budget(5 * size * size))
+    if refused:
+        with pytest.raises(
+            FileError, match=rf"{name}: takes \d+ MB to read, and all pictures together .*; make it smaller"
+        ):
+            small_picture(path)
+    else:
+        assert small_picture(path).size == (32, 32)
+
+
+PEAK = """
+import re, sys
+from askgraph.io import pictures
+pictures.TOGETHER = 1
+print(pictures.picture_rows(sys.argv[1:])[1])
+print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+def test_promise_24_pictures_of_few_bytes_take_less_than_512_megabytes_in_all_threads(tmp_path):
+    large = 6000, 6000
+    files = [
+        saved(tmp_path, "sixteen.png", Image.new("I;16", large)),
+        saved(tmp_path, "rgba.png", Image.new("RGBA", large, (9, 9, 9, 9))),
+        saved(tmp_path, "palette.png", Image.new("P", large), transparency=0),
+    ]
+    assert max(file.stat().st_size for file in files) < 400_000
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *map(str, files)], capture_output=True, text=True, timeout=300, check=True
+    )
+    notes, megabytes = done.stdout.splitlines()
+    assert notes == "[]"
+    assert int(megabytes) < 512
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_named_like_a_picture_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(FileError, match=r"pipe\.png: a folder, a pipe or a device; give a picture file"):
+        read_picture(tmp_path / "pipe.png")
 
 
 def test_a_bad_picture_costs_only_its_own_edges(tmp_path):

@@ -624,11 +624,20 @@ def test_an_array_or_nothing_is_not_a_label(label):
     assert learner.classes == []
 
 
-@pytest.mark.parametrize("wrong", [lambda field, rows, p: 3, lambda field, rows, p: p, lambda field, rows, p: None])
-def test_a_sampler_that_gives_no_score_per_row_is_named(wrong):
-    learner = ag.Learner(ag.chain(6), wrong, first="utility", rng=0)
-    with pytest.raises(ag.SettingError, match="one number for every row"):
+@pytest.mark.parametrize(
+    ("given", "came"),
+    [
+        (lambda rows, p: 3, "an object of type int"),
+        (lambda rows, p: p, "an array of shape"),
+        (lambda rows, p: None, "None"),
+        (lambda rows, p: [0.123] * len(rows), "a list of length 300"),
+    ],
+)
+def test_a_sampler_that_gives_no_score_per_row_is_named(given, came):
+    learner = ag.Learner(ag.chain(300), lambda field, rows, p: given(rows, p), first="utility", rng=0)
+    with pytest.raises(ag.SettingError, match=f"gave {came}.* for 300 rows; .*one number for every row") as raised:
         learner.ask()
+    assert len(str(raised.value)) < 150
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])

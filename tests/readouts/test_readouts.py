@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import askgraph as ag
@@ -14,6 +16,7 @@ from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
 from askgraph.readouts.readouts import zero_of
 from askgraph.readouts.temperature import TEMPERATURES, Evidence, tempered_or_plain
+from askgraph.why import expected_changes
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
 
@@ -240,6 +243,61 @@ def test_a_readout_of_your_own_is_a_function_of_the_field():
     assert learner.predict().tolist() == ["a"] * 4
     with pytest.raises(ag.SettingError, match="consensus"):
         ag.Learner(ag.chain(4), readout="loudest")
+
+
+WRONG = {
+    "NaN": (lambda p: np.full_like(p, np.nan), r"40 of 40 rows hold NaN or infinity; return a finite number"),
+    "below 0": (lambda p: p * 3 - 1, r"gave a probability of -1; return numbers from 0 to 1"),
+    "sums": (lambda p: np.full_like(p, 0.9), r"40 of 40 rows do not add up to 1 \(the first: 1\.8\); divide each row"),
+    "rows": (
+        lambda p: p[1:],
+        r"gave an array of shape \(39, 2\) and type float64 for 40 rows and 2 classes; return an",
+    ),
+    "columns": (lambda p: np.full((len(p), 3), 1 / 3), r"shape \(40, 3\) .* one column per class"),
+    "a list": (lambda p: p.tolist(), r"gave a list of length 40 for 40 rows"),
+    "a number": (lambda p: 0.5, r"gave an object of type float"),
+    "a frame": (pd.DataFrame, r"gave an array of shape \(40, 2\) and type DataFrame"),
+    "text": (lambda p: p.astype(str), r"type <U"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
+    spoil, says = WRONG[wrong]
+    spoiled = []
+
+    def own(field, votes=None, links=None):
+        p = np.eye(field.n_classes)[np.zeros(len(field.votes if votes is None else votes), dtype=int)]
+        return spoil(p) if spoiled else p
+
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.full(40, -1)
+    y[[0, 39]] = 0, 1
+    model = ag.GraphClassifier(k=5, readout=own, random_state=0).fit(X, y)
+    suggested = ag.Learner(ag.nearest_neighbors(X), readout=own, classes=[0, 1], rng=0)
+    suggested.suggest_all({3: 0, 4: 1}, source="a model")
+    suggested.tell_all({0: 0, 39: 1})
+    learner = model.learner_
+    assert learner.predict().tolist() == [0] * 40
+    np.testing.assert_array_equal(learner.predict(top=1)[1][:, 0], 1)
+    spoiled.append(True)
+    for read in (
+        learner.probabilities,
+        learner.predict,
+        partial(learner.predict, top=1),
+        learner.expected_error,
+        lambda: model.predict_proba(np.full((40, 2), 0.123)),
+        suggested.predict,
+        lambda: expected_changes(learner.field, learner.settings.decide, 7),
+    ):
+        with pytest.raises(ag.SettingError, match=f"^readout own: .*{says}") as raised:
+            read()
+        assert len(str(raised.value)) < 200
+
+
+def test_what_our_own_readouts_give_is_not_checked():
+    assert not [name for name, readout in READOUTS.items() if as_readout(name) is not readout]
+    assert as_readout(Map()) == Map()
 
 
 def test_new_rows_are_read_as_their_neighbours_are():

@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from askgraph.support.threads import in_threads, n_cores
+from askgraph.support.threads import Budget, in_threads, n_cores
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
@@ -28,6 +29,26 @@ def test_after_an_error_no_part_in_the_queue_is_begun():
     with pytest.raises(KeyboardInterrupt):
         in_threads(fail, range(1000))
     assert len(begun) < 500
+
+
+def test_threads_together_never_hold_more_than_their_budget():
+    budget, held, most = Budget(10), [], []
+
+    def hold(amount):
+        with budget.take(amount):
+            held.append(amount)
+            most.append(sum(held))
+            time.sleep(0.001)
+            held.remove(amount)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(hold, [3, 10, 1, 6, 7, 2, 10, 4] * 5))
+    assert len(most) == 40
+    assert max(most) <= 10
+    with pytest.raises(KeyError), budget.take(10):
+        raise KeyError
+    with budget.take(10):  # what an error left is there again
+        pass
 
 
 BLAS = """

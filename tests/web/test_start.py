@@ -60,6 +60,14 @@ def test_a_table_is_seen_and_becomes_a_project(tmp_path):
         assert project.columns["text"] == ["title"]
 
 
+def test_of_a_wide_table_the_first_columns_are_shown_and_all_are_compared(tmp_path):
+    header, row = ",".join(f"gene{k}" for k in range(300)), ",".join("0.5" for _ in range(300))
+    here, upload = dropped(tmp_path, **{"wide.csv": f"{header}\n{row}\n{row}\n{row}\n".encode()})
+    seen = here.look(upload)
+    assert {len(row) for row in seen["rows"]} == {50}
+    assert sum(one["compared"] for one in seen["columns"]) == 300
+
+
 def test_pictures_stay_beside_the_project(tmp_path):
     (tmp_path / "photos").mkdir()  # a name that is taken is left alone
     files = {f"photos/{'cats/' if k < 2 else ''}{k}.png": picture((40 * k, 0, 0)) for k in range(5)}

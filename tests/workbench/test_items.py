@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from datetime import date
@@ -20,7 +21,10 @@ from PIL import Image
 import askgraph as ag
 from askgraph.errors import AskgraphError, FileError, GraphError, LabelError, SettingError
 from askgraph.io import tables
+from askgraph.io.readers import has_columns
+from askgraph.io.tables import Table, check_header
 from askgraph.io.text import plain_numbers
+from askgraph.workbench import growing
 from askgraph.workbench import items as module
 from askgraph.workbench.items import Items, Source, read_items
 from askgraph.workbench.project import Project
@@ -119,6 +123,91 @@ def test_a_column_of_file_names_is_enough(tmp_path):
     items, other, _ = read_items(Source(table, image="file", images=tmp_path / "photos", neighbors=3))
     assert items.folder == str(tmp_path / "photos")
     np.testing.assert_array_equal(other.weights.toarray(), same.weights.toarray())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pictures_that_a_table_names_outside_its_folder_are_not_opened(tmp_path, monkeypatch):
+    inside, outside, opened = tmp_path / "inside", tmp_path / "outside.png", []
+    names = sorted(path.name for path in photos(inside).glob("*.png"))[:4]
+    Image.new("RGB", (40, 40), "red").save(outside)
+    (inside / "link.png").symlink_to(outside)
+    os.mkfifo(inside / "pipe.png")
+    read_as_ever = Image.open
+    monkeypatch.setattr(Image, "open", lambda path, **how: opened.append(Path(path)) or read_as_ever(path, **how))
+    whole = str(inside / names[0])  # a whole path that leads into the folder is fine
+    elsewhere = [
+        str(outside),
+        "../outside.png",
+        "link.png",
+        "pipe.png",
+        str(tmp_path / "gone.png"),
+        "x" * 999 + ".png",
+    ]
+    rows = "file\n" + "".join(f'"{name}"\n' for name in [whole, *names[1:], *elsewhere])
+    items, graph, notes = read(inside, "t.csv", rows, neighbors=2)
+    assert items.images == [whole, *names[1:], *elsewhere]
+    assert (graph.degrees > 0).tolist() == [True] * 4 + [False] * len(elsewhere)
+    assert {path.parent for path in opened} == {inside}
+    assert {path.name for path in opened} == set(names)
+    said = f"6 pictures without an edge, so nothing is predicted there; the first: {str(outside)!r} is not a file in the folder"
+    assert said in notes[0]
+    assert "--images" in notes[0]
+    assert "No such file" not in notes[0]
+    gone = "file\n" + "".join(f"{name}\n" for name in [*names, "broken.png"])
+    write(inside, "broken.png", "no picture")
+    _, _, notes = read(inside, "u.csv", gone, neighbors=2)
+    assert "the first: broken.png: not a picture" in notes[0]
+    assert str(inside) not in notes[0]
+
+
+class Counted(str):
+    """The name of a column, which counts how often it is looked up or compared."""
+
+    __slots__ = ()
+    work = 0
+
+    def __eq__(self, other):
+        Counted.work += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self):
+        Counted.work += 1
+        return str.__hash__(self)
+
+
+def wide_table(n, start=0):
+    names = [Counted("id"), *(Counted(f"gene{k}") for k in range(n))]
+    cells = {name: [f"{start + row}{k % 7}" for row in range(6)] for k, name in enumerate(names)}
+    return Table(names, cells.get, cells.get, cells.__getitem__, lambda k: f"line {k + 2}")
+
+
+def work_of(folder, monkeypatch, n):
+    """How often names of n columns are looked at: by reading, init, add, the page to begin with, and the fields of a card."""
+    monkeypatch.setattr(Counted, "work", 0)
+    first, more = wide_table(n), wide_table(n, 100)
+    check_header("here", first.header)
+    has_columns("here", first.header, *first.header)
+    path = folder / f"{n}.ask"
+    for features, vectors in ((None, None), (first.header[1:], None), (None, f"gene0:gene{n - 1}")):
+        monkeypatch.setattr(module, "read_columns", lambda _: first)
+        path.unlink(missing_ok=True)
+        Project.create(path, Source("t.csv", features=features, vectors=vectors))
+    path.unlink()
+    Project.create(path, Source("t.csv"))
+    monkeypatch.setattr(growing, "read_columns", lambda _: more)
+    with Project.open(path, write=True) as project:
+        growing.prepare_addition(project, "more.csv")
+        project.about["fields"] = {Counted(name): kind for name, kind in project.about["fields"].items()}
+        project.about["hidden"] = [Counted(name) for name in project.about["hidden"]]
+        project.__dict__.pop("shown", None)
+        assert not project.shown
+    return Counted.work
+
+
+def test_the_work_of_a_table_grows_as_its_columns_do(tmp_path, monkeypatch):
+    once, twice = (work_of(tmp_path, monkeypatch, n) for n in (60, 120))
+    assert once > 60
+    assert twice < 2.2 * once
 
 
 def test_several_columns_of_prose_are_compared_together(tmp_path):

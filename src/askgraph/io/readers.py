@@ -168,8 +168,9 @@ def read_table(
 
 def has_columns(path: FilePath, header: Sequence[str], *names: str | None) -> None:
     """Raise an error for a column that the file does not have; None stands for no column."""
+    known = set(header)
     for name in names:
-        if name is not None and (not isinstance(name, str) or name not in header):
+        if name is not None and (not isinstance(name, str) or name not in known):
             raise FileError(f"{path}: no column {name!r}; its columns are {few(list(header))}")
 
 

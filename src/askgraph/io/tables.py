@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache
@@ -141,7 +142,7 @@ def _is_data(rows: list[Row]) -> bool:
 
 def check_header(where: str, header: list[str]) -> None:
     """Raise an error if two columns have the same name."""
-    if twice := next((name for name in header if header.count(name) > 1), None):
+    if twice := next((name for name, times in Counter(header).items() if times > 1), None):
         raise FileError(f"{where}: two columns are called {twice!r}; rename one")
 
 

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from askgraph.errors import LabelError, SettingError
+from askgraph.errors import LabelError
 from askgraph.field import Field, Label, coding
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
@@ -122,10 +122,6 @@ class Predictor(ABC):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         read = self._read() if self._history.classes else self._field.votes
-        if np.ndim(read) != 2:
-            raise SettingError(
-                f"the readout gave a {type(read).__name__}: return one row per node, one column per class"
-            )
         p = self._field.space.gather(read)
         if exact := self._certain:
             p = p.copy()

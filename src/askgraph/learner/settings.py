@@ -13,6 +13,7 @@ from askgraph.errors import ConvergenceError, SettingError
 from askgraph.field import Field
 from askgraph.readouts import READOUTS, Readout, as_readout
 from askgraph.support.arguments import listed, one_of, real_number, whole_number
+from askgraph.support.wording import kind_and_size
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility, criterion
 from askgraph.utilities.closed import Form
@@ -163,9 +164,8 @@ class Settings:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of these is looked for below
             scores = self.criterion.score(field, rows, self.doubts(field.held), self.form, self.expect, shares)
         if getattr(scores, "shape", None) != (rows.size,):
-            came = getattr(scores, "shape", None) or repr(scores)
             raise SettingError(
-                f"{self._name}: gave {came} for {rows.size} rows; return an array, one number for every row"
+                f"{self._name}: gave {kind_and_size(scores)} for {rows.size} rows; return an array, one number for every row"
             )
         self._check_finite(field, rows, scores)
         return scores

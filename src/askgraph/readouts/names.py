@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from askgraph.errors import SettingError
 from askgraph.readouts.cautious import Cautious
+from askgraph.readouts.checked import Checked
 from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
 
 READOUTS: dict[str, Readout] = {
@@ -14,12 +17,15 @@ READOUTS: dict[str, Readout] = {
     "cautious": Cautious(),
     "reweighted": Reweighted(),
 }
+OWN = {Checked, *map(type, READOUTS.values())}
 
 
 def as_readout(readout: str | Readout) -> Readout:
-    """Return a readout by name, or the one given."""
+    """Return a readout by name, or the one given; what one of the user's own returns is checked."""
+    if type(readout) in OWN:
+        return cast(Readout, readout)
     if not isinstance(readout, str) and callable(readout):
-        return readout
+        return Checked(readout)
     if isinstance(readout, str) and readout in READOUTS:
         return READOUTS[readout]
     names = ", ".join(map(repr, READOUTS))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
@@ -34,6 +34,26 @@ def in_threads(function: Callable[[Part], Result], parts: Sequence[Part]) -> lis
         except BaseException:  # after an interrupt, too: wait for the parts that run, not for those in the queue
             pool.shutdown(cancel_futures=True)
             raise
+
+
+class Budget:
+    """Bytes that threads share: a thread that wants more than is left waits until others have given theirs back."""
+
+    def __init__(self, whole: int) -> None:
+        self.whole, self._left, self._given_back = whole, whole, Condition()
+
+    @contextmanager
+    def take(self, amount: int) -> Iterator[None]:
+        """Return a context that has so many bytes; ``amount`` must not be more than the whole, for which nobody could wait."""
+        with self._given_back:
+            self._given_back.wait_for(lambda: amount <= self._left)
+            self._left -= amount
+        try:
+            yield
+        finally:
+            with self._given_back:
+                self._left += amount
+                self._given_back.notify_all()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 
 def counted(k: int, word: str) -> str:
@@ -21,3 +21,17 @@ def few(items: Sequence[object]) -> str:
     "'a', 'b', 'c', 'd', 'e', … (8 in all)"
     """
     return ", ".join(map(repr, items[:5])) + (f", … ({len(items)} in all)" if len(items) > 5 else "")
+
+
+def kind_and_size(value: object) -> str:
+    """Return what a value is, without its content: its type, and its shape and numbers or its length if it has some.
+
+    >>> kind_and_size([1.0] * 119), kind_and_size(3), kind_and_size(None)
+    ('a list of length 119', 'an object of type int', 'None')
+    """
+    if value is None:
+        return "None"
+    name, shape = type(value).__name__, getattr(value, "shape", None)
+    if shape is not None:
+        return f"an array of shape {shape} and type {getattr(value, 'dtype', name)}"
+    return f"a {name} of length {len(value)}" if isinstance(value, Sized) else f"an object of type {name}"

@@ -37,7 +37,7 @@ from askgraph.workbench.project import Project
 
 LONGEST = 255  # bytes of the name of a file: what lies on this machine already keeps its name
 MAX_BYTES, MAX_FILES = 2 * 2**30, 50_000  # of all that is dropped at once
-ROWS, CELL = 10, 200  # rows that are shown, and characters of a cell
+ROWS, COLUMNS, CELL = 10, 50, 200  # rows and columns that are shown, and characters of a cell
 READ = {*TABLES, *EDGES, *TEXT, ".npz", ".mtx", ".graphml", ".gml"}  # files that are not pictures
 GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # of these, those that can only be graphs
 ENDS = ({"source", "target"}, {"from", "to"})  # columns of an edge list
@@ -166,7 +166,7 @@ class Beginning:
         compared = {*(chosen.texts or ()), *(chosen.features or ())}
         columns = [_column(name, cells[name], name == chosen.id, name in compared) for name in table.header]
         count = len(cells[table.header[0]])
-        rows = [[_short(cells[name][k]) for name in table.header] for k in range(min(ROWS, count))]
+        rows = [[_short(cells[name][k]) for name in table.header[:COLUMNS]] for k in range(min(ROWS, count))]
         known = {"kind": "table", "name": file.stem, "count": count, "by_pictures": upload.pictures}
         return {**known, "columns": columns, "rows": rows}
 

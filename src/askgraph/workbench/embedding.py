@@ -12,7 +12,8 @@ from PIL import Image
 
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.graph.pictures import join_pictures
-from askgraph.io.pictures import read_picture
+from askgraph.io.pictures import find_picture
+from askgraph.io.pixels import read_picture
 from askgraph.io.readers import has_columns
 from askgraph.support.arguments import listed, whole_number
 from askgraph.support.progress import bar, working
@@ -245,10 +246,11 @@ def _parts(project: Project, model: str | os.PathLike[str], names: list[str]) ->
 
 
 def _content(project: Project, item: Item, names: list[str]) -> Any:
-    """Return what a model gets of an item: its text, or its picture; None if there is none or it cannot be read."""
+    """Return what a model gets of an item: its text, or its picture; None if there is none in its place or it cannot be read."""
     if names:
         return "\n".join(str(item.fields[name]) for name in names if name in item.fields).strip() or None
     try:
-        return read_picture(Path(project.about["images"]) / (item.image or ""))
+        found = find_picture(item.image or "", project.about["images"])
+        return None if found is None else read_picture(found)
     except FileError:
         return None

@@ -13,6 +13,7 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.io.annotations import OURSELVES, WHO
+from askgraph.io.pictures import find_picture
 from askgraph.io.ris import NAMES
 from askgraph.io.text import FilePath
 from askgraph.support.arguments import file_path
@@ -233,13 +234,7 @@ def _picture(project: Project, item: Item) -> Row:
 def picture_file(project: Project, item: Item) -> Path | None:
     """Return the file of an item's picture, or None if it does not lie in the project's folder of pictures."""
     folder = project.about["images"]
-    if folder is None or item.image is None:
-        return None
-    try:
-        root, found = Path(folder).resolve(), (Path(folder) / item.image).resolve()
-        return found if found.is_relative_to(root) and found.is_file() else None
-    except (OSError, ValueError):
-        return None
+    return None if folder is None or item.image is None else find_picture(item.image, folder)
 
 
 def write_folders(project: Project, folder: FilePath, answered: bool = False) -> str:

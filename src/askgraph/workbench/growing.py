@@ -140,7 +140,9 @@ def _new_items(
     ids = _ids_of(project, columns, table, found, known)
     keep = [k for k, id in enumerate(ids) if id not in known]
     image, label = columns["image"], columns["label"]
-    cells = {name: _cells(found, name, keep) for name in {*project.about["fields"], image, label} if name}
+    wanted = [name for name in {*project.about["fields"], image, label} if name]
+    there = set(found.header)
+    cells = {name: _cells(found, name, keep) if name in there else [None] * len(keep) for name in wanted}
     fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
     images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
     labels = None if label is None else [one_name(cell) for cell in cells[label]]
@@ -150,8 +152,6 @@ def _new_items(
 
 
 def _cells(table: Table, name: str, keep: Sequence[int]) -> list[Any]:
-    if name not in table.header:
-        return [None] * len(keep)
     cells = table.cells(name)
     return [cells[k] for k in keep]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
-from askgraph.io.pictures import folder_table, is_picture
+from askgraph.io.pictures import find_picture, folder_table, is_picture
 from askgraph.io.readers import TABLES, has_columns, read_graph
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, is_number, suffix
@@ -241,7 +241,8 @@ def choose_columns(source: Source, table: Table) -> Source:
     if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
         return source
     numbers = [name for name in free if table.floats(name) is not None or is_numeric(table.cells(name))]
-    if prose := [name for name in free if name not in set(numbers) and _is_prose(table.cells(name))]:
+    known = set(numbers)
+    if prose := [name for name in free if name not in known and _is_prose(table.cells(name))]:
         return replace(source, text=prose)
     if not numbers and source.image is not None:
         return replace(source, vectors=source.image)
@@ -263,7 +264,7 @@ def _image_column(source: Source, table: Table) -> str | None:
 
 def _is_there(source: Source, cells: Sequence[Any]) -> bool:
     """Return whether any of these cells names a file in the folder of images."""
-    return any((source.image_folder / line).is_file() for cell in cells if (line := one_line(cell)))
+    return any(find_picture(line, source.image_folder) for cell in cells if (line := one_line(cell)))
 
 
 def _is_prose(cells: list[Any]) -> bool:
@@ -277,7 +278,7 @@ def _make_items(source: Source, table: Table) -> Items:
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
     ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
-    hidden = (source.id, source.image, source.label, *vector_columns(source.vectors, table.header))
+    hidden = {source.id, source.image, source.label, *vector_columns(source.vectors, table.header)}
     shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
     fields = {name: _stored(table, name) for name in shown}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]

@@ -16,7 +16,7 @@ from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
 from askgraph.graph.pictures import join_pictures
 from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.io.pictures import is_picture, picture_rows
+from askgraph.io.pictures import is_picture, named_picture_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -132,7 +132,7 @@ def _compare(
         rows, words = _text_rows(table, text), f"the words and word fragments of {few(list(text))} (TF-IDF, cosine)"
         return _Compared(rows, join_written, words)
     if vectors in table.header and any(map(is_picture, table.cells(vectors))):
-        rows, unread = picture_rows([images / (one_line(cell) or "") for cell in table.cells(vectors)])
+        rows, unread = named_picture_rows([one_line(cell) or "" for cell in table.cells(vectors)], images)
         seen = f"the edges, light and colors of the pictures in {vectors!r} (cosine)"
         return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
     if vectors is not None:

@@ -635,7 +635,7 @@ class Project:
         """The fields that people see, and the kind of each; of a project of an earlier version, not dozens of numbers."""
         fields: dict[str, str] = self.about["fields"]
         numbers = [name for name, kind in fields.items() if kind == "number"]
-        hidden = self.about.get("hidden", numbers if len(numbers) > MAX_SHOWN_FEATURES else ())
+        hidden = set(self.about.get("hidden", numbers if len(numbers) > MAX_SHOWN_FEATURES else ()))
         return {name: kind for name, kind in fields.items() if name not in hidden}
 
     @cached_property

@@ -176,10 +176,16 @@ function select(options, chosen) {
 const sample = (seen) => h("div", { class: "sample", tabindex: "0", role: "region", "aria-label": say.rows(seen.rows.length, seen.count) },
   seen.kind === "pictures" ? h("ul", { class: "thumbs" }, seen.rows.map(([name]) => thumb(name, seen.files))) : table(seen));
 
-/** @param {Seen} seen */
-const table = ({ columns, rows }) => h("table", {},
-  h("thead", {}, h("tr", {}, columns.map((one) => h("th", { scope: "col" }, data(one.name))))),
-  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, data(cell)))))));
+/** Rows have the cells of the first columns only: more could not be read.
+ * @param {Seen} seen
+ */
+const table = ({ columns, rows }) => {
+  const width = rows[0]?.length ?? columns.length;
+  return h("table", {},
+    h("thead", {}, h("tr", {}, columns.slice(0, width).map((one) => h("th", { scope: "col" }, data(one.name))),
+      columns.length > width && h("th", {}, `… ${columns.length}`))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, data(cell)))))));
+};
 
 /** Shows a picture from the file itself: nothing is loaded from an address. One that cannot be drawn has only its name.
  * @type {(name: string, files: Dropped[]) => HTMLElement}
