@@ -66,8 +66,9 @@ def nearest_neighbors(
     -----
     Equal rows are copies; for cosine, rows that are equal once they are scaled to length 1. Neighbors are looked for among
     distinct rows. Each copy is tied to a few others of its kind, so that a label of one counts for all, and joined to one or up
-    to three copies of each neighbor. The graph's notes say which share of the rows repeats. Rows that are all the same are tied
-    to each other, and that is all.
+    to three copies of each neighbor. Which ones goes by the order of the rows, which so moves probabilities
+    a little. The graph's notes say which share of the rows repeats. Rows that are all the same are tied to each other, and that
+    is all.
 
     Examples
     --------
@@ -91,8 +92,13 @@ def nearest_neighbors(
     if m < n:
         i, j, weights = copies.joined(i, j, weights)
         notes.append(copies.note)
-    notes += [] if k < m else [f"k={k} came down to {m - 1}: there are {m} {'points' if m == n else 'distinct points'}"]
+    notes += [] if k < m else [_came_down(k, m, m < n)]
     return graph_from_pairs(n, i, j, weights, found).noted(*notes)
+
+
+def _came_down(k: int, m: int, repeat: bool) -> str:
+    there = f"{'is' if m == 1 else 'are'} {counted(m, 'distinct point' if repeat else 'point')}"
+    return f"k={k} came down to {m - 1}: there {there}"
 
 
 def from_neighbors(
