@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askgraph as ag
+from askgraph.graph.texts import text_rows
 
 WEIGHTS = "a row of weight 0 stays in the graph, unlabeled, and a row that comes twice is two nodes"
 OTHERWISE = {
@@ -144,6 +145,61 @@ def test_equal_rows_are_answered_together():
         model.partial_fit(X[rows], y[rows])
     assert len(asked) == len(set(asked)) <= 147
     assert len(model.learner_.labels) == 150
+
+
+def repeated(kind):
+    """Return rows that repeat many times, their labels, and rows that are none of them."""
+    rng = np.random.default_rng(0)
+    if kind == "texts":
+        words = np.array([["dog", "cat", "pet"], ["bank", "price", "market"]])
+        texts = [" ".join(rng.permutation(some)[:2]) for some in words for _ in range(30)]
+        rows = text_rows([*texts, "dog cat pet", "bank price market"])
+        return rows[:60], np.repeat([0, 1], 30), rows[60:]
+    answers = rng.integers(0, 3, (900, 4))
+    X, y = np.eye(3)[answers].reshape(900, 12), (answers.sum(axis=1) > 4).astype(int)
+    held = np.isin(answers @ [27, 9, 3, 1], rng.choice(81, 20, replace=False))
+    return X[~held], y[~held], X[held]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("kind", ["survey", "texts"])
+@pytest.mark.parametrize("bandwidth", ["self-tuning", 0.5, None], ids=str)
+def test_new_rows_beside_rows_that_repeat_are_joined_to_something(kind, metric, bandwidth):
+    X, y, new = repeated(kind)
+    known = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    model = ag.GraphClassifier(metric=metric, bandwidth=bandwidth, random_state=0).fit(X, known)
+    p = model.predict_proba(new)
+    assert (np.ptp(p, axis=1) > 1e-6).all()
+    if kind == "texts" and bandwidth == "self-tuning":
+        assert p.argmax(axis=1).tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bandwidth", ["self-tuning", 1.0, None], ids=str)
+def test_a_row_far_from_all_others_gets_the_answer_of_the_nearest(bandwidth):
+    X = np.random.default_rng(0).normal(size=(80, 2)) + 30 * (np.arange(80) >= 60)[:, None]
+    y = np.where(np.arange(80) % 3 == 0, np.arange(80) >= 60, -1)
+    model = ag.GraphClassifier(bandwidth=bandwidth, random_state=0).fit(X, y)
+    assert model.predict([[-1e6, 0.0], [1e6, 0.0], [-1e100, 0.0]]).tolist() == [0, 1, 0]
+    assert np.ptp(model.predict_proba([[-1e6, 0.0], [1e6, 0.0]]), axis=1).min() > 0.01
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_that_are_all_the_same_get_the_mean_of_their_answers_and_new_rows_too():
+    model = ag.GraphClassifier(random_state=0).fit(np.ones((40, 3)), [0, 0, 0, 1, *[-1] * 36])
+    p = model.predict_proba([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]])
+    np.testing.assert_allclose(p[0], model.learner_.probabilities().mean(axis=0))
+    assert (p[:, 0] > p[:, 1]).all()
+
+
+def test_a_row_that_repeats_gets_the_mean_answer_of_its_copies():
+    X = np.repeat([[0.0], [1.0], [5.0], [6.0]], 10, axis=0)
+    y = np.full(40, -1)
+    y[[0, 1, 2, 3, 39]] = [1, 0, 0, 0, 1]  # the first copy says otherwise
+    model = ag.GraphClassifier(k=2, random_state=0).fit(X, y)
+    assert model.predict([[0.0], [6.0]]).tolist() == [0, 1]
+    np.testing.assert_allclose(model.predict_proba([[0.0]])[0], model.learner_.probabilities()[:10].mean(axis=0))
 
 
 def test_unknown_graphs_and_text_for_unlabeled_get_advice():

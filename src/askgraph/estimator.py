@@ -24,7 +24,9 @@ from sklearn.utils.validation import (
 from askgraph.errors import GraphError, LabelError, SettingError
 from askgraph.field import coding
 from askgraph.graph import Graph
-from askgraph.graph.build import nearest_neighbors
+from askgraph.graph.build import nearest_neighbors, unit_rows
+from askgraph.graph.copies import find_copies
+from askgraph.graph.pairs import self_tuned
 from askgraph.graph.sources import coordinates, is_missing
 from askgraph.learner import Learner
 from askgraph.learner.features import linear_part
@@ -34,6 +36,9 @@ from askgraph.support.arguments import flag, one_of, whole_number
 from askgraph.support.turns import Turn, in_turn
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
+FARTHEST = (
+    1e300  # the largest power of a weight exp(−power): differences of larger ones could be infinite less infinite
+)
 UNLABELED = -1  # in y: the label of this row is not known
 
 
@@ -67,7 +72,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     ``fit(X, y)`` takes all rows; −1, None, NaN or NA in y says that the label is not known. ``query(n)`` says which rows to
     label next, ``partial_fit(X, y)`` adds labels or rows. ``predict`` and ``predict_proba`` take any rows: a row of the
-    training data gets the answer of its node, another row is joined to its nearest training rows and reads the field there.
+    training data gets the answer of its node (the mean, where it repeats), another row is joined to its nearest training
+    rows and reads the field there.
 
     With ``graph="precomputed"`` X is the symmetric weight matrix in ``fit``, and one row of weights to its nodes per sample
     in ``predict``. The matrix given to ``fit``, equal entry by entry, gets each node's answer; of any other matrix, a row gets
@@ -408,8 +414,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         points = self._scaled(X)
         whole_number(self.k, "k", 1)
         one_of(self.metric, "metric", ("euclidean", "cosine"))
-        self._nearest = NearestNeighbors(n_neighbors=min(self.k, n - 1), metric=self.metric).fit(points)
-        self._reach = self._nearest.kneighbors()[0][:, -1]
+        self._copies = find_copies(points if self.metric == "euclidean" else unit_rows(points))
+        m = self._copies.first.size
+        distinct = points if m == n else points[self._copies.first]
+        self._nearest = NearestNeighbors(n_neighbors=max(1, min(self.k, m - 1)), metric=self.metric).fit(distinct)
+        self._reach = self._nearest.kneighbors()[0][:, -1] if m > 1 else np.zeros(1)
         return nearest_neighbors(points, self.k, self.metric, self.bandwidth)
 
     def _scaled(self, X: Array) -> Array:
@@ -421,16 +430,27 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.asarray(2 * (X - low) / span - np.where(high > low, 1.0, 0.0))
 
     def _joined(self, X: Array) -> csr_array:
-        """Return weights of other rows to their nearest training rows, by the kernel of the graph."""
+        """Return weights of other rows to their nearest training rows, by the kernel of the graph; in all δ or more.
+
+        A row far from all others is joined to the nearest all the same: the ridge takes half of what these say, no more.
+        """
         d, j = self._nearest.kneighbors(self._scaled(X))
+        powers, prior = np.minimum(self._powers(d, j), FARTHEST), self.learner_.field.origin
+        w, least = np.exp(-powers), prior.delta / prior.scale
+        faint = w.sum(axis=1) < least
+        near = np.exp(powers[faint].min(axis=1, keepdims=True) - powers[faint])
+        w[faint] = near * (least / near.sum(axis=1, keepdims=True))
+        nodes, at = self._copies.some(j.ravel())
+        return csr_array((w.ravel()[at], (at // d.shape[1], nodes)), shape=(d.shape[0], self.X_.shape[0]))
+
+    def _powers(self, d: Array, j: IntArray) -> Array:
+        """Return −log of the weights of rows at distances d of distinct training rows j, the nearest first."""
         if self.bandwidth is None:
-            w = np.ones_like(d)
-        elif self.bandwidth == "self-tuning":
-            w = np.exp(-4 * d * d / np.maximum(d[:, -1:] * self._reach[j], np.finfo(float).tiny))
-        else:
-            w = np.exp(-((d / self.bandwidth) ** 2))
-        m, k = d.shape
-        return csr_array((w.ravel(), (np.repeat(np.arange(m), k), j.ravel())), shape=(m, self.X_.shape[0]))
+            return np.zeros_like(d)
+        if self.bandwidth == "self-tuning":
+            return self_tuned(d, np.broadcast_to(d[:, -1:], d.shape), self._reach[j])
+        with np.errstate(over="ignore"):
+            return np.asarray((d / self.bandwidth) ** 2)
 
     def _rows(self, X: Any) -> IntArray:
         """Return where each row stands in the training data, or −1; told by what the rows hold, never by their number."""
@@ -443,17 +463,22 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.array([places[0] if len(places) == 1 else -1 for places in found], dtype=np.int64)
 
     def _read(self, X: Any) -> Array:
-        r"""Return a node's own probabilities, or another row's, :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
+        r"""Return those of a training row, or another row's, :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
         field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
         if (rows >= 0).all():
-            return self.learner_.probabilities()[rows]
+            return self._known(rows)
         prior, W = field.origin, _entries(X) if self._given else self._joined(X)
         votes = prior.space.linked(W, field.votes) / prior.space.asarray(
             W.sum(axis=1)[:, None] + prior.delta / prior.scale
         )
         p = prior.space.to_numpy(readout(field, votes, W))
-        p[rows >= 0] = self.learner_.probabilities()[rows[rows >= 0]]
+        p[rows >= 0] = self._known(rows[rows >= 0])
         return p
+
+    def _known(self, rows: IntArray) -> Array:
+        """Return the probabilities of training rows, the mean over the copies of each."""
+        p = self.learner_.probabilities()
+        return p[rows] if self._given else self._copies.means(p)[self._copies.of[rows]]
 
 
 def _entries(X: Any) -> csr_array:

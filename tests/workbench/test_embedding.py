@@ -113,7 +113,7 @@ def test_a_project_keeps_its_vectors_and_goes_on_after_a_kill(project, monkeypat
     with Project.open(project, write=True) as opened:
         assert opened.about["vectors"] == {"model": "tiny", "fields": ["about"]}
         assert "from tiny, 3 numbers each (cosine)" in opened.about["graph"][0]
-        assert "1 item with nothing to embed" in opened.about["graph"][1]
+        assert any("1 item with nothing to embed" in note for note in opened.about["graph"])
         assert opened.answers.labels == dict.fromkeys(range(1, 20, 2), "odd")  # exact copies took the answer
         expected = ag.nearest_neighbors(vectors[:20], 3, "cosine").weights.toarray()
         np.testing.assert_allclose(opened.graph.weights.toarray()[:20, :20], expected)

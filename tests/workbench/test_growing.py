@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from askgraph.errors import BusyError, FileError, LabelError, SettingError
+from askgraph.graph import Graph
 from askgraph.workbench import growing
 from askgraph.workbench.embedding import embed_project, load_model
 from askgraph.workbench.growing import prepare_addition, remove_items, take_in
@@ -102,6 +103,48 @@ def test_adding_rows_gives_the_project_of_all_rows(tables, options):
             project.say("ann", f"n{N - 1}", "label", "b")
         assert len(project.predictions().decided) == N
         assert project.ask() or project.finished
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"features": ["x", "y"]}, {"text": ["text"]}, {"vectors": "x:y"}, {"text": ["text"], "graph": "edges.csv"}],
+    ids=str,
+)
+@pytest.mark.parametrize("copied", ["rows that are there", "each other", "one row alone"])
+def test_adding_copies_gives_the_project_of_all_rows(tables, options, copied):
+    rng = np.random.default_rng(1)
+    rows = [cells(rng, k) for k in range(N)]
+    source = {
+        "rows that are there": lambda k: k % 4,
+        "each other": lambda k: FIRST + k % 2,
+        "one row alone": lambda k: 0,
+    }
+    rows[FIRST + 2 :] = [{**rows[source[copied](k)], "id": f"n{k}"} for k in range(FIRST + 2, N)]
+    if copied == "one row alone":
+        rows = [{**rows[0], "id": f"n{k}"} for k in range(N)]
+    if "graph" in options:
+        options = {**options, "graph": tables / options["graph"]}
+    for name, some in (("all", rows), ("first", rows[:FIRST]), ("more", rows[FIRST:])):
+        write(tables, f"{name}.csv", some)
+    for name in ("first", "all"):
+        Project.create(tables / f"{name}.ask", Source(tables / f"{name}.csv", neighbors=3, **options))
+    added = grow(tables / "first.ask", tables / "more.csv")
+    same_graph(tables / "first.ask", tables / "all.ask")
+    with Project.open(tables / "first.ask") as a, Project.open(tables / "all.ask") as b:
+        assert a.about["graph"] == b.about["graph"] == added.notes
+        assert any("% of the rows repeat" in note for note in added.notes)
+        assert np.diff(a.graph.weights.indptr).min() > 0
+
+
+def test_a_project_keeps_the_graph_that_it_was_made_with_where_rows_repeat(tables):
+    rows = [{**cells(np.random.default_rng(0), 0), "id": f"n{k}"} for k in range(6)]
+    Project.create(tables / "p.ask", Source(write(tables, "copies.csv", rows), features=["x"]))
+    stored = Graph.from_edges([(k, k + 1, 0.5) for k in range(5)])
+    with Project.open(tables / "p.ask", write=True) as project:
+        project.store.rejoin(stored, None, ["by hand"])
+    with Project.open(tables / "p.ask", write=True) as project:
+        project.say("ann", "n2", "label", "a")
+        assert (project.graph.weights.toarray() == stored.weights.toarray()).all()
 
 
 def test_vectors_of_a_file(tables):

@@ -52,6 +52,11 @@ def test_without_labels_only_labels_would_tell(tmp_path):
     assert any("say --label label" in line for line in found.improve)
 
 
+def test_it_is_said_how_many_rows_repeat(tmp_path):
+    path = table(tmp_path / "t.csv", [(k % 5, k % 2, "ab"[k % 2]) for k in range(40)])
+    assert any(line.startswith("75% of the rows repeat") for line in examine(Source(path, label="kind")).found)
+
+
 def test_columns_that_mislead_are_named(tmp_path):
     rows = [(k % 9 / 10, k % 5, 100000 * k, 7, "note") for k in range(40)] * 2
     path = table(tmp_path / "t.csv", rows, "x,y,serial,flat,remark")

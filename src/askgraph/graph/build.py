@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import GraphError, SettingError
+from askgraph.graph.copies import find_copies
 from askgraph.graph.foreign import coordinates_of, library, plain
 from askgraph.graph.graph import Graph
 from askgraph.graph.neighbors import find_neighbors
@@ -39,14 +40,14 @@ def nearest_neighbors(
     X : array, sparse matrix or frame
         One row per point, one column per feature.
     k : int
-        The number of neighbors of each point; at most the number of other points.
+        The number of neighbors of each point among distinct points; at most the number of other ones.
     metric : {"euclidean", "cosine"}
         The distance d. The cosine distance is 1 − cos; rows of zeros have distance 0 from each other and 1 from all
         other rows.
     bandwidth : float, "self-tuning" or None
         The weight of an edge: for "self-tuning" :math:`w_{ij} = \exp(-4 d_{ij}^2 / (d_k(i) d_k(j)))`, where d_k is the
-        distance to the k-th neighbor; for a number σ :math:`\exp(-d_{ij}^2/\sigma^2)`; for None 1. Equal points get
-        weight 1. Where d_k(i) = 0, because point i has k copies, d_k(j) takes its place.
+        distance to the k-th neighbor; for a number σ :math:`\exp(-d_{ij}^2/\sigma^2)`; for None 1. Copies are tied
+        with weight 1.
     scale : bool
         Whether to scale every column to [−1, 1] first.
     names : iterable, optional
@@ -60,6 +61,14 @@ def nearest_neighbors(
     -------
     Graph
         The graph of the points, one node per row.
+
+    Notes
+    -----
+    Equal rows are copies; for cosine, rows that are equal once they are scaled to length 1. Neighbors are looked for among
+    distinct rows. Each copy is tied to a few others of its kind, so that a label of one counts for all, and joined to one or up
+    to three copies of each neighbor. Which ones goes by the order of the rows, which so moves probabilities
+    a little. The graph's notes say which share of the rows repeats. Rows that are all the same are tied to each other, and that
+    is all.
 
     Examples
     --------
@@ -75,11 +84,21 @@ def nearest_neighbors(
     if n < 2:
         raise GraphError(f"{counted(n, 'point')}: neighbors need at least two")
     rows = points if metric == "euclidean" else unit_rows(points)
-    i, j, d, notes = find_neighbors(rows, min(k, n - 1), approximate)
+    copies = find_copies(rows)
+    m = copies.first.size
+    i, j, d, notes = find_neighbors(rows if m == n else rows[copies.first], min(k, m - 1), approximate)
     d = d if metric == "euclidean" else d**2 / 2  # |u − v|²/2 = 1 − cos for unit rows
-    graph = graph_from_pairs(n, i, j, edge_weights(i, j, d, bandwidth), found)
-    notes += [] if k < n else [f"k={k} came down to {n - 1}: there are {n} points"]
-    return graph.noted(*notes)
+    weights = edge_weights(i, j, d, bandwidth)
+    if m < n:
+        i, j, weights = copies.joined(i, j, weights)
+        notes.append(copies.note)
+    notes += [] if k < m else [_came_down(k, m, m < n)]
+    return graph_from_pairs(n, i, j, weights, found).noted(*notes)
+
+
+def _came_down(k: int, m: int, repeat: bool) -> str:
+    there = f"{'is' if m == 1 else 'are'} {counted(m, 'distinct point' if repeat else 'point')}"
+    return f"k={k} came down to {m - 1}: there {there}"
 
 
 def from_neighbors(
@@ -100,7 +119,8 @@ def from_neighbors(
     indices : array of int
         The neighbors, in the same places. The two tables may come in either order.
     bandwidth : float, "self-tuning" or None
-        The weight of an edge, as in :func:`nearest_neighbors`.
+        The weight of an edge, as in :func:`nearest_neighbors`; points at distance 0 get weight 1. Where d_k(i) = 0, d_k(j)
+        takes its place.
     squared : bool
         Whether the distances are squared, as faiss and hnswlib give them for l2.
     names : iterable, optional

@@ -37,8 +37,10 @@ SPARE = 8  # neighbors beyond k that are found in float32: the nearest k of all 
 
 
 def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntArray, IntArray, Array, list[str]]:
-    """Return each point i with its k nearest j ≠ i, their distances, and notes on how they were found."""
+    """Return each point i with its k nearest j ≠ i, their distances, and notes on how they were found; none for k = 0."""
     n, columns = points.shape
+    if not k:
+        return np.arange(0), np.arange(0), np.zeros(0), []
     few = columns <= FEW_COLUMNS and not sp.issparse(points)
     many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _have_unit_length(points)
     if approximate is None:

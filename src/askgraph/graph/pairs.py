@@ -24,13 +24,15 @@ def edge_weights(i: IntArray, j: IntArray, d: Array, bandwidth: float | str | No
             return np.exp(-((d / check_bandwidth(bandwidth)) ** 2))
     reach = np.zeros(1 + int(max(i.max(initial=0), j.max(initial=0))))
     np.maximum.at(reach, i, d)
-    own, other = reach[i], np.where(reach[j] > 0, reach[j], reach[i])
-    apart = d > 0
-    with np.errstate(over="ignore"):
-        square = (d[apart] / own[apart]) * (d[apart] / other[apart])
-    weights = np.ones_like(d)
-    weights[apart] = np.exp(-4 * square)
-    return weights
+    return np.exp(-self_tuned(d, reach[i], reach[j]))
+
+
+def self_tuned(d: Array, own: Array, other: Array) -> Array:
+    """Return 4 d² / (own · other), by which a weight falls off; ``own`` takes the place of a reach of 0 at the other end."""
+    powers, apart, other = np.zeros_like(d), d > 0, np.where(other > 0, other, own)
+    with np.errstate(over="ignore"):  # a weight of 0 then
+        powers[apart] = 4 * (d[apart] / own[apart]) * (d[apart] / other[apart])
+    return powers
 
 
 def check_bandwidth(bandwidth: object) -> float:

@@ -111,7 +111,7 @@ def examine(source: Source, labels: Mapping[str, str] | None = None) -> Suitabil
             )
         known[places[id]] = label
     columns, improve = _look_at_columns(filled, table, notes) if table is not None else ([], [])
-    return judge(graph, items.features, known, [*items.notes, *notes, *columns], improve)
+    return judge(graph, items.features, known, [*items.notes, *notes, *graph.notes, *columns], improve)
 
 
 def judge(
