@@ -62,7 +62,7 @@ class Walk:
         self.compared += 1
         with self.server.client() as client:
             while (said := client.get("/api/export", params={"format": "jsonl"})).status_code == 503:
-                time.sleep(0.1)  # predictions are computed again after items came or went
+                time.sleep(0.1)  # the process that predicts is being started again, or has not heard of new items
             rows = said.raise_for_status().text.splitlines()
             names = {one["name"] for one in client.get("/api/classes").raise_for_status().json()["classes"]}
         given = {row["id"]: row["label"] for row in map(json.loads, rows) if row["source"] == "answered"}
@@ -91,7 +91,7 @@ class Walk:
         self.model.undo(who)
 
     def change(self):
-        kind, name = self.draw.choice(["rename", "merge", "add", "describe"]), self.draw.choice(NAMES)
+        kind, name = self.draw.choice(["rename", "rename", "merge", "add", "describe"]), self.draw.choice(NAMES)
         value = {"describe": "as it is", "add": None}.get(kind, self.draw.choice(NAMES))
         said = self.send("/api/classes", key=key(), who="ann", kind=kind, name=name, value=value)
         assert said.status_code == (200 if self.model.can(kind, name, value) else 400), said.text
@@ -126,19 +126,19 @@ class Walk:
 STEPS = {  # each with how often it is drawn
     Walk.answer: 10,
     Walk.answer_many: 3,
-    Walk.undo: 3,
-    Walk.change: 3,
+    Walk.undo: 6,
+    Walk.change: 10,
     Walk.change_and_take_back: 2,
     Walk.remove: 1,
     Walk.add: 1,
 }
 
 
-@pytest.mark.parametrize("seed", [0])
+@pytest.mark.parametrize("seed", [23])
 def test_what_is_exported_is_what_a_model_kept_apart_says_whatever_people_do_and_whenever_the_server_is_killed(
     tmp_path, seed
 ):
-    requests, kills = (2000, 0.02) if LONG else (50, 0.05)
+    requests, kills = (2000, 0.02) if LONG else (60, 0.05)
     walk = Walk(tmp_path, seed, kills)
     try:
         while walk.requests < requests:
