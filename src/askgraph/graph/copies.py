@@ -17,9 +17,7 @@ from scipy.sparse import csr_array, issparse
 
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-SEVERAL = (
-    3  # copies of a neighbor that a row is joined to: from one alone a set hears little, and joined to all it is a hub
-)
+SEVERAL = 3  # copies of a neighbor that a row is joined to: with one a set hears little, with all there are hubs
 NUMBERS_PER_BLOCK = 100_000  # numbers hashed or compared at a time (800 kB, which stay in cache)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd factor that carries each bit of a number into many of its product
 
