@@ -6,7 +6,6 @@ from bisect import bisect_left
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import askgraph as ag
@@ -245,6 +244,12 @@ def test_a_readout_of_your_own_is_a_function_of_the_field():
         ag.Learner(ag.chain(4), readout="loudest")
 
 
+def framed(p):
+    import pandas as pd  # not in the environment of the engine over MPI, which reads this file too
+
+    return pd.DataFrame(p)
+
+
 WRONG = {
     "NaN": (lambda p: np.full_like(p, np.nan), r"40 of 40 rows hold NaN or infinity; return a finite number"),
     "below 0": (lambda p: p * 3 - 1, r"gave a probability of -1; return numbers from 0 to 1"),
@@ -256,7 +261,7 @@ WRONG = {
     "columns": (lambda p: np.full((len(p), 3), 1 / 3), r"shape \(40, 3\) .* one column per class"),
     "a list": (lambda p: p.tolist(), r"gave a list of length 40 for 40 rows"),
     "a number": (lambda p: 0.5, r"gave an object of type float"),
-    "a frame": (pd.DataFrame, r"gave an array of shape \(40, 2\) and type DataFrame"),
+    "a frame": (framed, r"gave an array of shape \(40, 2\) and type DataFrame"),
     "text": (lambda p: p.astype(str), r"type <U"),
 }
 
