@@ -44,7 +44,7 @@ def write_packages(path):
         rows = csv.writer(file)
         rows.writerow(["package", "description", *(f"p{k}" for k in range(20))])
         for k in range(36):
-            numbers = [k % 3 * 5 + ((k * j) % 7) / 10 for j in range(20)]
+            numbers = [k % 3 * 5 + ((k * j) % 37) / 53 for j in range(20)]
             text = f"Tools &amp; games no {k}, made for #39;six#39; classes. " + LONG * (12 if k % 2 else 1)
             rows.writerow([f"lib-{k:04d}", text, *numbers])
 

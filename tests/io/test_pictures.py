@@ -69,7 +69,7 @@ def test_edges_are_counted_as_a_plain_loop_counts_them():
 
 def test_like_pictures_are_joined_from_files_and_from_memory(tmp_path):
     kinds = ["upright", "lying", "disk"] * 6
-    images = [Image.fromarray(scene(kind, k // 9)) for k, kind in enumerate(kinds)]
+    images = [Image.fromarray(scene(kind, k // 3)) for k, kind in enumerate(kinds)]
     paths = [tmp_path / f"{k}.png" for k in range(18)]
     for path, image in zip(paths, images, strict=True):
         image.save(path)

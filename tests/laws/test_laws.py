@@ -253,7 +253,8 @@ def test_chunks_and_compilation_change_nothing(engine, name, monkeypatch):
     plain = scores(engine, name, field, 0.2)
     monkeypatch.setattr(lookahead, "PLAIN_BYTES", 8 * 40 * 3)
     monkeypatch.setattr(lookahead, "CHUNK_BYTES", 8 * 40 * 7)
-    close(scores(engine, name, field, 0.2), plain, 1e-12)
+    # columns that are solved for together end together, so on engines that iterate they depend on the chunk a little
+    close(scores(engine, name, field, 0.2), plain, 1e-12 if field.origin.exact else 1e-10)
     monkeypatch.setattr(lookahead, "COMPILE_FROM", 0)
     close(scores(engine, name, field, 0.2), plain, 1e-10)
 

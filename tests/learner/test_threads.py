@@ -61,7 +61,7 @@ def test_promise_37_no_label_is_lost_where_threads_tell_one_learner(threads):
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(kind):
+def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(kind, tmp_path):
     learner, node = LEARNERS[kind](), iter(range(5, 40))
 
     def answer():
@@ -80,8 +80,11 @@ def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(ki
             assert learner.probabilities().shape[0] == learner.graph.n_nodes == len(learner.predict())
             _ = learner.next_questions, learner.prefetching, learner.sources, learner.expected_error(), repr(learner)
 
-    errors = at_once(answer, change, look, lambda: pickle.dumps(learner))
-    assert all(isinstance(error, ag.LabelError) for error in errors)  # two threads answered the same question
+    errors = at_once(answer, change, look, lambda: learner.save(tmp_path / "learner.npz"))
+    others = [
+        error for error in errors if not isinstance(error, ag.LabelError)
+    ]  # two threads answered the same question
+    assert others == []
     assert replayed(learner.log) == {learner.graph.index(x): label for x, label in learner.labels.items()}
     alone = pickle.loads(pickle.dumps(learner))
     assert alone.ask() == learner.ask()

@@ -85,6 +85,7 @@ class Learner(Shown):
     sees all of a change or nothing of it. Two threads that ask get the same question until one of them answers; the second
     label of a node is a ``LabelError``. A call that is interrupted, by Ctrl-C or an error, leaves the learner as it was or as it
     would be. A sampler of your own must not call the learner it scores for, since :meth:`prefetch` runs it in a thread.
+    Pickling is no call: pickle or copy a learner while no other thread uses it, or :meth:`save` it.
 
     Examples
     --------
