@@ -44,7 +44,7 @@ class Budget:
 
     @contextmanager
     def take(self, amount: int) -> Iterator[None]:
-        """Return a context that has so many bytes; ``amount`` must not be more than the whole, for which nobody could wait."""
+        """Return a context that holds this part of the budget, waited for; more than the whole would be waited for forever."""
         with self._given_back:
             self._given_back.wait_for(lambda: amount <= self._left)
             self._left -= amount
