@@ -499,24 +499,6 @@ class Project:
         """The places of the exact copies of each item that has some: the same fields and the same image."""
         return {place: [other for other in same if other != place] for same in self.store.same() for place in same}
 
-    def labels_of(self, key: str, n: int) -> list[str | None] | None:
-        """Return the labels of answers that were saved together.
-
-        Parameters
-        ----------
-        key
-            Their key.
-        n
-            Their number.
-
-        Returns
-        -------
-        list of str or None, or None
-            One label per answer; None if fewer answers have this key.
-        """
-        found = [one.label for one in self.store.logged_together(check_name(key, "key")) if one.how != "copy"]
-        return found[:n] if len(found) >= n else None
-
     def suggest(self, file: FilePath) -> list[str]:
         """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
 
