@@ -24,8 +24,8 @@ from measure import machine
 from playwright.sync_api import Browser, Page, sync_playwright
 from screenshots import FLAGS, abstracts, digit_project, serving
 
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 THINKING = 500  # milliseconds
 POINTS, FRAMES = 100_000, 200

@@ -25,8 +25,8 @@ from urllib.request import Request, urlopen
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from askgraph.web.demo import make_demo
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.helpers.chromium import FLAGS, path_of

@@ -34,7 +34,7 @@ NUMBERS = {
 TEXTS = {"7,600 texts": 7_600, "100,000 texts": 100_000}
 CASES = [*NUMBERS, *TEXTS, "3,000 pictures"]
 FROM_FILE = """
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from askgraph.workbench.project import Project
 Project.create(sys.argv[2], Source(sys.argv[1]))
 with Project.open(sys.argv[2], write=True) as project:

@@ -7,7 +7,7 @@ from PIL import Image
 
 import askgraph as ag
 from askgraph.clients.card import question
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from tests.helpers.clients import client
 
 

@@ -13,7 +13,7 @@ from askgraph.cli import app
 from askgraph.cli import simulate as commands
 from askgraph.clients.plots import curve
 from askgraph.simulate import Problem
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 
 
 def told(n=40):

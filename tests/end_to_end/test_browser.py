@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from askgraph.web.demo import png
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.browsing import Person
 from tests.helpers.serving import answer, make_project, serving, truth
 

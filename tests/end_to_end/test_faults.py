@@ -17,8 +17,8 @@ import pytest
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError, NewerError
 from askgraph.workbench import schema, store
 from askgraph.workbench.export import prediction_rows, write_rows
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
 from tests.helpers.faults import darkened, killed, size, traced, without_power

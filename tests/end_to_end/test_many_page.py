@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.browsing import Person, draw_a_line
 from tests.helpers.serving import CENTERS, answer, ask, make_project, serving, truth, until
 from tests.helpers.tabbing import tab_to

@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 
 import askgraph as ag
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from tests.helpers.chromium import FLAGS, WITH_WINDOWS, path_of
 
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 import askgraph
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.browsing import Person, axe, draw_a_line, serious
 from tests.helpers.serving import HANGS, ask, serving
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from askgraph.web.demo import png
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.browsing import Person
 from tests.helpers.serving import serving
 

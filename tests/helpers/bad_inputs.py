@@ -25,7 +25,7 @@ import scipy.sparse as sp
 import askgraph as ag
 from askgraph.errors import MAX_CHARACTERS
 from askgraph.layout import layout
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from tests.helpers.bad_places import more_places
 from tests.helpers.projects import make
 

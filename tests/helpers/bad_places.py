@@ -18,7 +18,7 @@ from askgraph.web.regions import name_regions
 from askgraph.web.start import Beginning, Making
 from askgraph.workbench.exchange import FORMATS, write_folders
 from askgraph.workbench.growing import prepare_addition, remove_items
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from tests.helpers.projects import make
 
 Places = Iterator[tuple[str, Callable[[Any], Any]]]

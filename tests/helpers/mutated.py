@@ -20,8 +20,8 @@ import scipy.sparse as sp
 import askgraph as ag
 from askgraph.io.annotations import read_annotated
 from askgraph.workbench.exchange import FORMATS
-from askgraph.workbench.items import Source
 from askgraph.workbench.report import checkup
+from askgraph.workbench.source import Source
 from askgraph.workbench.suggesting import read_suggestions
 from tests.helpers.bad_inputs import Tried, tried
 from tests.helpers.projects import make, say

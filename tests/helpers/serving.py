@@ -14,8 +14,8 @@ from typing import NamedTuple
 import httpx
 import numpy as np
 
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from askgraph.workbench.writer_lock import WriterLock
 from tests.helpers.forking import start
 

@@ -20,8 +20,8 @@ from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.export import answer_rows, prediction_rows
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.serving import make_project
 
 

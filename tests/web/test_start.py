@@ -43,11 +43,11 @@ def test_a_table_is_seen_and_becomes_a_project(tmp_path):
     here, upload = dropped(tmp_path, **{"news.csv": TABLE})
     seen = here.look(upload)
     assert (seen["kind"], seen["name"], seen["count"], len(seen["rows"])) == ("table", "news", 12, 10)
-    assert {one["name"]: (one["kind"], one["id"], one["compared"]) for one in seen["columns"]} == {
-        "id": ("short", True, False),
-        "title": ("text", False, True),
-        "size": ("number", False, False),
-        "kind": ("short", False, False),
+    assert {one["name"]: (one["kind"], one["use"]) for one in seen["columns"]} == {
+        "id": ("short", "id"),
+        "title": ("text", "compared"),
+        "size": ("number", None),
+        "kind": ("short", None),
     }
     here.make(
         Making(upload=upload, project="my news", kind="table", id="id", text=["title"], label="kind", classes=["c"])
@@ -65,7 +65,7 @@ def test_of_a_wide_table_the_first_columns_are_shown_and_all_are_compared(tmp_pa
     here, upload = dropped(tmp_path, **{"wide.csv": f"{header}\n{row}\n{row}\n{row}\n".encode()})
     seen = here.look(upload)
     assert {len(row) for row in seen["rows"]} == {50}
-    assert sum(one["compared"] for one in seen["columns"]) == 300
+    assert sum(one["use"] == "compared" for one in seen["columns"]) == 300
 
 
 def test_pictures_stay_beside_the_project(tmp_path):

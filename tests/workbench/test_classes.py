@@ -357,7 +357,7 @@ def test_exact_copies_take_an_answer_at_once_and_give_it_back_with_it(tmp_path):
     texts = ["same", "other", "same", "same", "", ""]
     (tmp_path / "t.csv").write_text("id,text\n" + "".join(f"i{k},{text}\n" for k, text in enumerate(texts)))
     ag.Graph(ag.chain(6).weights, names=[f"i{k}" for k in range(6)]).save(tmp_path / "g.npz")
-    Project.create(path, ag.workbench.items.Source(tmp_path / "t.csv", graph=tmp_path / "g.npz"), ["a", "b"])
+    Project.create(path, ag.workbench.source.Source(tmp_path / "t.csv", graph=tmp_path / "g.npz"), ["a", "b"])
     with Project.open(path, write=True) as project:
         said = project.say("ann", "i0", "label", "a", key="first key")
         assert project.say("ann", "i0", "label", "a", key="first key") == said
@@ -379,7 +379,7 @@ def test_a_copy_that_somebody_answered_itself_keeps_that_answer(tmp_path):
     """Whoever it was; a copy that only took an answer follows the next one, and its undo takes it back as well."""
     table = tmp_path / "t.csv"
     table.write_text("id,x\n" + "".join(f"i{k},{k // 3}\n" for k in range(12)))
-    Project.create(tmp_path / "p.ask", ag.workbench.items.Source(table, features=["x"]), ["a", "b"])
+    Project.create(tmp_path / "p.ask", ag.workbench.source.Source(table, features=["x"]), ["a", "b"])
     with Project.open(tmp_path / "p.ask", write=True) as project:
         project.say("bob", "i1", "label", "b")  # i0 and i2 are its copies
         assert project.answers.labels == {0: "b", 1: "b", 2: "b"}

@@ -16,8 +16,8 @@ from askgraph.cli import app
 from askgraph.errors import AskgraphError, FileError, GraphError, MissingExtraError, SettingError
 from askgraph.workbench import embedding
 from askgraph.workbench.embedding import embed_project
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 HERE = all(find_spec(name) for name in ("torch", "transformers", "sentence_transformers"))
 WORDS = ["cat", "dog", "fur", "paw", "ship", "sea", "boat", "wave"]

@@ -26,8 +26,8 @@ from askgraph.workbench.exchange import (
     write_folders,
 )
 from askgraph.workbench.export import prediction_rows
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from askgraph.workbench.suggesting import Suggested
 from tests.helpers.projects import make
 

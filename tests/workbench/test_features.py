@@ -12,8 +12,8 @@ import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.learner.settings import Settings
 from askgraph.priors.summed import Summed
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 WORDS = {"animal": "cat dog mouse fur tail paw".split(), "sea": "ship wave sail harbor salt storm".split()}  # noqa: SIM905 -- two lists of words
 TRUTH = ["animal" if k % 2 else "sea" for k in range(30)]

@@ -14,8 +14,8 @@ from askgraph.graph import Graph
 from askgraph.workbench import growing
 from askgraph.workbench.embedding import embed_project, load_model
 from askgraph.workbench.growing import prepare_addition, remove_items, take_in
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from askgraph.workbench.suggesting import Suggested
 from tests.helpers.projects import hurt, make, make_old

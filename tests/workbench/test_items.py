@@ -24,10 +24,11 @@ from askgraph.io import tables
 from askgraph.io.readers import has_columns
 from askgraph.io.tables import Table, check_header
 from askgraph.io.text import plain_numbers
-from askgraph.workbench import growing
-from askgraph.workbench import items as module
-from askgraph.workbench.items import Items, Source, read_items
+from askgraph.workbench import columns, growing
+from askgraph.workbench import items as reading
+from askgraph.workbench.items import Items, read_items
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source, read_columns
 from tests.helpers.complaints import complaint
 
 NUMBERS = "id,a,b,kind\n" + "".join(f"r{k},{k % 5},{10 * (k % 2)},{'xy'[k % 2]}\n" for k in range(20))
@@ -189,7 +190,7 @@ def work_of(folder, monkeypatch, n):
     has_columns("here", first.header, *first.header)
     path = folder / f"{n}.ask"
     for features, vectors in ((None, None), (first.header[1:], None), (None, f"gene0:gene{n - 1}")):
-        monkeypatch.setattr(module, "read_columns", lambda _: first)
+        monkeypatch.setattr(reading, "read_columns", lambda *_: first)
         path.unlink(missing_ok=True)
         Project.create(path, Source("t.csv", features=features, vectors=vectors))
     path.unlink()
@@ -573,7 +574,7 @@ def test_what_cannot_be_opened_again_is_not_made(tmp_path):
 def test_a_column_is_looked_up_once_and_not_in_every_row(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(",".join(f"{k}{row}" for k in ("a", "b", "c")) for row in range(50)) + "\n")
-    table, searches = module.read_columns(path), []
+    table, searches = read_columns(path), []
 
     def note(frame, event, arg):
         searches.extend([arg.__name__] if event == "c_call" and arg.__name__ == "index" else [])
@@ -600,7 +601,7 @@ def test_a_wide_table_is_read_into_numbers_once(tmp_path, monkeypatch):
     read, loadtxt = [], np.loadtxt
     monkeypatch.setattr(np, "loadtxt", lambda lines, **options: read.append(1) or loadtxt(lines, **options))
     monkeypatch.setattr(tables, "plain_numbers", lambda cells: pytest.fail("a column was read again"))
-    monkeypatch.setattr(module, "is_numeric", lambda cells: pytest.fail("a column was read again"))
+    monkeypatch.setattr(columns, "is_numeric", lambda cells: pytest.fail("a column was read again"))
     Project.create(tmp_path / "p.ask", Source(path))
     assert read == [1]
 

@@ -10,8 +10,8 @@ from askgraph.errors import FileError, LabelError
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.classes import Change
 from askgraph.workbench.exchange import fasttext_lines
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from tests.helpers.projects import make
 

@@ -10,8 +10,8 @@ import pytest
 from askgraph.errors import SettingError
 from askgraph.learner.stopping import Error, enough, labels_until_enough
 from askgraph.workbench import report
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 
 def project_of(folder, header, rows, **source):

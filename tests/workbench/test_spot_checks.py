@@ -12,9 +12,9 @@ from askgraph.web import suggestions
 from askgraph.web.desk import Desk
 from askgraph.web.suggestions import Ranker, Suggestion
 from askgraph.workbench.export import answer_rows
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import history, progress
+from askgraph.workbench.source import Source
 from tests.helpers.projects import make, make_old
 
 

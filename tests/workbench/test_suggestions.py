@@ -10,8 +10,8 @@ import pytest
 from askgraph.cli.app import app
 from askgraph.errors import FileError
 from askgraph.workbench import report
-from askgraph.workbench.items import Source
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 
 ROWS = "id,x\n" + "".join(f"n{k},{k}\n" for k in range(12))
 GUESSES = "item,label,score\n" + "".join(f"n{k},{'low' if k < 6 else 'high'},0.{k % 5}\n" for k in range(1, 12))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askgraph.errors import SettingError
-from askgraph.workbench.items import Source
+from askgraph.workbench.source import Source
 from askgraph.workbench.suitability import Trial, examine, is_graph_file
 
 

@@ -13,7 +13,7 @@ def read_labels(file: Path) -> list[tuple[str, str]]:
     """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
     from askgraph.io.readers import has_columns
     from askgraph.workbench.export import unescape_formula
-    from askgraph.workbench.items import read_columns
+    from askgraph.workbench.source import read_columns
 
     table = read_columns(file)
     items = "node" if "node" in table.header and "id" not in table.header else "id"

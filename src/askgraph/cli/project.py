@@ -102,14 +102,25 @@ def init(
     askgraph init news.csv --text title --suggestions guesses.csv
     """
     from askgraph.learner.settings import Settings
-    from askgraph.workbench.items import Source
     from askgraph.workbench.project import Project
+    from askgraph.workbench.source import Source
 
     if table is None and not graph:
         raise SettingError("what are the items? give a table (askgraph init items.csv) or a graph with --graph")
     path = output or Path((table or (graph or [Path()])[0]).absolute().stem + ".ask")
-    given = (table, graph, id, split_names(features), split_names(text), split_names(show), image, label, neighbors)
-    source = Source(*given, vectors, scale)
+    source = Source(
+        table,
+        graph,
+        id=id,
+        features=split_names(features),
+        text=split_names(text),
+        show=split_names(show),
+        image=image,
+        label=label,
+        neighbors=neighbors,
+        vectors=vectors,
+        scale=scale,
+    )
     settings = Settings(utility=sampler, spot_checks=spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     if find is not None:

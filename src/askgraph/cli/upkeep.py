@@ -55,13 +55,23 @@ def doctor(
     askgraph doctor items.ask
     """
     if graph or (file is not None and file.suffix != ".ask"):
-        from askgraph.workbench.items import Source
+        from askgraph.workbench.source import Source
         from askgraph.workbench.suitability import examine, is_graph_file
 
         table, graphs = (None, [file]) if file is not None and not graph and is_graph_file(file) else (file, graph)
-        columns = (id, split_names(features), split_names(text), None, None, label, neighbors, vectors, scale)
+        source = Source(
+            table,
+            graphs,
+            id=id,
+            features=split_names(features),
+            text=split_names(text),
+            label=label,
+            neighbors=neighbors,
+            vectors=vectors,
+            scale=scale,
+        )
         known = None if labels is None else dict(read_labels(labels))
-        judged = examine(Source(table, graphs, *columns), known)
+        judged = examine(source, known)
         print_json(judged.as_dict()) if json else say("\n".join(judged.lines()))
         return
     _check_project(find_project(file or project), json)

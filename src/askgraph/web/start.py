@@ -31,9 +31,9 @@ from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
-from askgraph.workbench.cells import is_numeric
-from askgraph.workbench.items import MIN_TEXT_CHARACTERS, Source, choose_columns, read_columns
+from askgraph.workbench.columns import Column, look_at_columns
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source, read_columns
 
 LONGEST = 255  # bytes of the name of a file: what lies on this machine already keeps its name
 MAX_BYTES, MAX_FILES = 2 * 2**30, 50_000  # of all that is dropped at once
@@ -43,7 +43,7 @@ GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # of these, those that 
 ENDS = ({"source", "target"}, {"from", "to"})  # columns of an edge list
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
-Column = Annotated[str, Field(max_length=1000)]
+ColumnName = Annotated[str, Field(max_length=1000)]
 
 
 class Part(BaseModel):
@@ -66,11 +66,11 @@ class Making(BaseModel):
     upload: Name
     project: Name
     kind: Literal["table", "graph", "pictures"]
-    id: Column | None = None
-    text: Annotated[list[Column], Field(max_length=10_000)] = []
-    features: Annotated[list[Column], Field(max_length=100_000)] = []
-    label: Column | None = None
-    classes: Annotated[list[Column], Field(max_length=1000)] = []
+    id: ColumnName | None = None
+    text: Annotated[list[ColumnName], Field(max_length=10_000)] = []
+    features: Annotated[list[ColumnName], Field(max_length=100_000)] = []
+    label: ColumnName | None = None
+    classes: Annotated[list[ColumnName], Field(max_length=1000)] = []
 
 
 class Upload:
@@ -151,7 +151,7 @@ class Beginning:
         if upload.pictures and all(map(is_picture, upload.sizes)):
             names = sorted(upload.sizes)
             name, rows = _common_folder(names) or "pictures", [[one] for one in names[:ROWS]]
-            return {"kind": "pictures", "name": name, "count": len(names), "columns": [_column("file")], "rows": rows}
+            return {"kind": "pictures", "name": name, "count": len(names), "columns": _only("file"), "rows": rows}
         file = upload.file
         if file.suffix.casefold() in GRAPHS:
             return _graph(file)
@@ -159,12 +159,7 @@ class Beginning:
         if any(ends <= {name.casefold() for name in table.header} for ends in ENDS) and len(table.header) <= 3:
             return _graph(file)
         cells = {name: table.cells(name) for name in table.header}
-        try:
-            chosen = choose_columns(Source(file), table)
-        except SettingError:
-            chosen = Source(file)
-        compared = {*(chosen.texts or ()), *(chosen.features or ())}
-        columns = [_column(name, cells[name], name == chosen.id, name in compared) for name in table.header]
+        columns = [one._asdict() for one in look_at_columns(Source(file), table)]
         count = len(cells[table.header[0]])
         rows = [[_short(cells[name][k]) for name in table.header[:COLUMNS]] for k in range(min(ROWS, count))]
         known = {"kind": "table", "name": file.stem, "count": count, "by_pictures": upload.pictures}
@@ -182,7 +177,9 @@ class Beginning:
             if not said.text and not said.features:
                 raise SettingError("no column is marked to compare items by; mark at least one")
             features = None if said.text else said.features or None
-            source = Source(upload.file, None, said.id or None, features, said.text or None, label=said.label or None)
+            source = Source(
+                upload.file, id=said.id or None, features=features, text=said.text or None, label=said.label or None
+            )
             Project.create(path, source, classes)
         else:
             self._make_of_pictures(upload, path, said, classes)
@@ -209,19 +206,21 @@ class Beginning:
         self.upload = None
 
 
-def _column(name: str, cells: list[Any] | None = None, is_id: bool = False, compared: bool = False) -> dict[str, Any]:
-    kind = "text"
-    if cells is not None and is_numeric(cells):
-        kind = "number"
-    elif cells is not None and sum(len(str(cell)) for cell in cells if cell) < MIN_TEXT_CHARACTERS * len(cells):
-        kind = "short"
-    return {"name": name, "kind": kind, "id": is_id, "compared": compared}
-
-
 def _graph(file: Path) -> dict[str, Any]:
     graph = read_graph(file)
     rows = [[str(graph.name(k))] for k in range(min(ROWS, graph.n_nodes))]
-    return {"kind": "graph", "name": file.stem, "count": graph.n_nodes, "columns": [_column("node")], "rows": rows}
+    return {
+        "kind": "graph",
+        "name": file.stem,
+        "count": graph.n_nodes,
+        "columns": _only("node"),
+        "rows": rows,
+    }
+
+
+def _only(name: str) -> list[dict[str, Any]]:
+    """Return the one column of what is not a table."""
+    return [Column(name, "short", None)._asdict()]
 
 
 def _short(cell: Any) -> str:

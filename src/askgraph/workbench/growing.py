@@ -27,10 +27,12 @@ from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.backup_files import list_backups
 from askgraph.workbench.cells import one_line, one_name, to_stored
+from askgraph.workbench.columns import choose_columns
 from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
-from askgraph.workbench.items import GIVEN_VECTORS, Items, Source, check_ids, choose_columns, read_columns
+from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids
 from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
 from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
 
 ADDITION = ".adding"  # how the name of an addition ends
@@ -181,8 +183,7 @@ def _join_all(
     if project.about.get("vectors"):
         found = embed_new(project, items)
         return join_embedded(project.about["vectors"], found, columns["neighbors"]), split_parts(found)
-    compared = (columns["features"], columns["text"], columns["vectors"])
-    if all(given is None for given in compared):
+    if all(columns[way] is None for way in ("features", "text", "vectors")):
         return _join_edges(project, items, ids, graphs), {}
     names = [*(columns["features"] or ()), *(columns["text"] or ())]
     if hidden := [name for name in names if name not in project.about["fields"]]:
@@ -200,16 +201,9 @@ def _join_all(
     files = [*columns["graphs"], *graphs]
     if missing := [file for file in files if not Path(file).is_file()]:
         raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
-    joined = join_items(
-        path,
-        _table(names, stored, added),
-        ids,
-        files,
-        *compared,
-        columns["scale"],
-        columns["neighbors"],
-        Path(project.about["images"] or ""),
-    )
+    ways = {name: columns[name] for name in ("features", "text", "vectors", "scale", "neighbors")}
+    source = Source(path, files, images=project.about["images"], **ways)
+    joined = join_items(source, _table(names, stored, added), ids)
     return joined, {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
 
 

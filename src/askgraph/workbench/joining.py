@@ -27,6 +27,7 @@ from askgraph.support.progress import working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.cells import is_missing, number, one_line
+from askgraph.workbench.source import Source
 
 # columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
 MANY_COLUMNS, ALIKE = 16, 4.0
@@ -42,32 +43,16 @@ class Joined(NamedTuple):
     vectors: Array | None = None
 
 
-def join_items(
-    path: FilePath,
-    table: Table,
-    ids: list[str],
-    graphs: Sequence[FilePath],
-    features: Sequence[str] | None,
-    text: Sequence[str] | None,
-    vectors: str | None,
-    scale: str | None,
-    neighbors: int,
-    images: Path,
-) -> Joined:
-    """Return what joins the items, in the order of ``ids``.
-
-    File names of pictures start from the folder ``images``.
-    """
-    ways = {"--features": features, "--text": text, "--vectors": vectors}
+def join_items(source: Source, table: Table, ids: list[str]) -> Joined:
+    """Return what joins the items, in the order of ``ids``; ``source`` says what they are compared by."""
+    ways = {"--features": source.features, "--text": source.texts, "--vectors": source.vectors}
     named = [way for way, given in ways.items() if given is not None]
     if len(named) > 1:
         raise SettingError(f"{' and '.join(named)}: compare items by one of them, or give the other as --graph")
-    if scale not in SCALES or (scale is not None and features is None):
-        raise SettingError(f"--scale {scale}: say none, unit or range, of columns of numbers (--features)")
-    given, names = (
-        [place_graph(graph, ids) for graph in graphs],
-        [f"edges of {Path(graph).name}" for graph in graphs],
-    )
+    if source.scale not in SCALES or (source.scale is not None and source.features is None):
+        raise SettingError(f"--scale {source.scale}: say none, unit or range, of columns of numbers (--features)")
+    given = [place_graph(graph, ids) for graph in source.graphs]
+    names = [f"edges of {Path(graph).name}" for graph in source.graphs]
     if not named:
         if not given:
             raise SettingError(
@@ -75,11 +60,11 @@ def join_items(
             )
         return Joined(given[0] if len(given) == 1 else add_graphs(given), names)
     with working("comparing items"):
-        compared = _compare(path, table, features, text, vectors, scale, images)
-        nearest = compared.join(compared.rows, neighbors)
+        compared = _compare(source, table)
+        nearest = compared.join(compared.rows, source.neighbors)
         shares = [alikeness(graph, nearest, compared.rows) for graph in given]
-        found, beside = _with_given(nearest, compared, given, shares, neighbors)
-    note = f"{counted(neighbors, 'nearest neighbor')} of each item by {compared.note}"
+        found, beside = _with_given(nearest, compared, given, shares, source.neighbors)
+    note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.note}"
     return Joined(found, [note, *map(_note_given, names, shares)], beside, compared.vectors)
 
 
@@ -119,29 +104,23 @@ def directed_features(graph: Graph, rows: Any) -> Features | None:
         return None
 
 
-def _compare(
-    path: FilePath,
-    table: Table,
-    features: Sequence[str] | None,
-    text: Sequence[str] | None,
-    vectors: str | None,
-    scale: str | None,
-    images: Path,
-) -> _Compared:
-    if text is not None:
-        rows, words = _text_rows(table, text), f"the words and word fragments of {few(list(text))} (TF-IDF, cosine)"
-        return _Compared(rows, join_written, words)
+def _compare(source: Source, table: Table) -> _Compared:
+    path, vectors = source.table or "", source.vectors
+    if source.texts is not None:
+        words = f"the words and word fragments of {few(source.texts)} (TF-IDF, cosine)"
+        return _Compared(_text_rows(table, source.texts), join_written, words)
     if vectors in table.header and any(map(is_picture, table.cells(vectors))):
-        rows, unread = named_picture_rows([one_line(cell) or "" for cell in table.cells(vectors)], images)
+        files = [one_line(cell) or "" for cell in table.cells(vectors)]
+        rows, unread = named_picture_rows(files, source.image_folder)
         seen = f"the edges, light and colors of the pictures in {vectors!r} (cosine)"
         return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
     if vectors is not None:
         rows = read_vectors(path, table, vectors)
         note = f"{vectors}, {rows.shape[1]:,} numbers each (cosine)"
         return _Compared(rows, partial(nearest_neighbors, metric="cosine"), note, vectors=rows)
-    names = features or ()
+    names = source.features or ()
     columns, filled = _number_columns(path, table, names)
-    columns, scaled = _scaled(columns, scale)
+    columns, scaled = _scaled(columns, source.scale)
     note = f"; {counted(filled, 'empty cell')} filled with the median of the column" if filled else ""
     return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}", directed=False)
 

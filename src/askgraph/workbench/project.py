@@ -34,7 +34,8 @@ from askgraph.workbench.cells import find_invisible, is_storable, one_line, one_
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.follower import Follower, Untold, check_settings
-from askgraph.workbench.items import MAX_SHOWN_FEATURES, Source, read_items
+from askgraph.workbench.items import MAX_SHOWN_FEATURES, read_items
+from askgraph.workbench.source import Source
 from askgraph.workbench.store import Item, Store
 from askgraph.workbench.suggesting import Suggested, read_suggestions
 from askgraph.workbench.writer_lock import WriterLock
@@ -91,7 +92,7 @@ class Project:
     Examples
     --------
     >>> import askgraph as ag
-    >>> from askgraph.workbench.items import Source
+    >>> from askgraph.workbench.source import Source
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     ag.Graph.from_edges([("ann", "bob"), ("bob", "cy"), ("cy", "di")]).save(f"{folder}/friends.npz")

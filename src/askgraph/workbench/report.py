@@ -23,7 +23,7 @@ from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.care import raters
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
-from askgraph.workbench.items import MIN_TEXT_CHARACTERS
+from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.project import Predictions, Project
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import ABOUT_HUBS, MANY_HUBS, describe_labels, homophily, share_of_hubs

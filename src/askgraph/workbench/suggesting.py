@@ -12,7 +12,7 @@ from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
 from askgraph.support.wording import few
 from askgraph.workbench.cells import find_invisible, number, one_line, one_name
-from askgraph.workbench.items import read_columns
+from askgraph.workbench.source import read_columns
 
 ITEM = ("item", "id")  # names of the column of items
 

@@ -22,7 +22,8 @@ from askgraph.priors.base import HUB
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
-from askgraph.workbench.items import Source, find_items, make_items, read_columns
+from askgraph.workbench.items import find_items, make_items
+from askgraph.workbench.source import Source, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
 USUAL_LABELS = LABELS - {"y"} | {"target", "category", "species", "topic", "kind"}  # usual names of a column of labels

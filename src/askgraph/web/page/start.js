@@ -12,7 +12,7 @@ const main = byId("main");
 const say = words.start;
 document.documentElement.lang = language;
 
-/** @typedef {{ name: string, kind: "text" | "short" | "number", id: boolean, compared: boolean }} Column */
+/** @typedef {{ name: string, kind: "text" | "short" | "number", use: "id" | "compared" | null }} Column */
 /** @typedef {{ kind: "table" | "graph" | "pictures", name: string, count: number, by_pictures: boolean, columns: Column[], rows: string[][], files: Dropped[] }} Seen */
 /** @typedef {{ file: File, name: string }} Dropped */
 
@@ -124,8 +124,8 @@ async function bytesTo(path, body) {
 function choose(upload, seen) {
   const names = seen.columns.map((one) => one.name);
   const name = h("input", { value: seen.name, required: true, maxlength: 100 });
-  const marks = seen.columns.map((one) => ({ one, box: h("input", { type: "checkbox", checked: one.compared }) }));
-  const id = select([["", say.numbered], ...names.map((one) => [one, one])], seen.columns.find((one) => one.id)?.name ?? "");
+  const marks = seen.columns.map((one) => ({ one, box: h("input", { type: "checkbox", checked: one.use === "compared" }) }));
+  const id = select([["", say.numbered], ...names.map((one) => [one, one])], seen.columns.find((one) => one.use === "id")?.name ?? "");
   const label = select([["", say.none], ...names.map((one) => [one, one])], "");
   const folders = h("input", { type: "checkbox" });
   const classes = h("input", { autocomplete: "off", placeholder: say.classesSuch });

@@ -1,0 +1,115 @@
+"""Where items come from: a table or a graph, and what its columns are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from askgraph.errors import SettingError
+from askgraph.io.pictures import folder_table
+from askgraph.io.readers import TABLES
+from askgraph.io.tables import Table, text_table
+from askgraph.io.text import FilePath, suffix
+from askgraph.support.arguments import file_path, whole_number
+
+MAX_NAME = 4000  # characters of the name of a column or a file
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files and columns that items and their graph come from; ``read_items`` chooses where None is given.
+
+    Parameters
+    ----------
+    table
+        A csv, tsv, jsonl or parquet file with one row per item, or a folder of pictures, whose columns are "file" and
+        "folder"; None where items are the nodes of ``graph``.
+    graph
+        A file with a graph whose nodes are the ids, or several.
+    id
+        The column of ids; by default the column called "id", else row numbers from 1.
+    features
+        Columns of numbers to compare items by.
+    text
+        The column of text to compare items by, or several.
+    vectors
+        Vectors to compare items by: an npy or npz file, a column of lists or of file names of pictures, or a range of
+        columns, first:last.
+    show
+        Columns to show; by default all others but vectors.
+    image
+        The column of image file names; by default the first one where every cell is the name of a picture.
+    label
+        The column of labels that exist already; an empty cell means no label.
+    neighbors
+        Nearest neighbors per item.
+    scale
+        How ``features`` are scaled: "none", "unit" (mean 0, deviation 1) or "range" (to [−1, 1]); by default "unit" where
+        their ranges differ much, else "none".
+    images
+        The folder of the images; by default the folder that ``table`` is or lies in.
+    sheet
+        The sheet of a spreadsheet; by default the first.
+    encoding
+        How the text of a csv, tsv or txt file is encoded, such as "windows-1252"; by default it is found out.
+    """
+
+    table: FilePath | None = None
+    graph: FilePath | Sequence[FilePath] | None = None
+    id: str | None = None
+    features: Sequence[str] | None = None
+    text: str | Sequence[str] | None = None
+    show: Sequence[str] | None = None
+    image: str | None = None
+    label: str | None = None
+    neighbors: int = 10
+    vectors: str | None = None
+    scale: str | None = None
+    images: FilePath | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise an error for what names no file or column."""
+        for name in ("graph", "features", "text", "show"):
+            value, single = getattr(self, name), PathLike if name == "graph" else str
+            if not isinstance(value, single | Sequence | None) or value == "":
+                raise SettingError(f"{name}={value!r}: give a list")
+        for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
+            file_path(path)
+        one = {name: getattr(self, name) for name in ("id", "image", "label", "vectors", "scale", "sheet", "encoding")}
+        several = {"features": self.features, "text": self.texts, "show": self.show}
+        names = {name: [value] for name, value in one.items()} | {
+            name: list(value or ()) for name, value in several.items()
+        }
+        for name, values in names.items():
+            if odd := [value for value in values if not isinstance(value, str | None) or len(value or "") > MAX_NAME]:
+                raise SettingError(f"{name}={odd[0]!r}: give the name of a column, as text")
+        if self.features is not None and not names["features"]:
+            raise SettingError("features=[]: name at least one column of numbers, or leave it out")
+        whole_number(self.neighbors, "neighbors", 1)
+
+    @property
+    def image_folder(self) -> Path:
+        """The folder that file names of images start from."""
+        table = Path(self.table or "")
+        return Path(self.images) if self.images is not None else table if table.is_dir() else table.parent
+
+    @property
+    def graphs(self) -> list[FilePath]:
+        """The files with graphs."""
+        return [self.graph] if isinstance(self.graph, str | PathLike) else list(self.graph or ())
+
+    @property
+    def texts(self) -> list[str] | None:
+        """The columns of text to compare items by, or None."""
+        return [self.text] if isinstance(self.text, str) else None if self.text is None else list(self.text)
+
+
+def read_columns(path: FilePath, sheet: str | None = None, encoding: str | None = None) -> Table:
+    """Read a table of any supported file type, or a folder of pictures."""
+    if Path(path).is_dir():
+        return folder_table(path)
+    return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", "", *TABLES)), text_table)(path)
