@@ -15,7 +15,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+from askgraph.support.notebook import find_plots as _find_plots
+from askgraph.version import __version__
+
+_find_plots(lambda: import_module("askgraph.clients.plots"))  # classes that it draws have methods that draw
 
 # Loaded on first use: importing scikit-learn alone takes a second.
 _HOMES = {

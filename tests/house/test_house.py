@@ -20,7 +20,7 @@ SOURCE = Path(ag.__file__).parent
 PACKAGES = """
 support linalg graph io distributed spaces priors field utilities layout readouts learner simulate workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
-GROUND = ("errors", "types")  # everybody may use these
+GROUND = ("errors", "types", "version")  # everybody may use these
 ABOVE_LEARNER = ("why", "estimator", "pools")  # modules of their own, which stand between learner and simulate
 ORDER = [*GROUND, *PACKAGES[: PACKAGES.index("simulate")], *ABOVE_LEARNER, *PACKAGES[PACKAGES.index("simulate") :]]
 
@@ -30,33 +30,73 @@ def module_name(path):
 
 
 MODULES = sorted(name for path in SOURCE.rglob("*.py") if (name := module_name(path)) != "__init__")
-UPWARD = {("priors.gpu", "field"), ("priors.gpu", "field.coding")}  # until looking ahead lives with the utilities
+IMPORTERS = {"import_module", "__import__", "find_spec", "resolve_name", "LazyLoader"}
 
 
-def imported(name):
-    """The modules of the package that a module imports, wherever in it."""
+def code_of(name):
     path = SOURCE / (name.replace(".", "/") + ".py")
-    tree = ast.parse((path if path.exists() else SOURCE / name.replace(".", "/") / "__init__.py").read_text())
+    return ast.parse((path if path.exists() else SOURCE / name.replace(".", "/") / "__init__.py").read_text())
+
+
+def imported(tree):
+    """The modules of the package that a module imports, wherever in it and however it spells them; "" is the face."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "askgraph":
             package = node.module.removeprefix("askgraph").removeprefix(".")
             for alias in node.names:
                 full = f"{package}.{alias.name}".strip(".")
                 yield full if full in MODULES else package
+        if isinstance(node, ast.Import):
+            yield from (alias.name.removeprefix("askgraph").strip(".") for alias in node.names if is_ours(alias.name))
+        if (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and is_ours(node.value)
+        ):  # tables, import_module
+            yield from filter(MODULES.__contains__, [node.value.removeprefix("askgraph").strip(".")])
+
+
+def is_ours(name):
+    return name.split(".")[0] == "askgraph"
+
+
+def called(node):
+    """The name of the function that is called, if this is a call."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return getattr(function, "attr", getattr(function, "id", None))
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "__main__"])
 def test_a_package_imports_only_from_those_before_it(name):
     home = name.split(".")[0]
-    for target in imported(name):
+    for target in imported(code_of(name)):
         there = target.split(".")[0]
-        if target and there != home and (name, target) not in UPWARD:
-            assert ORDER.index(there) < ORDER.index(home), f"{name} imports {target}"
+        assert target, f"{name} imports the face of the package, which stands above all"
+        assert not target or there == home or ORDER.index(there) < ORDER.index(home), f"{name} imports {target}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from askgraph.learner import Learner",
+        "import askgraph.learner.learner",
+        "def f():\n    from askgraph import learner",
+        "import_module('askgraph.learner')",
+        "TABLE = {'Learner': 'askgraph.learner.learner'}",
+    ],
+)
+def test_an_import_is_seen_however_it_is_spelled(code):
+    assert any(target.split(".")[0] == "learner" for target in imported(ast.parse(code)))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_module_imports_another_by_a_name_that_is_put_together(name):
+    """Such a name could be that of any module; the face of the package alone does it, by its table of homes."""
+    calls = [node for node in ast.walk(code_of(name)) if called(node) in IMPORTERS]
+    assert all(isinstance(call.args[0], ast.Constant) for call in calls)
 
 
 @pytest.mark.slow
 def test_modules_import_each_other_in_no_circle():
-    tree = {name: {target for target in imported(name) if target and target != name} for name in MODULES}
+    tree = {name: {target for target in imported(code_of(name)) if target and target != name} for name in MODULES}
     graphlib.TopologicalSorter({name: tree[name] - faces(name) for name in MODULES}).prepare()
 
 

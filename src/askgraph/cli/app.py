@@ -8,9 +8,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from askgraph import __version__
 from askgraph.cli import paper, project, results, serve, simulate, team, upkeep
 from askgraph.errors import AskgraphError
+from askgraph.version import __version__
 
 app: typer.Typer = typer.Typer(
     no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from askgraph import __version__
 from askgraph.errors import LabelError
 from askgraph.field import Field
 from askgraph.field.coding import leading
@@ -34,6 +33,7 @@ from askgraph.simulate.sharded import ShardedProblem
 from askgraph.spaces.base import Space
 from askgraph.support.threads import one_blas_thread, one_thread_from_now_on
 from askgraph.types import AnyArray
+from askgraph.version import __version__
 
 Record = dict[str, Any]
 

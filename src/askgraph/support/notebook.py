@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from importlib import import_module
 from typing import Any
 
 from askgraph.errors import MissingExtraError
@@ -40,9 +39,17 @@ def tally(names: Iterable[object], counts: Mapping[Any, int]) -> str:
     return ", ".join(every[:10] + [f"… ({len(every)} in all)"] * (len(every) > 10)) or "none yet"
 
 
+_plots: list[Callable[[], Any]] = []
+
+
+def find_plots(find: Callable[[], Any]) -> None:
+    """Take a function that returns the module with all drawings: it stands above the classes whose methods call ``drawn``."""
+    _plots[:] = [find]
+
+
 def drawn(function: str, *args: Any, **options: Any) -> Any:
-    """Call a function of `askgraph.clients.plots`, which stands above the classes whose methods it is."""
-    return getattr(import_module("askgraph.clients.plots"), function)(*args, **options)
+    """Draw with a function of the module with all drawings, by its name."""
+    return getattr(_plots[0](), function)(*args, **options)
 
 
 def pyplot() -> Any:

@@ -19,8 +19,8 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
-from askgraph import __version__
 from askgraph.errors import BusyError, LabelError
+from askgraph.version import __version__
 from askgraph.web.bodies import (
     MAX_INTEGER,
     Adding,

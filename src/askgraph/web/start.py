@@ -19,12 +19,12 @@ from uuid import uuid4
 from fastapi import FastAPI, Query, Request
 from pydantic import BaseModel, Field
 
-from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
 from askgraph.io.pictures import is_picture
 from askgraph.io.readers import EDGES, TABLES, read_graph
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
+from askgraph.version import __version__
 from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
 from askgraph.web.error_replies import add_error_handlers

@@ -7,10 +7,10 @@ from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
-from askgraph import __version__
 from askgraph.errors import FileError
 from askgraph.support.files import replacing
 from askgraph.support.wording import counted
+from askgraph.version import __version__
 from askgraph.workbench.answers import TOGETHER, Answer
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT
