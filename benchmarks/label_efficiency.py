@@ -26,8 +26,8 @@ from labeled_graphs import GROUP, budget, problem, seeds_of
 from measure import SMOKE, machine
 
 import askgraph as ag
+from askgraph.answers import coding
 from askgraph.errors import FileError
-from askgraph.field import coding
 from askgraph.readouts import as_readout
 from askgraph.simulate.records import Lines
 from askgraph.simulate.runs import versions

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph import why as module
+from askgraph.answers.coding import decide
 from askgraph.field import Field
-from askgraph.field.coding import decide
 from askgraph.layout.neighborhood import MAX_NODES, arrange
 from askgraph.layout.stress import distances
 from askgraph.priors.precision import Precision

@@ -21,18 +21,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from askgraph.answers import coding
+from askgraph.answers.plain import label_array, plain_label
 from askgraph.errors import GraphError, LabelError, SettingError
-from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, unit_rows
 from askgraph.graph.copies import find_copies
 from askgraph.graph.pairs import self_tuned
-from askgraph.graph.sources import coordinates, is_missing
+from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
 from askgraph.learner.features import linear_part
-from askgraph.learner.labels import label_array, plain_label
 from askgraph.learner.settings import checked_noise
-from askgraph.support.arguments import flag, one_of, whole_number
+from askgraph.support.arguments import flag, is_missing, one_of, whole_number
 from askgraph.support.turns import Turn, in_turn
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askgraph.answers import coding
 from askgraph.errors import LabelError
-from askgraph.field import OPEN, Field, coding
+from askgraph.field import OPEN, Field
 from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray

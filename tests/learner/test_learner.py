@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import askgraph as ag
-from askgraph.field.coding import decide
+from askgraph.answers.coding import decide
 from askgraph.priors import dense
 from askgraph.readouts import Map, Mass
 from askgraph.utilities import SAMPLERS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.field import coding
+from askgraph.answers import coding
 from askgraph.readouts import READOUTS, Cautious, doubt, shares_preferred
 from askgraph.readouts.by_class import best_classes, blocks_of, first_highest, ranked
 from tests.helpers.draws import given, settings

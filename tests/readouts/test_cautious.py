@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.field import coding
+from askgraph.answers import coding
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import Cautious, Consensus, Mass, doubt, shares_preferred
 from askgraph.readouts.agreement import Agreement, neighbors_agree

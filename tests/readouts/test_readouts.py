@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import askgraph as ag
+from askgraph.answers.coding import decide
 from askgraph.field import Field, Label
-from askgraph.field.coding import decide
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
 from askgraph.readouts.readouts import zero_of

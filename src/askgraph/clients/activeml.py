@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.answers.plain import plain_label
 from askgraph.errors import MissingExtraError
 from askgraph.estimator import UNLABELED, GraphClassifier, within_floats
-from askgraph.learner.labels import plain_label
 from askgraph.learner.questions import scores as scores_of
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 

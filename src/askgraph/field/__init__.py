@@ -1,4 +1,4 @@
-"""The field: the posterior as a value, its class coding, exact leave-one-out, and its arrays for a file; no decisions.
+"""The field: the posterior as a value, exact leave-one-out, and its arrays for a file; no decisions.
 
 Numbers in parentheses, such as (10), are equations of the paper; docs/equations.md lists them.
 """

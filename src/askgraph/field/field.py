@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from askgraph.answers import coding
 from askgraph.errors import ConvergenceError, LabelError
-from askgraph.field import coding
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Spread, Unread

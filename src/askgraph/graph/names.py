@@ -8,8 +8,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from askgraph.errors import GraphError
-from askgraph.graph.sources import is_missing
-from askgraph.support.arguments import listed
+from askgraph.support.arguments import is_missing, listed
 from askgraph.support.wording import counted, few
 
 NUMPY_SCALARS = (np.integer, np.floating, np.str_, np.bool_)  # converted to the Python values they stand for

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from askgraph.errors import GraphError
-from askgraph.support.arguments import listed, whole_number
+from askgraph.support.arguments import is_missing, listed, whole_number
 from askgraph.support.memory import fits
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array, IntArray
@@ -413,9 +413,3 @@ def is_frame(source: object) -> bool:
 def frame_column(frame: Any, k: int) -> Any:
     """Return the k-th column of a frame."""
     return frame.iloc[:, k] if hasattr(frame, "iloc") else frame.to_series(k)
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, or NA and NaT of pandas."""
-    nan = isinstance(value, float | np.floating) and value != value
-    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")

@@ -8,12 +8,13 @@ from typing import overload
 
 import numpy as np
 
+from askgraph.answers import coding
+from askgraph.answers.plain import plain_label
 from askgraph.errors import SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field
 from askgraph.learner.events import Event, checked
 from askgraph.learner.grouping import Group, alike
 from askgraph.learner.history import History
-from askgraph.learner.labels import plain_label
 from askgraph.learner.prefetch import Prefetch
 from askgraph.learner.questions import alternatives, candidates, questions, scores
 from askgraph.learner.recall import Left, left_to_find

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.field import coding
+from askgraph.answers import coding
 from askgraph.graph import Graph
 from askgraph.types import Array, IntArray
 

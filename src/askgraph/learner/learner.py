@@ -9,17 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from askgraph.answers.plain import as_seed, declared_classes
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import SettingError
 from askgraph.field import Field
 from askgraph.graph import Graph
-from askgraph.graph.sources import is_missing
 from askgraph.learner import saving
 from askgraph.learner.events import Event, Step, replay
 from askgraph.learner.features import Features, check_sampler
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
-from askgraph.learner.labels import as_seed, declared_classes
 from askgraph.learner.rehearsal import rehearse
 from askgraph.learner.settings import Schedule, Settings
 from askgraph.learner.showing import Shown
@@ -29,7 +28,7 @@ from askgraph.learner.tuning import Tuner, chooses, joined_graphs
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
-from askgraph.support.arguments import flag, whole_number
+from askgraph.support.arguments import flag, is_missing, whole_number
 from askgraph.support.files import reading
 from askgraph.support.turns import Turn, in_turn
 from askgraph.utilities import Criterion, Utility

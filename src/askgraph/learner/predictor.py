@@ -9,13 +9,14 @@ from typing import Any, overload
 
 import numpy as np
 
+from askgraph.answers import coding
+from askgraph.answers.plain import label_array
 from askgraph.errors import LabelError
-from askgraph.field import Field, Label, coding
+from askgraph.field import Field, Label
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
 from askgraph.learner.events import Event, SpotCheck, checked
 from askgraph.learner.history import History
-from askgraph.learner.labels import label_array
 from askgraph.learner.questions import candidates, finished
 from askgraph.learner.settings import Settings, checked_share
 from askgraph.learner.state import Ahead, State

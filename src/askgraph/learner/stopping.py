@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askgraph.answers import coding
 from askgraph.errors import SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field
 from askgraph.readouts import Consensus, doubt
 from askgraph.readouts.temperature import from_others, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray

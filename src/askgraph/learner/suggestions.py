@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from askgraph.answers.plain import plain_label
 from askgraph.errors import LabelError
-from askgraph.learner.labels import plain_label
 from askgraph.readouts.suggested import OTHER, SILENT, Witness
 from askgraph.spaces.base import Space
 from askgraph.types import Array, IntArray

@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from askgraph.answers.plain import plain_label
 from askgraph.errors import LabelError
 from askgraph.field import Field, Label
 from askgraph.learner.events import Event
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
-from askgraph.learner.labels import plain_label
 from askgraph.learner.predictor import Predictor
 from askgraph.learner.settings import checked_noise
 from askgraph.learner.state import State

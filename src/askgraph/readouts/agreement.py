@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.field import OPEN, Field, coding
+from askgraph.answers import coding
+from askgraph.field import OPEN, Field
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.types import AnyArray, Array, IntArray
 
 

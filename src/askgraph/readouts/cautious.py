@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.by_class import Block, ByClass, blocks_of, first_highest
 from askgraph.readouts.readouts import Consensus, Mass

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from askgraph.field import OPEN, Field, Label, coding
+from askgraph.answers import coding
+from askgraph.field import OPEN, Field, Label
 from askgraph.field.leave_one_out import pulls
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import FAINT, ODD, Evidence, evidence_alone

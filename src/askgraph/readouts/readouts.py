@@ -10,8 +10,9 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from askgraph.answers import coding
 from askgraph.errors import SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field
 from askgraph.readouts.by_class import Block, ByClass, blended, row_highest, row_totals
 from askgraph.readouts.hearing import HEARD, hears
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.cautious import Cautious, class_shares
 from askgraph.readouts.readouts import Consensus, Readout

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from askgraph.field import Field, Label, coding
+from askgraph.answers import coding
+from askgraph.field import Field, Label
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
 from askgraph.spaces.base import Space

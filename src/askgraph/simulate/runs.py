@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.answers.coding import leading
 from askgraph.errors import LabelError
 from askgraph.field import Field
-from askgraph.field.coding import leading
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings

@@ -79,3 +79,9 @@ def file_path(path: Any) -> str:
     if not text or "\0" in text or len(text) > MAX_PATH:
         raise FileError(f"{path!r} is not a path: give the name of a file")
     return text
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value stands for a missing one: None, NaN, or NA and NaT of pandas."""
+    nan = isinstance(value, float | np.floating) and value != value
+    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")

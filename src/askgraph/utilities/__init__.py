@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.answers import coding
 from askgraph.errors import SettingError
-from askgraph.field import Field, coding
+from askgraph.field import Field
 from askgraph.support.threads import in_threads
 from askgraph.types import Array, IntArray
 from askgraph.utilities import closed, lookahead, recent

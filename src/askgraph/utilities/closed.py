@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.types import Array, IntArray
 
 Form = Literal["printed", "derived", "means"]

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.spaces.cuda import CudaSpace
 from askgraph.support.progress import Tick, bar, compiling
 from askgraph.support.threads import one_blas_thread

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.field import Field, coding
+from askgraph.answers import coding
+from askgraph.field import Field
 from askgraph.linalg.cuda.runtime import compiled, cupy, free_bytes, guarded
 from askgraph.types import Array, IntArray
 from askgraph.utilities.closed import innovation

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from askgraph.answers import coding
 from askgraph.errors import ConvergenceError
-from askgraph.field import OPEN, Field, coding
+from askgraph.field import OPEN, Field
 from askgraph.graph import Graph
 from askgraph.graph.clean import LARGEST_WEIGHT
 from askgraph.priors.base import Prior

@@ -16,13 +16,13 @@ from unicodedata import normalize
 
 import numpy as np
 
+from askgraph.answers import coding
+from askgraph.answers.plain import declared_classes
 from askgraph.errors import FileError, LabelError, OutdatedError, ReusedKeyError, SettingError
-from askgraph.field import coding
 from askgraph.graph import Graph
 from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
-from askgraph.learner.labels import declared_classes
 from askgraph.learner.settings import Settings
 from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.notebook import card, tally

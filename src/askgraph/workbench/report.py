@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from askgraph.field import coding
+from askgraph.answers import coding
 from askgraph.learner.diagnostics import findings
 from askgraph.learner.stopping import Error, enough, labels_until_enough, more_labels
 from askgraph.support.wording import counted, few

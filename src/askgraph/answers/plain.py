@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import LabelError, SettingError
-from askgraph.graph.sources import is_missing
-from askgraph.support.arguments import generator, listed
+from askgraph.support.arguments import generator, is_missing, listed
 from askgraph.types import AnyArray
 
 
