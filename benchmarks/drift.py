@@ -29,7 +29,7 @@ def told(kind, n, labels):
     for node in rng.permutation(graph.n_nodes)[:labels].tolist():
         field = field.observe(node, int(rng.integers(3)))
     seconds, megabytes = time.perf_counter() - start, meter.megabytes
-    fresh = Field.start(prior, 3, squares=False).extended(field.labels)
+    fresh = Field.start(prior, 3, squares=False).extended(field.observations)
     gap, least = np.abs(field.mean - fresh.mean).max(), field.spread.variance[~field.labeled].min()
     return graph.n_nodes, prior.name, seconds, gap, least, megabytes
 

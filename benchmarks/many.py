@@ -57,7 +57,7 @@ def classes_told(nodes, classes, labels, every, whole):
         meter, start = Meter(), time.process_time()
         read()
         found.append((name, time.process_time() - start, meter.megabytes))
-    return len({x.label for x in learner.field.labels}), found
+    return len({x.said for x in learner.field.observations}), found
 
 
 def main():

@@ -435,9 +435,9 @@ def test_a_sample_weight_is_label_noise():
     for node in (60, 70):
         by_hand.tell(node, 1, noise=0.3 / np.sqrt(0.25))
     np.testing.assert_allclose(model.learner_.probabilities(), by_hand.probabilities(), atol=1e-7)
-    assert {x.noise for x in model.learner_.field.labels} == {0.3, 0.6}
+    assert {x.noise for x in model.learner_.field.observations} == {0.3, 0.6}
     model.partial_fit(X[[60]], [1], sample_weight=[1.0])
-    assert {x.node: x.noise for x in model.learner_.field.labels}[60] == 0.3
+    assert {x.node: x.noise for x in model.learner_.field.observations}[60] == 0.3
 
 
 def test_a_sample_weight_of_zero_is_no_label_and_exact_labels_have_no_weight():

@@ -40,7 +40,7 @@ def told(engine, problem, noises, fold):
 
 def summed(field, voters, weights):
     """Σ_l w_l [label l is c]."""
-    label, h = {x.node: x.label for x in field.labels}, np.zeros(field.n_classes)
+    label, h = {x.node: x.said for x in field.observations}, np.zeros(field.coding.width)
     for voter, weight in zip(voters.tolist(), weights, strict=True):
         h[label[voter]] += weight
     return h
@@ -81,7 +81,7 @@ def test_votes_are_those_of_an_explicit_solve(engine, problem, noises, fold):
 @given(problems(), NOISES, st.integers(-1, 6))
 def test_votes_at_a_labeled_node_are_those_of_the_others(engine, problem, noises, fold):
     field = told(engine, problem, noises, fold)
-    for node, *_ in field.labels:
+    for node, *_ in field.observations:
         voters, weights = votes(field, node)
         assert node not in voters
         h = summed(field, voters, weights)
@@ -106,7 +106,7 @@ def test_changes_are_those_of_every_answer_tried(engine, readout, problem, noise
     p = readout(field)
     for node in np.flatnonzero(~field.labeled)[:3].tolist():
         others = np.arange(len(p)) != node
-        after = [decide(readout(field.observe(node, c))) for c in range(field.n_classes)]
+        after = [decide(readout(field.observe(node, c))) for c in range(field.coding.width)]
         want = sum(p[node, c] * (a != decide(p))[others].sum() for c, a in enumerate(after))
         assert why(field, readout, node).changes == pytest.approx(want, abs=1e-6)
 
@@ -120,7 +120,7 @@ def test_of_many_answers_the_likely_ones_are_tried(monkeypatch):
     exact, tried = why(field, readout, 3).changes, []
     assert np.isnan(why(field, None, 3).changes)
     monkeypatch.setattr(module, "LARGE", 1)
-    monkeypatch.setattr(module, "_changed", lambda field, *_: tried.append(field.labels[-1].label) or 7)
+    monkeypatch.setattr(module, "_changed", lambda field, *_: tried.append(field.observations[-1].said) or 7)
     assert why(field, readout, 3).changes == pytest.approx(7)
     p = readout(field)[3]
     assert sorted(p[tried]) == sorted(p)[-len(tried) :]

@@ -47,7 +47,7 @@ print({sampler: [int(k) for k in chosen] for sampler, chosen in places.items()})
 
 def uncertainty(chosen):
     """Return the standard deviation at every node, given exact readings at some."""
-    field = ag.Field.start(ag.prior(floor, delta=0.02), classes=2)
+    field = ag.Field.start(ag.prior(floor, delta=0.02), 2)
     for place in chosen:
         field = field.observe(int(place), 0)
     return np.sqrt(np.maximum(field.spread.variance, 0))

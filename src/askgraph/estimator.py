@@ -388,14 +388,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
         new, names = rows < 0, self.learner_.classes
         place = np.where(new, self.X_.shape[0] + np.cumsum(new) - 1, rows)
-        held = {x.node: _Given(names[x.label], x.noise) for x in self.learner_.field.labels}
+        held = {x.node: _Given(names[x.said], x.noise) for x in self.learner_.field.known}
         held.update({int(place[row]): given for row, given in told.items()})
         merged = vstack([self.X_, X[new]], format="csr") if issparse(X) else np.vstack([self.X_, X[new]])
         return self._fit(merged, held, {*self.classes_.tolist(), *_classes_of(held)})
 
     def _tell(self, row: int, given: _Given) -> None:
         """Tell the label of this row and of all rows equal to it, so that none of them is asked for."""
-        held = {x.node: x for x in self.learner_.field.labels}
+        held = {x.node: x for x in self.learner_.field.observations}
         for twin in [row] if self._given else self._lookup[next(_row_keys(self.X_[[row]]))]:
             if twin in held and held[twin].noise != given.noise:
                 self.learner_.retract(twin)

@@ -8,7 +8,7 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.errors import LabelError
-from askgraph.field import OPEN, Field
+from askgraph.field import Field
 from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
@@ -79,7 +79,7 @@ def without_own(field: Field, node: int) -> Array:
     here = np.array([node])
     if field.space.pick(field.free, node):
         g = field.space.gather(field.columns(here)[:, 0])
-        told = float((field.label_noise([x for x in field.labels if x.node == node]) ** -2.0).sum())
+        told = float((field.label_noise([x for x in field.observations if x.node == node]) ** -2.0).sum())
         return np.asarray(g / (1 - told * g[node]))
     Q = field.origin.precision
     row = Q.graph.weights[here].toarray()[0]
@@ -89,7 +89,7 @@ def without_own(field: Field, node: int) -> Array:
 
 
 def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Array]:
-    known = [x for x in field.labels if x.label != OPEN and x.node != node]
+    known = [x for x in field.known if x.node != node]
     nodes, noise = np.array([x.node for x in known], dtype=np.int64), field.label_noise(known)
     weights = np.divide(g[nodes], noise**2, out=pull[nodes], where=noise > 0)
     heaviest = np.argsort(-weights, kind="stable")
@@ -102,7 +102,7 @@ def expected_changes(field: Field, readout: Readout, node: int, after: Field | N
     On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
     ``field.awaiting(node)`` where that is known already.
     """
-    if field.n_classes == 0 or field.space.pick(field.labeled, node):
+    if field.coding.width == 0 or field.space.pick(field.labeled, node):
         return 0.0
     after = after or field.awaiting(node)
     p = readout(field)

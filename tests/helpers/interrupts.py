@@ -89,7 +89,7 @@ class Found:
 
     @classmethod
     def of(cls, learner):
-        told = {x.node: learner.classes[x.label] for x in learner.field.labels}
+        told = {x.node: learner.classes[x.said] for x in learner.field.observations}
         assert told == {learner.graph.index(node): label for node, label in learner.labels.items()}
         assert told == replayed(learner.log)  # log and labels agree
         said, aside = learner._suggestions.to_rows(), sorted(learner._history.set_aside)

@@ -214,7 +214,7 @@ def test_the_old_field_is_untouched(engine):
     field = posterior(engine, W, 0.01, 3, [(0, 1), (3, 2)])
     votes, V, variance = field.votes.copy(), field.factor.copy(), field.spread.variance.copy()
     branches = [field.observe(5, 0), field.observe(7, 1), field.await_answer(8), field.forget(3), field.relabel(0, 2)]
-    assert len({len(branch.labels) for branch in branches}) == 3
+    assert len({len(branch.observations) for branch in branches}) == 3
     for now, then in ((field.votes, votes), (field.factor, V), (field.spread.variance, variance)):
         np.testing.assert_array_equal(here(now), here(then))
     same_field(
@@ -228,7 +228,7 @@ def test_the_old_field_is_untouched(engine):
 def test_new_classes_at_any_time(engine, problem):
     W, delta, _, labels = problem
     grown = posterior(engine, W, delta, 0, labels)
-    declared = posterior(engine, W, delta, grown.n_classes, labels)
+    declared = posterior(engine, W, delta, grown.coding.width, labels)
     close(grown.votes, declared.votes, engine.tolerance)
 
 

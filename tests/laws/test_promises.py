@@ -150,7 +150,7 @@ def test_thousands_of_labels_do_not_drift(engine):
     field = engine.start(graph, 0.005, 3, squares=False)
     for node, label in zip(order.tolist(), labels.tolist(), strict=True):
         field = field.observe(node, label)
-    fresh = engine.start(graph, 0.005, 3, squares=False).extended(field.labels)
+    fresh = engine.start(graph, 0.005, 3, squares=False).extended(field.observations)
     np.testing.assert_allclose(field.votes, fresh.votes, atol=1e-8)
     assert (field.spread.variance[~field.labeled] > 0).all()
     assert len(field.recent) < n - MAX_FACTOR_COLUMNS, "fewer than two rebases happened"

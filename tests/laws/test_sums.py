@@ -9,7 +9,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.errors import ConvergenceError, EngineError
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
 from askgraph.field.saved_state import from_arrays, to_arrays
 from askgraph.priors.summed import Summed, mean_variance
@@ -211,5 +211,5 @@ def test_a_pending_answer_moves_no_mean():
     W = random_graph(np.random.default_rng(6), 12)
     field = start(ENGINES[0], W, 0.1, 2).observe(0, 0).await_answer(5)
     close(field.votes, posterior(ENGINES[0], W, 0.1, 2, [(0, 0)]).votes, 1e-12)
-    given = Field.given(field.origin, [Label(0, 0), Label(5, 1)], 2)
+    given = Field.given(field.origin, [Observation(0, 0), Observation(5, 1)], 2)
     close(given.votes, posterior(ENGINES[0], W, 0.1, 2, [(0, 0), (5, 1)]).votes, 1e-9)

@@ -123,10 +123,10 @@ def losses_literally(learner, labels):
         left, p = from_others(field)
         ordinary = [
             at
-            for at, (node, code) in enumerate(zip(left.nodes.tolist(), left.labels.tolist(), strict=True))
+            for at, (node, code) in enumerate(zip(left.nodes.tolist(), left.said.tolist(), strict=True))
             if field.origin.crowding[node] == 1 and counts[code] > 1
         ]
-        found[power] = -sum(np.log(0.98 * p[at, left.labels[at]] + 0.02 / len(counts)) for at in ordinary)
+        found[power] = -sum(np.log(0.98 * p[at, left.said[at]] + 0.02 / len(counts)) for at in ordinary)
     return found
 
 

@@ -47,7 +47,7 @@ def plainly(field, said, classes, passes=2):
         seen = {c: 0.98 * p[i, c] + 0.02 / C for c in range(C) if c not in unseen}
         for c in range(C):
             own[i, c] = shares[c] if c in unseen else (1 - sum(shares.values())) * seen[c] / sum(seen.values())
-    told = {x.node: x.label for x in field.labels}
+    told = {x.node: x.said for x in field.observations}
     _, hear = Consensus.steps(field)
 
     def posterior(T):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
-from askgraph.field import Field, Label
+from askgraph.answers.classes import Classes
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge
 from askgraph.learner import features, tuning
@@ -44,8 +45,8 @@ def told(learner, count):
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_leaving_out_is_a_field_without_that_label(engine, noise):
     prior, nodes = engine.prior(GOOD, 0.02), range(0, 80, 5)
-    labels = [Label(node, truth(node), noise) for node in nodes]
-    votes, left, _ = left_out_alone(prior, labels, 3)
+    labels = [Observation(node, truth(node), noise) for node in nodes]
+    votes, left, _ = left_out_alone(prior, labels, Classes(3))
     whole = Field.given(prior, labels, 3)
     np.testing.assert_allclose(votes, whole.votes, atol=engine.tolerance)
     rest = ~whole.labeled
@@ -62,7 +63,7 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
     """By hand: what a field without the label says there, read by class mass at the temperature chosen."""
     learner = ag.Learner(GOOD, rng=0, classes=[0, 1, 2])
     told(learner, 30)
-    loss, counted = surprise(learner.field.origin, learner.field.labels, 3)
+    loss, counted = surprise(learner.field.origin, learner.field.observations, 3)
     tau = tempered_or_plain(learner.field).tau
     chances = []
     for node, label in learner.labels.items():
@@ -76,19 +77,22 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
 
 
 def test_a_price_does_not_depend_on_scale_order_or_names_of_classes():
-    labels = [Label(node, truth(node)) for node in range(0, 80, 3)]
+    labels = [Observation(node, truth(node)) for node in range(0, 80, 3)]
     loss, counted = surprise(ag.prior(OTHER, 0.01), labels, 3)
     for graph, delta, same in (
         (ag.Graph(OTHER.weights * 7.0), 0.07, labels),
         (OTHER, 0.01, labels[::-1]),
-        (OTHER, 0.01, [x._replace(label=(x.label + 1) % 3) for x in labels]),
+        (OTHER, 0.01, [x._replace(said=(x.said + 1) % 3) for x in labels]),
     ):
         assert surprise(ag.prior(graph, delta), same, 3) == (pytest.approx(loss, rel=1e-6), counted)
 
 
 def test_a_graph_without_edges_predicts_nothing():
     prior = ag.prior(ag.Graph(csr_array((6, 6))))
-    assert surprise(prior, [Label(0, 0), Label(1, 0), Label(2, 1)], 2) == (pytest.approx(2 * np.log(2)), 2)
+    assert surprise(prior, [Observation(0, 0), Observation(1, 0), Observation(2, 1)], 2) == (
+        pytest.approx(2 * np.log(2)),
+        2,
+    )
 
 
 @pytest.mark.parametrize("order", [["other", "good"], ["good", "other"]])

@@ -48,9 +48,9 @@ def test_the_signs_are_what_is_written_down(engine, seed):
     p, mass = whole(Consensus()(field))[rest], whole(Mass()(field))[rest]
     left, others = from_others(field)
     assert left.nodes.tolist() == left_out(field).nodes.tolist()
-    counts = np.bincount([x.label for x in field.labels])
-    cost = [-np.log(0.98 * row[label] + 0.02 / 3) for row, label in zip(others, left.labels, strict=True)]
-    by_shares = [-np.log((counts[label] - 0.5) / (29 + 1.5)) for label in left.labels]
+    counts = np.bincount([x.said for x in field.observations])
+    cost = [-np.log(0.98 * row[label] + 0.02 / 3) for row, label in zip(others, left.said, strict=True)]
+    by_shares = [-np.log((counts[label] - 0.5) / (29 + 1.5)) for label in left.said]
     found = doubt(field)
     assert found.labels == 30
     assert found.apart == pytest.approx((p.argmax(axis=1) != mass.argmax(axis=1)).mean())
@@ -67,7 +67,7 @@ def test_neighbors_agree_as_it_is_written_down(engine, width, monkeypatch):
     graph, truth = saying_nothing(0)
     truth[drawn(1)] = 3  # alone in its class
     field = told(engine, graph, truth, 40)
-    labels, W = {x.node: x.label for x in field.labels}, graph.weights.toarray()
+    labels, W = {x.node: x.said for x in field.observations}, graph.weights.toarray()
     shares, chances = [], []
     for node, label in labels.items():
         others = [other for other in labels if W[node, other] > 0]
@@ -104,7 +104,7 @@ def test_class_shares_are_mixed_in_as_far_as_neighbors_do_not_share_labels(engin
     weights = []
     for count in (10, 20, 40):
         field = told(engine, *differing(), count)
-        weight, shares = shares_preferred(field), (np.bincount([x.label for x in field.labels]) + 1) / (count + 3)
+        weight, shares = shares_preferred(field), (np.bincount([x.said for x in field.observations]) + 1) / (count + 3)
         p, whole, rest = Cautious()(field), field.space.gather, ~field.space.gather(field.labeled)
         mixed = (1 - weight) * whole(Consensus()(field)) + weight * shares
         np.testing.assert_allclose(whole(p)[rest], mixed[rest], atol=1e-9)

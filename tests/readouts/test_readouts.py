@@ -10,7 +10,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.answers.coding import decide
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
 from askgraph.readouts.readouts import zero_of
@@ -41,14 +41,14 @@ def observed(engine, seed, classes, noise, fold):
 def test_leave_one_out_is_what_a_field_without_the_label_says(engine, fold, seed, classes, noise):
     field = observed(engine, seed, classes, noise, fold)
     left = left_out(field)
-    assert sorted(left.nodes.tolist()) == sorted(x.node for x in field.labels)
+    assert sorted(left.nodes.tolist()) == sorted(x.node for x in field.observations)
     rest = ~field.labeled
     for at, node in enumerate(left.nodes.tolist()):
-        (gone,) = (x for x in field.labels if x.node == node)
-        others = [x for x in field.labels if x.node != node]
+        (gone,) = (x for x in field.observations if x.node == node)
+        others = [x for x in field.observations if x.node != node]
         without = Field.given(field.origin, others, classes)
         close = {"atol": 100 * engine.tolerance, "rtol": 100 * engine.tolerance}
-        assert left.labels[at] == gone.label
+        assert left.said[at] == gone.said
         np.testing.assert_allclose(left.votes[at], without.votes[node], **close)
         np.testing.assert_allclose(left.lost[at], (field.votes - without.votes)[rest].sum(axis=0), **close)
         variance = without.variances(np.array([node]))[0] + gone.noise**2
@@ -78,9 +78,9 @@ def much_more(highest):
 def tempered_literally(field, plain=False, pull=0.5, choose=False):
     """The rule as it is written down, in loops."""
     h, unlabeled = np.maximum(field.votes, 0), ~field.labeled
-    labels = list(field.labels)
-    C, t = field.n_classes, len(labels)
-    n = np.array([sum(x.label == c for x in labels) for c in range(C)])
+    labels = list(field.observations)
+    C, t = field.coding.width, len(labels)
+    n = np.array([sum(x.said == c for x in labels) for c in range(C)])
     seen = [c for c in range(C) if n[c]]
     U = [i for i in range(len(h)) if unlabeled[i] and h[i].sum() > 1e-9]
     mean = np.array([max(np.mean([h[i, c] for i in U]), 1e-9) for c in range(C)])
@@ -89,21 +89,21 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
     if len(seen) > 1:
         sigma = np.sqrt(((logs - logs.mean(axis=1, keepdims=True)) ** 2).sum() / (len(U) * (len(seen) - 1)))
         tau0 = min(64.0, max(1.0, 2 / sigma)) if sigma > 1e-9 else 1.0
-    losses, counted = {}, [x for x in labels if n[x.label] > 1]
+    losses, counted = {}, [x for x in labels if n[x.said] > 1]
     left = [Field.given(field.origin, [x for x in labels if x is not gone], C).votes for gone in counted]
     for tau in TEMPERATURES:
         loss = 0.0
         for gone, without in zip(counted, left, strict=True):
             s = {}
             for c in seen:
-                rest = n[c] - (c == gone.label)
+                rest = n[c] - (c == gone.said)
                 total, here = np.sum([without[i, c] for i in U]), without[gone.node, c]
                 m = max(total / len(U), 1e-9) * much_more(max(total / max(mean[c] * len(U), 1.0), here))
                 m = 1.0 if plain else m
                 q = 1.0 if plain else (rest + 1) / (t - 1 + C)
                 s[c] = tau * (np.log(max(without[gone.node, c], 0) + 1e-9) - np.log(m)) + np.log(q) if rest else -50
             top = max(s.values())
-            share = np.exp(s[gone.label] - top) / sum(np.exp(v - top) for v in s.values())
+            share = np.exp(s[gone.said] - top) / sum(np.exp(v - top) for v in s.values())
             loss -= np.log(0.98 * share + 0.02 / C)
         losses[tau] = loss + pull * np.log(tau / tau0) ** 2
     tau = min(losses, key=losses.get) if counted and len(seen) > 1 else tau0
@@ -118,13 +118,13 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
         H = min(max(h[i].sum(), 0), 1)
         p[i] = H * p[i] + (1 - H) / C
     for x in labels:
-        p[x.node] = np.eye(C)[x.label]
+        p[x.node] = np.eye(C)[x.said]
     return p
 
 
 def consensus_literally(field):
     by_mass, plain = (tempered_literally(field, how, 0.1, choose=True) for how in (False, True))
-    alone = sum(n == 1 for n in np.bincount([x.label for x in field.labels]))
+    alone = sum(n == 1 for n in np.bincount([x.said for x in field.observations]))
     p = tempered_literally(field, plain[1] + 0.5 * (1 + alone) < by_mass[1], 0.1)
     W = field.origin.precision.graph.weights.toarray()
     heard = np.array([0.1 * p[i] + 0.9 * (W[i] @ p / W[i].sum() if W[i].any() else p[i]) for i in range(len(p))])
@@ -136,7 +136,7 @@ def consensus_literally(field):
 
     power = powers[min(bisect_left(powers, p[rest].max(axis=1).mean(), key=sure), len(powers) - 1)]
     result = heard**power / (heard**power).sum(axis=1, keepdims=True)
-    for x in field.labels:
+    for x in field.observations:
         result[x.node] = p[x.node]
     return result
 
@@ -216,7 +216,7 @@ class TestEdges:
             pytest.skip("its least weight and its ridge are absolute, by definition")
         W, labels = random_graph(np.random.default_rng(3), 20, 0.3), random_labels(np.random.default_rng(4), 20, 3, 7)
         fields = [engine.make(ag.priors.base.Precision.of(ag.Graph(W * scale))) for scale in (1.0, 1e3)]
-        told = [Label(node, label) for node, label in labels]
+        told = [Observation(node, label) for node, label in labels]
         one, other = (readout(Field.given(prior, told, 3)) for prior in fields)
         np.testing.assert_allclose(one, other, atol=1e-5)
 
@@ -236,7 +236,7 @@ def test_consensus_hears_neighbours_but_stays_as_sure():
 
 def test_a_readout_of_your_own_is_a_function_of_the_field():
     def first(field, votes=None, links=None):
-        return np.eye(field.n_classes)[np.zeros(len(field.votes), dtype=int)]
+        return np.eye(field.coding.width)[np.zeros(len(field.votes), dtype=int)]
 
     learner = ag.Learner(ag.chain(4), readout=first, classes=["a", "b"])
     assert learner.predict().tolist() == ["a"] * 4
@@ -272,7 +272,7 @@ def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
     spoiled = []
 
     def own(field, votes=None, links=None):
-        p = np.eye(field.n_classes)[np.zeros(len(field.votes if votes is None else votes), dtype=int)]
+        p = np.eye(field.coding.width)[np.zeros(len(field.votes if votes is None else votes), dtype=int)]
         return spoil(p) if spoiled else p
 
     X = np.random.default_rng(0).normal(size=(40, 2))
@@ -356,7 +356,9 @@ def test_a_class_fades_with_its_votes_and_is_never_switched_off(readout):
     found = []
     for tie in 10 ** np.arange(0, -14, -0.1):
         W = np.diag([1.0, 1.0, tie, 1.0], 1)
-        field = ag.Field.given(ag.prior(ag.Graph(W + W.T), 0.001), [Label(2, 0), Label(0, 0), Label(4, 1)], 2)
+        field = ag.Field.given(
+            ag.prior(ag.Graph(W + W.T), 0.001), [Observation(2, 0), Observation(0, 0), Observation(4, 1)], 2
+        )
         found.append(readout(field))
     assert abs(np.diff(found, axis=0)).max() < 0.1
     assert found[-1][1, 1] < 1e-3
@@ -364,14 +366,16 @@ def test_a_class_fades_with_its_votes_and_is_never_switched_off(readout):
 
 def test_a_consensus_is_as_sure_as_the_probabilities_it_averages():
     graph, truth = ag.communities((20, 24, 16), mean_degree=6, mixing=0.3, rng=1)
-    field = ag.Field.given(ag.prior(graph), [Label(node, int(truth[node])) for node in range(0, 60, 7)], 3)
+    field = ag.Field.given(ag.prior(graph), [Observation(node, int(truth[node])) for node in range(0, 60, 7)], 3)
     rest = ~field.labeled
     own, averaged = Consensus.steps(field)[0], Consensus()(field)
     assert averaged[rest].max(axis=1).mean() == pytest.approx(own[rest].max(axis=1).mean(), abs=1e-10)
 
 
 def test_rounding_does_not_choose_between_temperatures_that_are_as_good():
-    field = ag.Field.given(ag.prior(ag.chain(9)), [Label(0, 0), Label(2, 0), Label(8, 1), Label(6, 1)], 2)
+    field = ag.Field.given(
+        ag.prior(ag.chain(9)), [Observation(0, 0), Observation(2, 0), Observation(8, 1), Observation(6, 1)], 2
+    )
     evidence = Evidence.of(field)
     losses = np.full(TEMPERATURES.size, 5.0)
     drawn = losses - 0.1 * np.log(TEMPERATURES / evidence.likely) ** 2

@@ -95,7 +95,7 @@ def posterior(name, field, classes):
     def regression(nodes):
         return K[:, nodes] @ np.linalg.inv(K[np.ix_(nodes, nodes)] + field.noise**2 * np.eye(len(nodes)))
 
-    seen = [x.node for x in field.labels]
+    seen = [x.node for x in field.observations]
     return K - regression(seen) @ K[seen], regression(list(labels)) @ np.eye(classes)[list(labels.values())]
 
 
@@ -188,7 +188,7 @@ def test_a_part_without_labels_scores_highest(engine):
 def test_before_any_label_nothing_is_told_apart():
     field = ENGINES[1].start(ag.Graph(uneven()), DELTA)
     nodes = np.arange(10)
-    assert field.n_classes == 0
+    assert field.coding.width == 0
     np.testing.assert_array_equal(recent.minimum_norm(field, nodes, None), 1.0)
     close(recent.dirichlet(field, nodes, None), 1 / 6)
     close(recent.mcvopt(field, nodes, None), CRITERIA["vm"].utility(field, nodes, None))

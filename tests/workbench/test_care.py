@@ -82,7 +82,7 @@ def test_a_careless_person_counts_for_less_and_a_restart_changes_nothing(tmp_pat
         _ = project.learner
         project.say("eve", "i1", "label", "a")
         project.say("ann", "i2", "label", "a")
-        noise = {x.node: x.noise for x in project.learner.field.labels}
+        noise = {x.node: x.noise for x in project.learner.field.observations}
         assert noise[1] > 0 == noise[2]
         agreed = [k for k, given in project.answers.given().items() if len(given) > 1 and len(set(given.values())) == 1]
         assert {noise[k] for k in agreed} == {0.0}
@@ -95,7 +95,7 @@ def test_one_person_alone_has_no_label_noise(tmp_path):
     path = make(tmp_path / "p.ask", classes=["a", "b"])
     say(path, ("i0", "a"), ("i1", "b"), ("i9", "b"))
     with Project.open(path) as project:
-        assert {x.noise for x in project.learner.field.labels} == {0.0}
+        assert {x.noise for x in project.learner.field.observations} == {0.0}
 
 
 def test_one_queue_of_what_is_worth_a_second_look(tmp_path):

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.answers import coding
+from askgraph.answers.classes import Coding, as_coding
+from askgraph.answers.coding import by_class, chances, means, parts
 from askgraph.errors import ConvergenceError, LabelError
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
@@ -21,49 +22,53 @@ from askgraph.support.later import Later
 from askgraph.support.notebook import card
 from askgraph.types import Array, BoolArray, IntArray
 
-OPEN = -1  # the label of a node whose answer is pending
 WORN = 1e-4  # of the variance at the last rebase: a variance below this share has lost digits, and a rebase is due
 MAX_FACTOR_BYTES = 1_000_000_000  # of V in one process; a rebase is due when V is as large, but not before 16 columns
 MAX_FACTOR_COLUMNS = 512  # of V; a rebase is due when V has as many
 
 
-class Label(NamedTuple):
-    """One label of a field.
+class Observation(NamedTuple):
+    """What was said about one node.
 
     Attributes
     ----------
     node : int
         The index of the node.
-    label : int
-        The index of the class; ``OPEN`` (−1) while the answer is pending.
+    said : object
+        The answer, as the coding takes it: for classes, the index of the class. None while the answer is pending.
     noise : float
-        The label noise γ that was given with the label; 0 for a label that is exact.
+        The label noise γ that was given with the answer; 0 for one that is exact.
     scale : float
-        √(g_kk + γ²), noise by ``hub_power`` included, when the label came; 0 for a label that was folded in together with others.
+        √(g_kk + γ²), noise by ``hub_power`` included, when the answer came; 0 for one that was folded in together with others.
     """
 
     node: int
-    label: int
+    said: Any
     noise: float = 0.0
     scale: float = 0.0
 
+    @property
+    def exact(self) -> bool:
+        """Whether the answer stands at its node as it was given: it is there, and nothing is said of its noise."""
+        return self.said is not None and self.noise == 0
 
-class Folded(tuple[Label, ...]):
-    """Labels that many fields share, so that what is asked of all of them is collected once."""
+
+class Folded(tuple[Observation, ...]):
+    """Observations that many fields share, so that what is asked of all of them is collected once."""
 
     @cached_property
-    def known(self) -> tuple[IntArray, IntArray]:
-        """The nodes and the classes of the labels that are not pending."""
-        known = [x for x in self if x.label != OPEN]
-        return np.array([x.node for x in known], np.int64), np.array([x.label for x in known], np.int64)
+    def known(self) -> tuple[Observation, ...]:
+        """Those whose answer is not pending."""
+        return known(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    r"""ψ given labels: one mean per class, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
+    r"""ψ given what was said: one mean per column of the coding, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
 
     A field is a value: a method that adds, changes or removes a label returns a new field and leaves this one as it is.
     Make a field with :meth:`start` or :meth:`given`. Nodes and classes are indices here; :class:`Learner` knows them by name.
+    What an answer means as numbers is the coding's business: the covariance does not depend on it.
     A node with an exact label (label noise 0) has that label as its mean, and variance 0.
 
     Attributes
@@ -94,17 +99,19 @@ class Field:
         True where a label is known or its answer is pending.
     free : array
         0.0 where an exact label pins the field, 1.0 elsewhere.
-    folded : tuple of Label
-        The labels inside the precision of ``prior``, oldest first.
-    recent : tuple of Label
-        The labels in V, one column per label, oldest first.
+    coding : Coding
+        How answers become rows of numbers; a number of classes where one was given.
+    folded : tuple of Observation
+        The observations inside the precision of ``prior``, oldest first.
+    recent : tuple of Observation
+        The observations in V, one column each, oldest first.
 
     Examples
     --------
     A chain of five nodes with a different class at either end: the votes between them fall off in a straight line.
 
     >>> import askgraph as ag
-    >>> start = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), classes=2)
+    >>> start = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2)
     >>> field = start.observe(0, 0).observe(4, 1)
     >>> field.votes[1:4].round(2).tolist()
     [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
@@ -125,19 +132,20 @@ class Field:
     stack: ColumnStack
     labeled: BoolArray
     free: Array
+    coding: Coding
     folded: Folded
-    recent: tuple[Label, ...]
+    recent: tuple[Observation, ...]
     hub_power: float = 0.0
     _results: dict[str, Any] = attribute(
         default_factory=dict, init=False, repr=False
     )  # of `once`; a new field starts empty
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "votes", coding.by_class(self.votes))
+        object.__setattr__(self, "votes", by_class(self.votes))
 
     @classmethod
     def start(
-        cls, prior: Prior, classes: int = 0, noise: float = 0.0, squares: bool = True, hub_power: float = 0.0
+        cls, prior: Prior, coding: Coding | int = 0, noise: float = 0.0, squares: bool = True, hub_power: float = 0.0
     ) -> Field:
         """Return the field before any label.
 
@@ -145,8 +153,8 @@ class Field:
         ----------
         prior : Prior
             An engine, as :func:`askgraph.prior` returns it.
-        classes : int
-            The number of classes known beforehand; a label may add classes.
+        coding : Coding or int
+            How answers become rows of numbers, or the number of classes known beforehand; an answer may add classes.
         noise : float
             The label noise γ, a standard deviation; 0 pins a labeled node.
         squares : bool
@@ -162,17 +170,18 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> ag.Field.start(ag.prior(ag.chain(5)), classes=2).votes.shape
+        >>> ag.Field.start(ag.prior(ag.chain(5)), 2).votes.shape
         (5, 2)
         """
-        return cls._fresh(prior, prior, prior.space.zeros(classes), (), noise, squares, hub_power)
+        coding = as_coding(coding)
+        return cls._fresh(prior, prior, prior.space.zeros(coding.width), coding, (), noise, squares, hub_power)
 
     @classmethod
     def given(
         cls,
         prior: Prior,
-        labels: Sequence[Label],
-        classes: int,
+        observations: Sequence[Observation],
+        coding: Coding | int,
         noise: float = 0.0,
         squares: bool = True,
         hub_power: float = 0.0,
@@ -183,10 +192,10 @@ class Field:
         ----------
         prior : Prior
             An engine without labels.
-        labels : sequence of Label
-            The labels, one per node at most.
-        classes : int
-            The number of classes.
+        observations : sequence of Observation
+            What was said, once per node at most.
+        coding : Coding or int
+            How answers become rows of numbers, or the number of classes.
         noise : float
             The label noise γ of labels to come.
         squares : bool
@@ -202,14 +211,15 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> from askgraph.field import Label
-        >>> field = ag.Field.given(ag.prior(ag.chain(5), delta=1e-6), [Label(0, 0), Label(4, 1)], classes=2)
+        >>> from askgraph.field import Observation
+        >>> field = ag.Field.given(ag.prior(ag.chain(5), delta=1e-6), [Observation(0, 0), Observation(4, 1)], 2)
         >>> field.votes[1:4].round(2).tolist()
         [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
         """
-        nodes = np.array([x.node for x in labels], dtype=np.int64)
-        gamma = label_noise(prior, labels, hub_power)
-        Y = _one_hot([x.label for x in labels], classes)
+        coding = as_coding(coding)
+        nodes, said = nodes_of(observations), [x.said for x in known(observations)]
+        gamma = label_noise(prior, observations, hub_power)
+        Y = rows_of(coding, observations)
         inner, exact = prior.fold(nodes, gamma), gamma == 0
         noisy = nodes[~exact]
 
@@ -220,8 +230,8 @@ class Field:
             b = prior.space.put(b, noisy, prior.space.pick(b, noisy) + told[~exact] * gamma[~exact, None] ** -2.0)
             return inner.solve(b * inner.free[:, None]) + pinned
 
-        votes = _for_classes(prior.space, classes, np.flatnonzero(Y.any(axis=0)), solved)
-        return cls._fresh(prior, inner, votes, tuple(labels), noise, squares, hub_power)
+        votes = _by_column(prior.space, coding.width, lambda: coding.touched(said), solved)
+        return cls._fresh(prior, inner, votes, coding, tuple(observations), noise, squares, hub_power)
 
     @classmethod
     def _fresh(
@@ -229,7 +239,8 @@ class Field:
         origin: Prior,
         prior: Prior,
         votes: Array,
-        folded: tuple[Label, ...],
+        coding: Coding,
+        folded: tuple[Observation, ...],
         noise: float,
         squares: bool,
         hub_power: float,
@@ -247,6 +258,7 @@ class Field:
             stack=ColumnStack.like(prior.free),
             labeled=prior.labeled,
             free=prior.free,
+            coding=coding,
             folded=Folded(folded),
             recent=(),
             hub_power=hub_power,
@@ -284,14 +296,20 @@ class Field:
         return self._results[name]
 
     @property
-    def labels(self) -> tuple[Label, ...]:
-        """All labels, oldest first."""
+    def observations(self) -> tuple[Observation, ...]:
+        """All that was said and what is pending, oldest first."""
         return self.folded + self.recent
 
     @property
+    def known(self) -> tuple[Observation, ...]:
+        """All that was said, oldest first."""
+        found: tuple[Observation, ...] = self.once("known", lambda: self.folded.known + known(self.recent))
+        return found
+
+    @property
     def held(self) -> int:
-        """The number of labels that are known; a pending answer does not count."""
-        return int(self._known[0].size)
+        """The number of answers; a pending one does not count."""
+        return len(self.known)
 
     @property
     def factor(self) -> Array:
@@ -299,14 +317,9 @@ class Field:
         return self.stack.array
 
     @property
-    def n_classes(self) -> int:
-        """The number of classes C: those given at the start and those that labels added."""
-        return int(self.votes.shape[1])
-
-    @property
     def mean(self) -> Array:
         r"""The ±1 mean of each class against the rest, :math:`\mu_c = 2 h_c - H`."""
-        return coding.means(self.votes)
+        return means(self.votes)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """Return columns of the covariance, G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ.
@@ -379,7 +392,7 @@ class Field:
         rows: dict[str, object] = {
             "nodes": f"{self.prior.n_nodes:,}",
             "labels": f"{self.held:,}",
-            "classes": self.n_classes,
+            "classes": self.coding.width,
         }
         rows |= {
             "engine": self.origin.name,
@@ -388,15 +401,15 @@ class Field:
         }
         return card("Field", rows | {"columns of V": len(self.recent), "variances": exact})
 
-    def observe(self, node: int, label: int, noise: float | None = None) -> Field:
-        """Return the field after the label of one node.
+    def observe(self, node: int, said: Any, noise: float | None = None) -> Field:
+        """Return the field after the answer at one node.
 
         Parameters
         ----------
         node : int
             The node, which must not be labeled.
-        label : int
-            The index of the class; an index beyond the known classes adds classes.
+        said : object
+            The answer, as the coding takes it: the index of a class, and an index beyond those known adds classes.
         noise : float, optional
             The label noise γ of this label; by default that of the field.
 
@@ -408,11 +421,11 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2)
-        >>> field.observe(4, 1).counts.tolist(), field.observe(4, 2).n_classes
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2)
+        >>> field.observe(4, 1).counts.tolist(), field.observe(4, 2).coding.width
         ([0.0, 1.0], 3)
         """
-        return self.awaiting(node, noise).answered(label)
+        return self.awaiting(node, noise).answered(said)
 
     def await_answer(self, node: int) -> Field:
         """Return the field as if the answer at a node will be what is expected: the covariance shrinks, the mean stays.
@@ -432,7 +445,7 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).await_answer(4)
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).await_answer(4)
         >>> bool(field.labeled[4]), field.held
         (True, 0)
         """
@@ -455,7 +468,7 @@ class Field:
         """
         if self.space.pick(self.labeled, node):
             raise LabelError(f"node {node} is labeled already: relabel it, or forget its label first")
-        asked = Label(node, OPEN, self.noise if noise is None else noise)
+        asked = Observation(node, None, self.noise if noise is None else noise)
         gamma = float(self.label_noise([asked])[0])
         g = self.columns(np.array([node]))[:, 0]
         scale = float(np.sqrt(max(float(self.space.pick(g, node)) + gamma**2, 0.0)))
@@ -465,25 +478,25 @@ class Field:
             )
         return self._pushed(asked._replace(scale=scale), g / scale, gamma)
 
-    def _pushed(self, label: Label, v: Array, gamma: float) -> Field:
-        """Return the field with one more label, v its column of V and γ its noise, hub or not; the votes stay (10)."""
-        here = self.space.unit(label.node)
+    def _pushed(self, new: Observation, v: Array, gamma: float) -> Field:
+        """Return the field with one observation more, v its column of V and γ its noise, hub or not; the votes stay (10)."""
+        here = self.space.unit(new.node)
         return replace(
             self,
-            spread=self.spread.observed(self, label.node, v, label.scale, gamma),
+            spread=self.spread.observed(self, new.node, v, new.scale, gamma),
             stack=self.stack.push(v),
             labeled=self.labeled | here,
             free=np.where(here, 0.0, self.free) if gamma == 0 else self.free,
-            recent=(*self.recent, label),
+            recent=(*self.recent, new),
         )
 
-    def answered(self, label: int) -> Field:
+    def answered(self, said: Any) -> Field:
         """Return the field after the answer at the node that was last passed to :meth:`awaiting`.
 
         Parameters
         ----------
-        label : int
-            The index of the class; an index beyond the known classes adds classes.
+        said : object
+            The answer, as the coding takes it: the index of a class, and an index beyond those known adds classes.
 
         Returns
         -------
@@ -493,44 +506,43 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> asked = ag.Field.start(ag.prior(ag.chain(5)), classes=2).awaiting(4)
+        >>> asked = ag.Field.start(ag.prior(ag.chain(5)), 2).awaiting(4)
         >>> [asked.answered(label).counts.tolist() for label in (0, 1)]
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        wide = self._with_classes(label + 1)
-        node, _, noise, scale = self.recent[-1]
-        gap = _one_hot([label], wide.n_classes)[0] - self.space.pick(wide.votes, node)
-        v = self.factor[:, -1] / scale
+        wide, asked = self._widened([said]), self.recent[-1]
+        gap = wide.coding.rows([said])[0] - self.space.pick(wide.votes, asked.node)
+        v = self.factor[:, -1] / asked.scale
 
         def moved(some: Any) -> Array:
             return wide.votes[:, some] + (self.space.asarray(gap[some])[:, None] * v).T  # (9)
 
-        votes = _for_classes(self.space, wide.n_classes, np.append(self._known[1], label), moved)
-        known = replace(wide, votes=votes, recent=(*self.recent[:-1], Label(node, label, noise, scale)))
-        return known._fresh_if_worn()
+        recent = (*self.recent[:-1], asked._replace(said=said))
+        votes = _by_column(self.space, wide.coding.width, lambda: wide._touched(recent), moved)
+        return replace(wide, votes=votes, recent=recent)._fresh_if_worn()
 
     def _fresh_if_worn(self) -> Field:
         return self.rebase() if self.worn else self
 
-    def extended(self, labels: Sequence[Label], classes: int = 0) -> Field:
-        """Return the field after many more labels at once; all labels, old and new, are folded into the precision.
+    def extended(self, observations: Sequence[Observation], coding: Coding | None = None) -> Field:
+        """Return the field after many more answers at once; all, old and new, are folded into the precision.
 
         Parameters
         ----------
-        labels : sequence of Label
-            The new labels, at nodes that are not labeled.
-        classes : int
-            The number of classes to have at least.
+        observations : sequence of Observation
+            What is new, at nodes that are not labeled.
+        coding : Coding, optional
+            A wider coding, where there are columns that no answer names; by default that of the field.
 
         Returns
         -------
         Field
             The field with these labels; V is empty.
         """
-        classes = max([self.n_classes, classes, *(x.label + 1 for x in labels)])
-        return self._again((*self.labels, *labels), classes)
+        wide = (coding or self.coding).widened([x.said for x in known(observations)])
+        return self._again((*self.observations, *observations), wide)
 
-    def relabel(self, node: int, label: int) -> Field:
+    def relabel(self, node: int, said: Any) -> Field:
         """Return the field with another answer at a labeled node.
 
         The covariance does not depend on answers, so a label in V is changed without a solve.
@@ -539,8 +551,8 @@ class Field:
         ----------
         node : int
             The labeled node.
-        label : int
-            The index of the class; an index beyond the known classes adds classes.
+        said : object
+            The answer, as the coding takes it: the index of a class, and an index beyond those known adds classes.
 
         Returns
         -------
@@ -550,16 +562,15 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).observe(0, 0).observe(4, 1)
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
         >>> field.relabel(4, 0).counts.tolist()
         [2.0, 0.0]
         """
         at = self._position(node)
         if at < len(self.folded):
-            labels = _replaced(self.labels, at, label)
-            return self._again(labels, max(self.n_classes, label + 1))
-        wide = self._with_classes(label + 1)
-        recent = _replaced(wide.recent, at - len(self.folded), label)
+            return self._again(_replaced(self.observations, at, said), self.coding.widened([said]))
+        wide = self._widened([said])
+        recent = _replaced(wide.recent, at - len(self.folded), said)
         return replace(wide, recent=recent, votes=wide._harmonic(recent))
 
     def forget(self, node: int) -> Field:
@@ -578,13 +589,13 @@ class Field:
         Examples
         --------
         >>> import askgraph as ag
-        >>> field = ag.Field.start(ag.prior(ag.chain(5)), classes=2).observe(0, 0).observe(4, 1)
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
         >>> field.forget(4).counts.tolist()
         [1.0, 0.0]
         """
         at = self._position(node)
         if at < len(self.folded):
-            return self._again(_without(self.labels, at), self.n_classes)
+            return self._again(_without(self.observations, at), self.coding)
         at -= len(self.folded)
         V, root, turn = _without_label(self, at)
         here = self.space.unit(node)
@@ -621,35 +632,35 @@ class Field:
 
         >>> import askgraph as ag
         >>> star = ag.Graph.from_edges([*((0, i) for i in range(1, 9)), (8, 9), (9, 10), (10, 11)])
-        >>> field = ag.Field.start(ag.prior(star), classes=2).observe(0, 0).observe(11, 1)
+        >>> field = ag.Field.start(ag.prior(star), 2).observe(0, 0).observe(11, 1)
         >>> (field.with_hub_power(1.0).votes[1] < field.votes[1]).tolist()
         [True, False]
         """
         if power == self.hub_power:
             return self
         if self.folded:
-            return Field.given(self.origin, self.labels, self.n_classes, self.noise, self.squares, power)
-        field = Field.start(self.origin, self.n_classes, self.noise, self.squares, power)
+            return Field.given(self.origin, self.observations, self.coding, self.noise, self.squares, power)
+        field = Field.start(self.origin, self.coding, self.noise, self.squares, power)
         gamma = label_noise(self.origin, self.recent, power)
-        for label, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
+        for told, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
             v = v if self.origin.signed else np.maximum(v, 0.0)
-            field = field._pushed(label._replace(scale=scale), v * field.free, noise)
+            field = field._pushed(told._replace(scale=scale), v * field.free, noise)
         return replace(field, votes=field._harmonic(field.recent))._fresh_if_worn()
 
-    def label_noise(self, labels: Sequence[Label]) -> Array:
-        """Return the label noise of some labels, that of hubs included.
+    def label_noise(self, observations: Sequence[Observation]) -> Array:
+        """Return the label noise of some answers, that of hubs included.
 
         Parameters
         ----------
-        labels : sequence of Label
-            The labels.
+        observations : sequence of Observation
+            The answers.
 
         Returns
         -------
         array
-            One standard deviation per label.
+            One standard deviation per answer.
         """
-        return label_noise(self.origin, labels, self.hub_power)
+        return label_noise(self.origin, observations, self.hub_power)
 
     def hub_variance(self, rows: IntArray) -> Array:
         """Return what ``hub_power`` adds to the variance of a label at some rows.
@@ -666,25 +677,31 @@ class Field:
         """
         return _hub_variance(self.origin.crowding[rows], self.origin.degrees[rows], self.hub_power)
 
-    def arranged(self, classes: Sequence[int]) -> Field:
-        """Return the field with some of its classes, in a given order.
+    def arranged(self, columns: Sequence[int]) -> Field:
+        """Return the field with some of its columns, in a given order.
 
         Parameters
         ----------
-        classes : sequence of int
-            The indices of the classes to keep, in the new order; a class that is left out must have no label.
+        columns : sequence of int
+            The columns to keep, by their indices in the new order; one that is left out must have no answer.
 
         Returns
         -------
         Field
-            The field, its classes renumbered from 0 in this order.
+            The field, its columns renumbered from 0 in this order.
         """
-        wide = self._with_classes(max(classes, default=-1) + 1)
-        place = {label: at for at, label in enumerate(classes)}
-        labels = tuple(x._replace(label=place[x.label]) for x in self.labels)
-        folded, recent = labels[: len(self.folded)], labels[len(self.folded) :]
-        order = list(classes)
-        return replace(wide, base=wide.base[:, order], votes=wide.votes[:, order], folded=Folded(folded), recent=recent)
+        told = [
+            x if x.said is None else x._replace(said=self.coding.renumbered(x.said, columns)) for x in self.observations
+        ]
+        wide, order, cut = self._padded(max(columns, default=-1) + 1), list(columns), len(self.folded)
+        return replace(
+            wide,
+            coding=self.coding.arranged(columns),
+            base=wide.base[:, order],
+            votes=wide.votes[:, order],
+            folded=Folded(told[:cut]),
+            recent=tuple(told[cut:]),
+        )
 
     def sharpen(self, nodes: IntArray) -> Field:
         """Return the same field with summaries that are exact at some nodes.
@@ -709,8 +726,8 @@ class Field:
         Field
             The same field, computed anew.
         """
-        field = self._again(self.labels, self.n_classes)
-        if any(x.label == OPEN for x in self.labels):
+        field = self._again(self.observations, self.coding)
+        if len(self.known) < len(self.observations):
             return replace(field, votes=self.votes, base=self.votes)  # an answer that is awaited moves no mean
         return field
 
@@ -723,24 +740,12 @@ class Field:
     @property
     def counts(self) -> Array:
         """The number of known labels of each class."""
-        return np.bincount(self._known[1], minlength=self.n_classes).astype(float)
+        return self.coding.totals([x.said for x in self.known])
 
     @property
     def weighted_counts(self) -> Array:
         """The known labels of each class, a label of a hub counting for less where ``hub_power`` is above 0."""
-        nodes, labels = self._known
-        return np.asarray(np.bincount(labels, self.label_weights(nodes), minlength=self.n_classes), dtype=float)
-
-    @property
-    def _known(self) -> tuple[IntArray, IntArray]:
-        """The nodes and the classes of all known labels, oldest first; those of folded labels are collected once."""
-
-        def collect() -> tuple[IntArray, IntArray]:
-            (nodes, labels), (later, told) = self.folded.known, Folded(self.recent).known
-            return np.concatenate([nodes, later]), np.concatenate([labels, told])
-
-        found: tuple[IntArray, IntArray] = self.once("known", collect)
-        return found
+        return self.coding.totals([x.said for x in self.known], self.label_weights(nodes_of(self.known)))
 
     def label_weights(self, nodes: IntArray, power: float | None = None) -> Array:
         """Return how much labels at some nodes count: 1, and x^(−power) at a hub.
@@ -772,8 +777,8 @@ class Field:
 
     def _over_unlabeled(self, summed: Callable[[Array], Any]) -> Array:
         """Return what becomes of the votes of each class, 0 where a node is labeled or they are below 0."""
-        rest, parts = ~self.labeled[:, None], coding.parts(self.space.most_rows, self.n_classes)
-        clipped = (np.maximum(self.votes[:, part], 0.0) * rest for part in parts)
+        rest, some = ~self.labeled[:, None], parts(self.space.most_rows, self.coding.width)
+        clipped = (np.maximum(self.votes[:, part], 0.0) * rest for part in some)
         return np.concatenate([np.zeros(0), *map(summed, clipped)])
 
     @property
@@ -786,8 +791,8 @@ class Field:
         """True where a label is taken as it was told: where it pins the field, and where only the prior makes it noisy."""
         if not self.origin.noise:
             return self.free == 0
-        nodes = [x.node for x in self.labels if x.noise == 0 and x.label != OPEN]
-        return self.space.put(self.space.zeros(dtype=bool), np.array(nodes, dtype=np.int64), True)
+        exact = [x for x in self.observations if x.exact]
+        return self.space.put(self.space.zeros(dtype=bool), nodes_of(exact), True)
 
     def certain_votes(self, classes: Sequence[int] | None = None) -> Array:
         """Return the votes, 1 for its label and 0 for other classes at a node whose label is certain.
@@ -806,11 +811,9 @@ class Field:
         votes = np.minimum(np.maximum(votes, 0.0), 1.0)  # roundoff may leave -1e-17
         if not self.origin.noise:
             return votes
-        known = [x for x in self.labels if x.noise == 0 and x.label != OPEN]
-        nodes, labels = np.array([x.node for x in known], dtype=np.int64), np.array([x.label for x in known])
-        return self.space.put(
-            votes, nodes, 1.0 * (labels[:, None] == (range(self.n_classes) if classes is None else classes))
-        )
+        exact = [x for x in self.observations if x.exact]
+        told = rows_of(self.coding, exact)
+        return self.space.put(votes, nodes_of(exact), told if classes is None else told[:, list(classes)])
 
     def probabilities(self) -> Array:
         """Return the field's own class probabilities (6); a readout returns other ones.
@@ -827,37 +830,44 @@ class Field:
         >>> field.probabilities()[1:4].round(2).tolist()
         [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
         """
-        return coding.chances(self.votes) if self.n_classes else self.votes
+        return chances(self.votes) if self.coding.width else self.votes
 
-    def _with_classes(self, classes: int) -> Field:
-        more = classes - self.n_classes
-        if more <= 0:
+    def _widened(self, said: Sequence[Any]) -> Field:
+        """Return the field with columns for these answers, too."""
+        coding = self.coding.widened(said)
+        return self if coding == self.coding else replace(self._padded(coding.width), coding=coding)
+
+    def _padded(self, width: int) -> Field:
+        """Return the field with as many columns of votes; the new ones are empty."""
+        if (more := width - self.votes.shape[1]) <= 0:
             return self
         wider = ((0, 0), (0, more))
         return replace(self, base=np.pad(self.base, wider), votes=np.pad(self.votes, wider))
 
     def _position(self, node: int) -> int:
-        for at, label in enumerate(self.labels):
-            if label.node == node:
+        for at, told in enumerate(self.observations):
+            if told.node == node:
                 return at
         raise LabelError(f"node {node} has no label to change")
 
-    def _again(self, labels: Sequence[Label], classes: int) -> Field:
-        return Field.given(self.origin, labels, classes, self.noise, self.squares, self.hub_power)
+    def _again(self, observations: Sequence[Observation], coding: Coding) -> Field:
+        return Field.given(self.origin, observations, coding, self.noise, self.squares, self.hub_power)
 
-    def _harmonic(self, recent: tuple[Label, ...]) -> Array:
+    def _touched(self, recent: tuple[Observation, ...]) -> IntArray:
+        """Return the columns that any answer touches, with these in V."""
+        return self.coding.touched([x.said for x in (*self.folded.known, *known(recent))])
+
+    def _harmonic(self, recent: tuple[Observation, ...]) -> Array:
         """Return h = base + V R⁻¹ (Y − base[K])."""
         if not recent:
             return self.base  # LAPACK need not accept a triangle of size 0
-        nodes = np.array([x.node for x in recent], dtype=np.int64)
-        gap = _one_hot([x.label for x in recent], self.n_classes) - self.space.pick(self.base, nodes)
+        gap = rows_of(self.coding, recent) - self.space.pick(self.base, nodes_of(recent))
         told = solve_triangular(_root(self, recent), gap, lower=True)
 
         def harmonic(some: Any) -> Array:
             return self.base[:, some] + self.factor @ self.space.asarray(told[:, some])
 
-        seen = np.concatenate([self.folded.known[1], Folded(recent).known[1]])
-        return _for_classes(self.space, self.n_classes, seen, harmonic)
+        return _by_column(self.space, self.coding.width, lambda: self._touched(recent), harmonic)
 
     def _cancelled(self) -> bool:
         if not self.recent:  # nothing was subtracted, and variances may not have been computed yet
@@ -871,30 +881,50 @@ def _summaries(prior: Prior, squares: bool) -> Spread:
     return cast(Spread, Unread(lambda: prior.spread(squares))) if prior.space.alone else prior.spread(squares)
 
 
-def _for_classes(space: Space, classes: int, seen: IntArray, compute: Callable[[Any], Array]) -> Array:
-    """Return the votes that ``compute`` gives for the classes it gets: for all at once, or for many classes part by part.
+def known(observations: Sequence[Observation]) -> tuple[Observation, ...]:
+    """Return those whose answer is not pending."""
+    return tuple(x for x in observations if x.said is not None)
 
-    Only classes that were seen have votes. Of the others nothing is computed, and no memory is touched where there are many.
+
+def nodes_of(observations: Sequence[Observation]) -> IntArray:
+    """Return the nodes of some observations."""
+    return np.array([x.node for x in observations], dtype=np.int64)
+
+
+def rows_of(coding: Coding, observations: Sequence[Observation]) -> Array:
+    """Return what is observed, one row each; 0 where the answer is pending."""
+    answers = known(observations)
+    rows = coding.rows([x.said for x in answers])
+    if len(answers) == len(observations):
+        return rows
+    every = np.zeros((len(observations), coding.width))
+    every[[x.said is not None for x in observations]] = rows
+    return every
+
+
+def _by_column(space: Space, width: int, touched: Callable[[], IntArray], compute: Callable[[Any], Array]) -> Array:
+    """Return the votes that ``compute`` gives for the columns it gets: for all at once, or for many columns part by part.
+
+    Only columns that an answer touches have votes. Of the others nothing is computed, and no memory is used where there are many.
     """
-    if len(coding.parts(space.most_rows, classes)) <= 1:
+    if len(parts(space.most_rows, width)) <= 1:
         return compute(slice(None))
-    votes, some = space.zeros(classes, order="F"), np.unique(seen)
-    for part in coding.parts(space.most_rows, some.size):
+    votes, some = space.zeros(width, order="F"), touched()
+    for part in parts(space.most_rows, some.size):
         chosen = some[part].tolist()
         votes[:, chosen] = compute(chosen)
     return votes
 
 
-def known_root(field: Field) -> tuple[tuple[Label, ...], Array]:
-    """Return the labels in V that are not pending, which come first, and R over them."""
-    known = tuple(x for x in field.recent if x.label != OPEN)
-    return known, _root(field, known)
+def known_root(field: Field) -> tuple[tuple[Observation, ...], Array]:
+    """Return the observations in V that are not pending, which come first, and R over them."""
+    told = known(field.recent)
+    return told, _root(field, told)
 
 
-def _root(field: Field, recent: tuple[Label, ...]) -> Array:
-    """Return R, the Cholesky factor of G₀[K, K] + diag γ² over the labels in V, in label order."""
-    nodes = np.array([x.node for x in recent], dtype=np.int64)
-    rows = field.space.pick(field.factor, nodes)[:, : len(recent)]
+def _root(field: Field, recent: tuple[Observation, ...]) -> Array:
+    """Return R, the Cholesky factor of G₀[K, K] + diag γ² over the observations in V, in their order."""
+    rows = field.space.pick(field.factor, nodes_of(recent))[:, : len(recent)]
     return np.tril(rows, -1) + np.diag([x.scale for x in recent])
 
 
@@ -909,14 +939,14 @@ def _other_factor(field: Field, gamma: Array) -> list[tuple[Array, float]]:
     return [(V[:, at], float(scale)) for at, scale in enumerate(np.diagonal(other))]
 
 
-def label_noise(prior: Prior, labels: Sequence[Label], power: float) -> Array:
-    """Return the label noise of labels, that of the prior and of hubs included."""
-    gamma = np.array([x.noise for x in labels], dtype=float)
+def label_noise(prior: Prior, observations: Sequence[Observation], power: float) -> Array:
+    """Return the label noise of answers, that of the prior and of hubs included."""
+    gamma = np.array([x.noise for x in observations], dtype=float)
     if prior.noise:
         gamma = np.hypot(gamma, prior.noise)
-    if not power or not labels:
+    if not power or not observations:
         return gamma
-    nodes = np.array([x.node for x in labels], dtype=np.int64)
+    nodes = nodes_of(observations)
     more = _hub_variance(prior.space.pick(prior.crowding, nodes), prior.space.pick(prior.degrees, nodes), power)
     return np.asarray(np.sqrt(gamma**2 + more))
 
@@ -940,13 +970,9 @@ def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:
     return V, R[:, :-1], turn
 
 
-def _one_hot(labels: Sequence[int], classes: int) -> Array:
-    return np.asarray(np.array(labels, dtype=np.int64)[:, None] == np.arange(classes), dtype=float)
+def _replaced(told: tuple[Observation, ...], at: int, said: Any) -> tuple[Observation, ...]:
+    return (*told[:at], told[at]._replace(said=said), *told[at + 1 :])
 
 
-def _replaced(labels: tuple[Label, ...], at: int, label: int) -> tuple[Label, ...]:
-    return (*labels[:at], labels[at]._replace(label=label), *labels[at + 1 :])
-
-
-def _without(labels: tuple[Label, ...], at: int) -> tuple[Label, ...]:
-    return labels[:at] + labels[at + 1 :]
+def _without(told: tuple[Observation, ...], at: int) -> tuple[Observation, ...]:
+    return told[:at] + told[at + 1 :]

@@ -16,17 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from askgraph.answers.classes import Coding
 from askgraph.errors import ConvergenceError
-from askgraph.field.field import OPEN, Field, Label, known_root, label_noise
+from askgraph.field.field import Field, Observation, known, known_root, label_noise, nodes_of, rows_of
 from askgraph.priors.base import SOLVES_AT_ONCE, LeaveOneOutTerms, Prior
-from askgraph.types import Array, BoolArray, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 
 class LeftOut(NamedTuple):
     """Leave-one-out of labels, one row per label."""
 
     nodes: IntArray
-    labels: IntArray
+    said: AnyArray  # the answers, as the coding takes them
     votes: Array  # h of the other labels at the node, one column per class
     lost: Array  # by how much the sum of h over the unlabeled nodes falls without the label, one column per class
     variance: Array  # of the label given the other labels, label noise included
@@ -53,10 +54,10 @@ def pulls(field: Field, nodes: IntArray, ends: Sequence[IntArray]) -> list[Array
 
     The prior must be a sum, and a label that was folded in must be one of the sample, its ends the node's neighbors.
     """
-    known, root = known_root(field)
-    inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
-    column = {x.node: at for at, x in enumerate(known)}
-    V, found = field.factor[:, : len(known)], []
+    told, root = known_root(field)
+    inverse = solve_triangular(root, np.eye(len(told)), lower=True) if told else root
+    column = {x.node: at for at, x in enumerate(told)}
+    V, found = field.factor[:, : len(told)], []
     for node, some in zip(nodes.tolist(), ends, strict=True):
         there = field.space.pick(V, some)
         if node in column:
@@ -68,23 +69,23 @@ def pulls(field: Field, nodes: IntArray, ends: Sequence[IntArray]) -> list[Array
 
 
 def left_out_alone(
-    prior: Prior, labels: Sequence[Label], classes: int, ends: Sequence[IntArray] = ()
+    prior: Prior, labels: Sequence[Observation], coding: Coding, ends: Sequence[IntArray] = ()
 ) -> tuple[Array, LeftOut, list[Array]]:
     """Return the votes that these labels give in a prior without labels, leave-one-out of the labels, both by K, and ∂h/∂Y_l.
 
     The last is at the nodes ``ends`` of each label, where they are given.
     """
-    nodes, codes = _columns(labels)
+    nodes = nodes_of(labels)
     rows = np.unique(np.concatenate([nodes, *ends]))
     wide = np.hstack([prior.space.pick(prior.columns(part), rows) for part in _parts(nodes)])
     G = wide[np.searchsorted(rows, nodes)]
     inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, 0.0) ** 2))
-    Y, precision = np.eye(classes)[codes], np.diagonal(inverse)
+    Y, precision = rows_of(coding, labels), np.diagonal(inverse)
     weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]
-    told = prior.space.put(prior.space.zeros(classes), nodes, weights)
+    told = prior.space.put(prior.space.zeros(coding.width), nodes, weights)
     moved = [wide[np.searchsorted(rows, some)] @ inverse[:, at] for at, some in enumerate(ends)]
-    return prior.solve(told), LeftOut(nodes, codes, Y - gap, beyond[:, None] * gap, 1 / precision), moved
+    return prior.solve(told), LeftOut(nodes, _said(labels), Y - gap, beyond[:, None] * gap, 1 / precision), moved
 
 
 def _parts(nodes: IntArray) -> list[IntArray]:
@@ -97,44 +98,43 @@ def left_out_with(field: Field, hub_power: float, count: int) -> tuple[Array, Bo
     All labels must be in V; ``count`` of them are kept. Nothing is solved for: the first columns of V and R are those of the
     oldest labels, and V Rᵀ are the columns of G₀ at the labels whatever their noise.
     """
-    known, root = known_root(field)
-    known, root, V = known[:count], root[:count, :count], field.factor[:, :count]
-    now, other = (label_noise(field.origin, known, power) for power in (field.hub_power, hub_power))
+    told, root = known_root(field)
+    told, root, V = told[:count], root[:count, :count], field.factor[:, :count]
+    now, other = (label_noise(field.origin, told, power) for power in (field.hub_power, hub_power))
     inverse = np.linalg.inv(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
-    nodes, labels = _columns(known)
-    votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ _told(field, labels))))
-    labeled = field.space.put(field.space.zeros(dtype=bool), nodes, True)
-    return votes, labeled, _by_inverse(field, known, inverse, inverse @ root, labeled)
+    votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ rows_of(field.coding, told))))
+    labeled = field.space.put(field.space.zeros(dtype=bool), nodes_of(told), True)
+    return votes, labeled, _by_inverse(field, told, inverse, inverse @ root, labeled)
 
 
 def _recent(field: Field) -> LeftOut:
     """Return leave-one-out of the labels in V."""
-    known, root = known_root(field)
-    inverse = solve_triangular(root, np.eye(len(known)), lower=True) if known else root
-    return _by_inverse(field, known, inverse, np.eye(len(known)), field.labeled)
+    told, root = known_root(field)
+    inverse = solve_triangular(root, np.eye(len(told)), lower=True) if told else root
+    return _by_inverse(field, told, inverse, np.eye(len(told)), field.labeled)
 
 
-def _by_inverse(field: Field, known: Sequence[Label], inverse: Array, turn: Array, labeled: BoolArray) -> LeftOut:
+def _by_inverse(field: Field, told: Sequence[Observation], inverse: Array, turn: Array, labeled: BoolArray) -> LeftOut:
     """Return leave-one-out by the inverse of the Cholesky factor of K: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V turnᵀ R⁻¹."""
-    nodes, labels = _columns(known)
-    Y, precision = _told(field, labels), (inverse**2).sum(axis=0)
+    nodes = nodes_of(told)
+    Y, precision = rows_of(field.coding, told), (inverse**2).sum(axis=0)
     gap = inverse.T @ (inverse @ (Y - field.space.pick(field.base, nodes))) / precision[:, None]
-    unlabeled = field.space.inner(field.factor[:, : len(known)], (~labeled).astype(float))
+    unlabeled = field.space.inner(field.factor[:, : len(told)], (~labeled).astype(float))
     pull = inverse.T @ (turn @ unlabeled)
-    return LeftOut(nodes, labels, Y - gap, pull[:, None] * gap, 1 / precision)
+    return LeftOut(nodes, _said(told), Y - gap, pull[:, None] * gap, 1 / precision)
 
 
 def _folded(field: Field, terms: LeaveOneOutTerms) -> LeftOut:
     """Return leave-one-out of folded labels: their terms as they were folded in, corrected for the columns of V added since."""
-    told = {x.node: x for x in field.folded}
-    nodes, labels = _columns([told[node] for node in terms.nodes.tolist()])
-    here = labels != OPEN
+    at = {x.node: x for x in field.folded}
+    told = [at[node] for node in terms.nodes.tolist()]
+    here = np.array([x.said is not None for x in told], dtype=bool)
     at_ends = partial(field.space.pick, node=terms.ends)
-    Y, since = _told(field, labels), terms.links @ at_ends(field.factor)
+    Y, since = rows_of(field.coding, told), terms.links @ at_ends(field.factor)
     precision = terms.precision + (since**2).sum(axis=1)
     gap = (terms.own[:, None] * Y - terms.links @ at_ends(field.votes)) / precision[:, None]
     lost = (terms.links @ at_ends(_shadow(field)))[:, None] * gap
-    return LeftOut(nodes[here], labels[here], (Y - gap)[here], lost[here], 1 / precision[here])
+    return LeftOut(terms.nodes[here], _said(known(told)), (Y - gap)[here], lost[here], 1 / precision[here])
 
 
 def _shadow(field: Field) -> Array:
@@ -143,9 +143,10 @@ def _shadow(field: Field) -> Array:
     return field.apply((~field.labeled).astype(float)) if noisy else field.spread.influence_l1
 
 
-def _columns(labels: Sequence[Label]) -> tuple[IntArray, IntArray]:
-    return np.array([x.node for x in labels], np.int64), np.array([x.label for x in labels], np.int64)
-
-
-def _told(field: Field, labels: IntArray) -> Array:
-    return np.eye(field.n_classes)[labels]
+def _said(observations: Sequence[Observation]) -> AnyArray:
+    """Return the answers, one entry each: indices as integers, anything else as it is."""
+    said = [x.said for x in observations]
+    found: AnyArray = np.empty(len(said), np.int64 if all(isinstance(one, int) for one in said) else object)
+    for at, one in enumerate(said):
+        found[at] = one
+    return found

@@ -307,7 +307,7 @@ class Asker(Told):
         """Return the field after an answer, and the next question; in a thread, which takes no turn: a turn may wait for it."""
         field = awaiting.answered(label)
         if any(rule is not None and rule.due(field.held) for rule in (self._tuner, self._hub_rule)):
-            event = Event("tell", field.labels[-1].node, history.classes[label])
+            event = Event("tell", field.observations[-1].node, history.classes[label])
             field = self._tuned(field, history.after(event))
         return self._batch(field, history, 1, told)
 

@@ -58,11 +58,11 @@ def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntA
     """
     left, p = from_others(field, every=True) if least else from_all_others(field)
     if not left.nodes.size:
-        return left.nodes, left.labels, left.labels, left.variance
-    chance, instead = p[np.arange(left.nodes.size), left.labels], p.argmax(axis=1)
+        return left.nodes, left.said, left.said, left.variance
+    chance, instead = p[np.arange(left.nodes.size), left.said], p.argmax(axis=1)
     against = np.flatnonzero((p.max(axis=1) > chance) & (p.max(axis=1) >= least))
     against = against[np.argsort(chance[against], kind="stable")]
-    return left.nodes[against], left.labels[against], instead[against], chance[against]
+    return left.nodes[against], left.said[against], instead[against], chance[against]
 
 
 def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
@@ -123,7 +123,7 @@ def _rarity(counts: Array) -> str:
 
 
 def _untold(field: Field) -> str:
-    prior, nodes = field.origin, np.array([x.node for x in field.labels], dtype=np.int64)
+    prior, nodes = field.origin, np.array([x.node for x in field.observations], dtype=np.int64)
     home, rows = prior.components, np.arange(prior.space.n_rows)
     untold = ~np.isin(home, prior.space.asarray(np.unique(prior.space.pick(home, nodes))))
     first = home == prior.space.asarray(prior.space.nodes_of(rows))

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.readouts.temperature import surprise_at
 from askgraph.support.later import with_newest
 from askgraph.types import IntArray
@@ -31,7 +31,7 @@ def ordinary(now: Field, rows: IntArray) -> IntArray:
 
 def turn_of_others(now: Field) -> bool:
     """Return whether the next question goes to a node that is no hub."""
-    return (len(now.labels) + 1) % TURN == 0
+    return (len(now.observations) + 1) % TURN == 0
 
 
 @dataclass(eq=False)
@@ -57,8 +57,8 @@ class HubRule:
         count = max((point for point in POINTS if point <= now.held), default=0)
         if not count:
             return POWERS[0]
-        oldest = now.labels[:count]
-        key = now.origin, now.n_classes, tuple((x.node, x.label, x.noise) for x in oldest)
+        oldest = now.observations[:count]
+        key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in oldest)
         power = self.chosen.get(key)
         if power is None:
             power = _best(_in_columns(now, oldest), count)
@@ -66,12 +66,12 @@ class HubRule:
         return power
 
 
-def _in_columns(now: Field, oldest: Sequence[Label]) -> Field:
+def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
     """Return a field with these labels in V: the field itself, or where labels were folded in, one solve per label."""
     if not now.folded:
         return now
-    start = Field.start(now.origin, now.n_classes, now.noise, squares=False)
-    return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), oldest, start)
+    start = Field.start(now.origin, now.coding, now.noise, squares=False)
+    return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), oldest, start)
 
 
 def _best(now: Field, count: int) -> float:

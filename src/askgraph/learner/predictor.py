@@ -12,7 +12,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.answers.plain import label_array
 from askgraph.errors import LabelError
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.graph import Graph
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
 from askgraph.learner.events import Event, SpotCheck, checked
@@ -82,7 +82,7 @@ class Predictor(ABC):
     def labels(self) -> dict[Hashable, Hashable]:
         """The labels told: {node: label}."""
         field, history, *_ = self._state
-        return {self.graph.name(x.node): history.classes[x.label] for x in field.labels}
+        return {self.graph.name(x.node): history.classes[x.said] for x in field.known}
 
     @property
     def log(self) -> list[Event]:
@@ -126,7 +126,7 @@ class Predictor(ABC):
         p = self._field.space.gather(read)
         if exact := self._certain:
             p = p.copy()
-            p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.label for x in exact]]
+            p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.said for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]
 
     def _read(self) -> Array:
@@ -150,7 +150,7 @@ class Predictor(ABC):
     @in_turn
     def sources(self) -> list[SuggestionSource]:
         """Who suggested labels, and how good the suggestions are by the labels so far; see :meth:`Learner.suggest`."""
-        told, p = {x.node: self._history.classes[x.label] for x in self._field.labels}, self.probabilities()
+        told, p = {x.node: self._history.classes[x.said] for x in self._field.known}, self.probabilities()
         return [self._source(name, said, told, p) for name, said in self._suggestions.by_source.items()]
 
     def _source(self, name: str, said: Mapping[int, Any], told: Mapping[int, Hashable], p: Array) -> SuggestionSource:
@@ -191,7 +191,7 @@ class Predictor(ABC):
         n = whole_number(n, "n")
         if not self._field.held:
             return []
-        p, labeled = self.probabilities(), {x.node for x in self._field.labels}
+        p, labeled = self.probabilities(), {x.node for x in self._field.observations}
         likeliest, found = coding.decide(p), []
         for source, said in self._suggestions.by_source.items():
             for (node, (label, _)), chance in zip(said.items(), self._chances(said, p).tolist(), strict=True):
@@ -260,17 +260,17 @@ class Predictor(ABC):
         else:
             found, best = map(field.space.gather, best_classes(field, self._readout, top))
             if exact := self._certain:
-                at, labels = [x.node for x in exact], [x.label for x in exact]
+                at, labels = [x.node for x in exact], [x.said for x in exact]
                 certain = ranked(np.eye(len(classes)), top)
                 found[at], best[at] = certain[0][labels], certain[1][labels]
         some = slice(None) if nodes is None else self._indices(nodes)
         return label_array(classes)[found[some]], best[some]
 
     @property
-    def _certain(self) -> list[Label]:
+    def _certain(self) -> list[Observation]:
         """The labels that are certain at their nodes although they count for less: those of hubs, or any with features."""
         field = self._field
-        return [x for x in field.labels if x.noise == 0] if field.hub_power or field.origin.noise else []
+        return [x for x in field.known if x.exact] if field.hub_power or field.origin.noise else []
 
     @in_turn
     def audit(self, n: int = 10) -> list[Hashable]:

@@ -81,7 +81,7 @@ def _ready(field: Field, settings: Settings, rows: IntArray) -> IntArray:
 
 def _scored(field: Field, settings: Settings) -> bool:
     """Return whether questions are chosen by their scores."""
-    return not settings.passive and bool(field.labels or settings.first == "utility")
+    return not settings.passive and bool(field.observations or settings.first == "utility")
 
 
 def _one(field: Field, settings: Settings, rows: IntArray, seed: tuple[int, int]) -> tuple[int, Field]:

@@ -156,7 +156,7 @@ class Settings:
 
     def score(self, field: Field, rows: IntArray) -> Array:
         """Return the scores of these rows, the larger the better; raise where one is not a finite number."""
-        shares, classes = self.class_shares, max(2, field.n_classes)
+        shares, classes = self.class_shares, max(2, field.coding.width)
         if shares is not None and len(shares) != classes:
             raise SettingError(
                 f"class_shares has {len(shares)} numbers for {classes} classes: give one per class and name all classes"

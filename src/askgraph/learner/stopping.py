@@ -160,16 +160,16 @@ def labels_until_enough(error: Error, held: int, target: float) -> tuple[int, in
 def _left_out_error(field: Field) -> float:
     """Return the share of labels that the others predict wrong: of early labels, and not of hubs, which agree with each other."""
     left, p = from_others(field)
-    early = {x.node for x in field.labels[: EARLY * int(np.count_nonzero(field.counts))]}
+    early = {x.node for x in field.observations[: EARLY * int(np.count_nonzero(field.counts))]}
     counted = np.array([node in early for node in left.nodes.tolist()])
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
-    return float((coding.decide(p) != left.labels)[counted].mean())
+    return float((coding.decide(p) != left.said)[counted].mean())
 
 
 def _of_unseen_classes(field: Field) -> float:
     """Return the share of nodes in classes that have no label yet, of at least two: one in (labels + classes) each."""
-    classes = max(field.n_classes, 2)
+    classes = max(field.coding.width, 2)
     return (classes - int(np.count_nonzero(field.counts))) / (field.held + classes)
 
 

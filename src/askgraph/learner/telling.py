@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from askgraph.answers.classes import Classes
 from askgraph.answers.plain import plain_label
 from askgraph.errors import LabelError
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.learner.events import Event
 from askgraph.learner.history import History
 from askgraph.learner.hubs import HubRule
@@ -106,8 +107,8 @@ class Told(Predictor):
         events = [Event("tell", at, told[at], noise=gamma.get(at), predicted=before.get(at)) for at in told]
         history = self._history.after(*events)
         place = {label: k for k, label in enumerate(history.classes)}
-        new = [Label(at, place[label], gamma.get(at, self._field.noise)) for at, label in told.items()]
-        field = self._field.extended(new, len(history.classes))
+        new = [Observation(at, place[label], gamma.get(at, self._field.noise)) for at, label in told.items()]
+        field = self._field.extended(new, Classes(max(self._field.coding.width, len(history.classes))))
         self._publish(self._tuned(field, history, at_once=True), history)
 
     @in_turn
@@ -241,8 +242,8 @@ class Told(Predictor):
         """
         at = self.graph.index(node)
         if self._is_labeled(at):
-            told = next(x for x in self._field.labels if x.node == at)
-            event = Event("retract", at, before=self._history.classes[told.label], noise=told.noise)
+            told = next(x for x in self._field.observations if x.node == at)
+            event = Event("retract", at, before=self._history.classes[told.said], noise=told.noise)
             history = self._history.after(event)
             self._publish(*_with_used_classes(self._tuned(self._field.forget(at), history), history))
         elif at in self._history.set_aside:
@@ -331,7 +332,7 @@ class Told(Predictor):
 
 def _with_used_classes(field: Field, history: History) -> tuple[Field, History]:
     """Return both with those of their classes that are declared or in use."""
-    used, declared = {x.label for x in field.labels}, set(history.declared)
+    used, declared = {x.said for x in field.known}, set(history.declared)
     kept = [at for at, name in enumerate(history.classes) if at in used or name in declared]
     return field.arranged(kept), history.with_classes([history.classes[at] for at in kept])
 

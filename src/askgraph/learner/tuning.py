@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError, SettingError
-from askgraph.field import Field, Label
+from askgraph.field import Field, Observation
 from askgraph.graph import Graph
 from askgraph.graph.combine import merge, merging_factor
 from askgraph.learner.events import Event, told_when
@@ -142,9 +142,9 @@ class Tuner:
         if now.origin is prior:
             return now
         if at_once:
-            return Field.given(prior, now.labels, now.n_classes, now.noise, now.squares, now.hub_power)
-        start = Field.start(prior, now.n_classes, now.noise, now.squares, now.hub_power)
-        return reduce(lambda told, x: told.observe(x.node, x.label, x.noise), now.labels, start)
+            return Field.given(prior, now.observations, now.coding, now.noise, now.squares, now.hub_power)
+        start = Field.start(prior, now.coding, now.noise, now.squares, now.hub_power)
+        return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), now.observations, start)
 
     def prior(self, choice: Choice | None = None) -> Prior:
         """Return the prior of the chosen candidate; before the first choice, of the first candidate."""
@@ -160,7 +160,7 @@ class Tuner:
     def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:
         classes = list(dict.fromkeys([*declared, *(label for label, _ in told.values())]))
         labels = [
-            Label(node, classes.index(label), self.settings.noise if noise is None else noise)
+            Observation(node, classes.index(label), self.settings.noise if noise is None else noise)
             for node, (label, noise) in told.items()
         ]
         price = surprise if all(one.features is None for one in self.candidates.values()) else surprise_heard

@@ -31,7 +31,7 @@ def ready(field: Field, rows: IntArray) -> IntArray:
 
 def _labels_of_component(field: Field, small: BoolArray) -> tuple[Array, int]:
     """Return the labels in the component of each node, counted for small components only, and the labels in large ones."""
-    nodes = np.array([x.node for x in field.labels], dtype=np.int64)
+    nodes = np.array([x.node for x in field.observations], dtype=np.int64)
     if not nodes.size:
         return field.space.zeros(), 0
     home, inside = field.origin.components, field.space.pick(small, nodes)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import OPEN, Field
+from askgraph.field import Field, nodes_of
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
@@ -63,7 +63,7 @@ def neighbors_agree(field: Field) -> Agreement:
     see each other, so each counts as half a trial. A label that is alone in its class cannot be shared, and is left out.
     """
     nodes, labels = _known(field)
-    counts = np.bincount(labels, minlength=field.n_classes)
+    counts = np.bincount(labels, minlength=field.coding.width)
     same, around = _weights_around(field, nodes, labels)
     some = (counts[labels] > 1) & (around > 0)
     if not some.any():
@@ -74,8 +74,7 @@ def neighbors_agree(field: Field) -> Agreement:
 
 def _known(field: Field) -> tuple[IntArray, IntArray]:
     """Return the nodes and the classes of the labels that are known."""
-    known = [x for x in field.labels if x.label != OPEN]
-    return np.array([x.node for x in known], dtype=np.int64), np.array([x.label for x in known], dtype=np.int64)
+    return nodes_of(field.known), np.array([x.said for x in field.known], dtype=np.int64)
 
 
 def _weights_around(field: Field, nodes: IntArray, labels: IntArray) -> tuple[Array, Array]:
@@ -93,9 +92,9 @@ def _weights_around(field: Field, nodes: IntArray, labels: IntArray) -> tuple[Ar
 def others_agree(field: Field) -> Agreement:
     """Return how often all other labels predict a label, beside the share of the commonest class."""
     left, p = from_others(field)
-    counts = np.bincount(left.labels, minlength=field.n_classes)
-    some = counts[left.labels] > 1
+    counts = np.bincount(left.said, minlength=field.coding.width)
+    some = counts[left.said] > 1
     if not some.any():
         return Agreement(0.0, 0.0, 0.0)
-    hits = coding.decide(p[some]) == left.labels[some]
+    hits = coding.decide(p[some]) == left.said[some]
     return Agreement(float(some.sum()), float(hits.sum()), float(counts.max() / some.sum()))

@@ -57,7 +57,7 @@ def row_highest(blocks: Sequence[Block], source: ByClass) -> Array:
 def blended(field: Field, blocks: Sequence[Block], votes: ByClass, scores: ByClass) -> ByClass:
     """Return H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
     reach, total = np.clip(row_totals(blocks, votes), 0.0, 1.0), row_totals(blocks, scores)
-    even = 1 / field.n_classes
+    even = 1 / field.coding.width
     return lambda block: reach * coding.ratio(scores(block), total, even) + (1 - reach) * even
 
 

@@ -83,7 +83,7 @@ def _doubt(field: Field) -> Doubt:
     if not unlabeled or not field.held:
         return Doubt(field.held, 0.0, 0.0, 0.0, float(counts.max(initial=0.0) / max(field.held, 1)), 0.0)
     decided, likely, otherwise = _decisions(field)
-    predicted = [total(rest & (decided == c)) for c in range(field.n_classes)]
+    predicted = [total(rest & (decided == c)) for c in range(field.coding.width)]
     return Doubt(
         field.held,
         float(total(rest & (decided != otherwise)) / unlabeled),
@@ -107,11 +107,11 @@ def _decisions(field: Field) -> tuple[IntArray, Array, IntArray]:
 def _surprising(field: Field) -> float:
     """Return the loss of labels by all others over their loss by the class shares, over labels not alone in their class."""
     (left, p), counts = from_others(field), field.counts
-    here = counts[left.labels] > 1
-    chances = p[np.arange(left.labels.size), left.labels][here]
-    shares = (counts[left.labels] - 0.5)[here] / (field.held - 1 + np.count_nonzero(counts) / 2)
+    here = counts[left.said] > 1
+    chances = p[np.arange(left.said.size), left.said][here]
+    shares = (counts[left.said] - 0.5)[here] / (field.held - 1 + np.count_nonzero(counts) / 2)
     by_shares = -np.log(shares).sum()
-    by_others = -np.log((1 - ODD) * chances + ODD / field.n_classes).sum()
+    by_others = -np.log((1 - ODD) * chances + ODD / field.coding.width).sum()
     return float(by_others / by_shares) if by_shares > 0 else 0.0
 
 
@@ -159,5 +159,5 @@ class Cautious:
 
 def class_shares(field: Field) -> Array:
     """Return the share of each class among the labels, 0 for a class without any."""
-    shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.n_classes), 0.0)
+    shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.coding.width), 0.0)
     return np.asarray(shares / shares.sum())

@@ -28,7 +28,7 @@ class Checked:
         """Return the class probabilities of the nodes, or of samples outside the graph, as every readout does."""
         found = self.readout(field) if votes is None else self.readout(field, votes, links)
         rows = field.space.n_rows if votes is None else votes.shape[0]
-        field.space.all_or_error(partial(self._check, field, found, (rows, field.n_classes)))
+        field.space.all_or_error(partial(self._check, field, found, (rows, field.coding.width)))
         return found
 
     def _check(self, field: Field, found: Any, shape: tuple[int, int]) -> None:

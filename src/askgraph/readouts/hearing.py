@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import OPEN, Field, Label
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import pulls
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import FAINT, ODD, Evidence, evidence_alone
@@ -39,7 +39,7 @@ def _better_heard(field: Field) -> bool:
     return not own + MARGIN < _loss(heard_without(field, evidence), evidence)
 
 
-def surprise_heard(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
+def surprise_heard(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple[float, int]:
     """Return -Σ ln p of labels in nats, each from all others, by the node's own votes or with its neighbors: what is less.
 
     The number is that of the labels that are not alone in their class, which count. The prior has no label yet. This takes one
@@ -49,7 +49,7 @@ def surprise_heard(prior: Prior, labels: Sequence[Label], classes: int) -> tuple
     votes, evidence, moved, counted = evidence_alone(prior, labels, classes, ends)
     if evidence is None or evidence.seen.size < 2 or not counted:
         return (evidence.freely[2] if evidence else counted * np.log(classes)), counted
-    told = {x.node: x.label for x in labels}
+    told = {x.node: x.said for x in labels}
     q = _heard(evidence, ends, weights, moved, lambda nodes: prior.space.pick(votes, nodes), told)
     return min(evidence.freely[2], _loss(q, evidence)), counted
 
@@ -58,7 +58,7 @@ def heard_without(field: Field, evidence: Evidence) -> Array:
     """Return what each label left out and its neighbors say together without it, one row per label."""
     nodes = evidence.left.nodes
     ends, weights = _around(field.origin, nodes.tolist())
-    told = {x.node: x.label for x in field.labels if x.noise == 0 and x.label != OPEN}
+    told = {x.node: x.said for x in field.known if x.exact}
     moved = pulls(field, nodes, ends)
     return _heard(evidence, ends, weights, moved, lambda nodes: field.space.pick(field.votes, nodes), told)
 
@@ -84,7 +84,7 @@ def _heard(
     if not owner.size:
         return own
     every, weight = np.concatenate(ends), np.concatenate(weights)
-    gap = np.eye(evidence.classes)[left.labels] - left.votes
+    gap = np.eye(evidence.classes)[left.said] - left.votes
     votes = np.maximum(votes_at(every) - np.concatenate(moved)[:, None] * gap[owner], 0.0)
     p, label = _read(votes, evidence, owner), np.array([told.get(node, -1) for node in every.tolist()])
     p[label >= 0] = np.eye(evidence.classes)[label[label >= 0]]
@@ -107,7 +107,7 @@ def _read(votes: Array, evidence: Evidence, owner: IntArray) -> Array:
 
 def _loss(q: Array, evidence: Evidence) -> float:
     """Return -Σ ln q of the labels that are not alone in their class, at the exponent that is best."""
-    q, labels = q[evidence.counted], evidence.left.labels[evidence.counted]
+    q, labels = q[evidence.counted], evidence.left.said[evidence.counted]
     powers = [q**power for power in EXPONENTS]
     chances = [x[np.arange(labels.size), labels] / x.sum(axis=1) for x in powers]
     return float(min(-np.log((1 - ODD) * p + ODD / evidence.classes).sum() for p in chances))

@@ -87,7 +87,7 @@ class Map:
             return np.maximum(field.votes[:, block.classes] + (1 - reach) / 2, 0.0)
 
         total = row_totals(blocks, odds)
-        return lambda block: coding.ratio(odds(block), total, 1 / field.n_classes)
+        return lambda block: coding.ratio(odds(block), total, 1 / field.coding.width)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import Field
+from askgraph.field import Field, nodes_of, rows_of
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.cautious import Cautious, class_shares
 from askgraph.readouts.readouts import Consensus, Readout
@@ -50,9 +50,8 @@ def with_suggestions(field: Field, readout: Readout, witnesses: Sequence[Witness
     Where the readout is a consensus, suggestions of neighbors count too; with any other readout, only a node's own.
     """
     own, hear = _by_people(field, readout)
-    exact = [x for x in field.labels if x.noise == 0]
-    nodes, labels = np.array([x.node for x in exact], np.int64), np.array([x.label for x in exact], np.int64)
-    told = field.space.put(field.space.zeros(field.n_classes), nodes, np.eye(field.n_classes)[labels])
+    exact = [x for x in field.known if x.exact]
+    told = field.space.put(field.space.zeros(field.coding.width), nodes_of(exact), rows_of(field.coding, exact))
     known = (told.sum(axis=1) > 0)[:, None]
 
     def posterior(confusions: Sequence[Array]) -> Array:
@@ -64,7 +63,7 @@ def with_suggestions(field: Field, readout: Readout, witnesses: Sequence[Witness
         weighted = np.where(known, PEOPLE * told, p)
         return [field.space.inner(weighted, witness.said) for witness in witnesses]
 
-    first = [np.ones((field.n_classes, witness.columns.size)) for witness in witnesses]
+    first = [np.ones((field.coding.width, witness.columns.size)) for witness in witnesses]
     pairs = zip(counted(posterior(first)), witnesses, strict=True)
     pooled = [_pooled(counts, witness.columns) for counts, witness in pairs]
     confusions = pooled
@@ -96,7 +95,7 @@ def _open_to_all(field: Field, p: Array) -> Array:
 
 def _likelihood(field: Field, witnesses: Sequence[Witness], confusions: Sequence[Array]) -> Array:
     """Return the chance of all that is said of a node under each class; 1 where nothing is said."""
-    logs = field.space.zeros(field.n_classes)
+    logs = field.space.zeros(field.coding.width)
     for witness, confusion in zip(witnesses, confusions, strict=True):
         logs = logs + witness.said @ field.space.asarray(np.log(confusion).T)
     return np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import Field, Label
+from askgraph.answers.classes import Classes
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
 from askgraph.spaces.base import Space
@@ -75,7 +76,7 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
     evidence = Evidence.of(field, every)
     if evidence is None:
         left = left_out(field, every)
-        return left, np.full(left.votes.shape, 1 / max(field.n_classes, 1))
+        return left, np.full(left.votes.shape, 1 / max(field.coding.width, 1))
     return evidence.left, evidence.predicted
 
 
@@ -97,25 +98,25 @@ def surprise_at(field: Field, hub_power: float, count: int) -> float:
     class. All labels of the field must be in V.
     """
     left, predicted = _from_others_with(field, hub_power, count)
-    counts = np.bincount(left.labels, minlength=field.n_classes)
-    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.labels] > 1)
+    counts = np.bincount(left.said, minlength=field.coding.width)
+    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
     if predicted is None or not ordinary.any():
         return 0.0
-    p = predicted[ordinary, left.labels[ordinary]]
-    return float(-np.log((1 - ODD) * p + ODD / field.n_classes).sum())
+    p = predicted[ordinary, left.said[ordinary]]
+    return float(-np.log((1 - ODD) * p + ODD / field.coding.width).sum())
 
 
 def _from_others_with(field: Field, hub_power: float, count: int) -> tuple[LeftOut, Array | None]:
     """Return the same as ``from_others`` of the oldest labels with another ``hub_power``; None where no votes reach a node."""
     votes, labeled, left = left_out_with(field, hub_power, count)
     weights = field.label_weights(left.nodes, hub_power)
-    counts = np.bincount(left.labels, minlength=field.n_classes).astype(float)
-    weighted = np.asarray(np.bincount(left.labels, weights, minlength=field.n_classes), dtype=float)
+    counts = np.bincount(left.said, minlength=field.coding.width).astype(float)
+    weighted = np.asarray(np.bincount(left.said, weights, minlength=field.coding.width), dtype=float)
     told = _Votes(field.space, _above_zero(field.origin, votes), labeled, counts, weighted)
     return left, Evidence.read(told, left, weights).predicted if told.tell else None
 
 
-def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float, int]:
+def surprise(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple[float, int]:
     """Return -Σ ln p of labels in nats, each from all others, and the number of labels counted: those not alone in their class.
 
     The prior has no label yet. This takes one solve per label.
@@ -125,12 +126,12 @@ def surprise(prior: Prior, labels: Sequence[Label], classes: int) -> tuple[float
 
 
 def evidence_alone(
-    prior: Prior, labels: Sequence[Label], classes: int, ends: Sequence[IntArray] = ()
+    prior: Prior, labels: Sequence[Observation], classes: int, ends: Sequence[IntArray] = ()
 ) -> tuple[Array, Evidence | None, list[Array], int]:
     """Return the votes of labels in a prior without any, the evidence, ∂h/∂Y_l at the ends of each label, and how many count."""
-    codes = np.array([x.label for x in labels], dtype=np.int64)
+    codes = np.array([x.said for x in labels], dtype=np.int64)
     counts = np.bincount(codes, minlength=classes).astype(float)
-    votes, left, moved = left_out_alone(prior, labels, classes, ends)
+    votes, left, moved = left_out_alone(prior, labels, Classes(classes), ends)
     labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
     told = _Votes(prior.space, _above_zero(prior, votes), labeled, counts, counts)
     evidence = Evidence.read(told, left, np.ones(codes.size)) if told.tell else None
@@ -301,7 +302,7 @@ class Evidence:
     @cached_property
     def place(self) -> IntArray:
         """The place of each label's class among the classes seen."""
-        return np.searchsorted(self.seen, self.left.labels)
+        return np.searchsorted(self.seen, self.left.said)
 
 
 def _likely(space: Space, parts: Sequence[slice], votes: Callable[[slice], Array], mean: Array, reached: int) -> float:

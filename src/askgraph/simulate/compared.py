@@ -18,8 +18,8 @@ def zero_one_risk(field: Field, rows: IntArray, p: Array) -> Array:
     class: the risk is :math:`\sum_j \min(f_j, 1 - f_j)` over the other unlabeled nodes. Far from labels f is near 0, surely
     the first class, so that the order of the classes matters. It reads f alone, so p plays no part.
     """
-    if field.n_classes != 2:
-        raise SettingError(f"eer01 is defined for two classes, not {field.n_classes}")
+    if field.coding.width != 2:
+        raise SettingError(f"eer01 is defined for two classes, not {field.coding.width}")
     f, own = field.votes[:, 1], field.votes[rows, 1]
     steps = field.columns(field.space.nodes_of(rows)) / innovation(field, rows)
     counted = ~field.labeled[:, None] & (np.arange(len(f))[:, None] != rows)

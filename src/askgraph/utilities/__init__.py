@@ -158,7 +158,7 @@ class Criterion:
 
 def _row_parts(field: Field, rows: int) -> list[slice]:
     """Return the rows in parts, in each process as many: the more classes, the fewer rows of a part."""
-    count = 1 + 8 * field.space.most_rows * field.n_classes // field.space.part_bytes
+    count = 1 + 8 * field.space.most_rows * field.coding.width // field.space.part_bytes
     ends = np.linspace(0, rows, count + 1).astype(int).tolist()
     return [slice(start, stop) for start, stop in pairwise(ends)]
 

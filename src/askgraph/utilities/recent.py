@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from askgraph.answers import coding
 from askgraph.errors import ConvergenceError
-from askgraph.field import OPEN, Field
+from askgraph.field import Field, nodes_of
 from askgraph.graph import Graph
 from askgraph.graph.clean import LARGEST_WEIGHT
 from askgraph.priors.base import Prior
@@ -79,20 +79,19 @@ def reweighted(field: Field) -> Array:
     without cancellation: the inverse of the dense engine would lose τ beside the weights.
     """
     known, Y = _known(field)
-    origin, tau = field.origin.precision, _ridge(known.size, field.n_classes)
+    origin, tau = field.origin.precision, _ridge(known.size, field.coding.width)
     engine = Direct if field.origin.exact else Iterative
     with np.errstate(over="ignore", invalid="ignore"):  # what comes of these is refused
         graph = _between(origin.graph, _poisson(engine, origin, known))
     prior = engine(Precision.of(graph, tau).folded(known, np.zeros(known.size)))
-    u = np.zeros((graph.n_nodes, field.n_classes))
+    u = np.zeros((graph.n_nodes, field.coding.width))
     u[known] = Y
     return field.space.asarray(u + prior.solve(graph.weights @ u))
 
 
 def _known(field: Field) -> tuple[IntArray, Array]:
     """Return the nodes whose label is known, and their one-hot rows; a pending node has no label."""
-    known = np.array([(x.node, x.label) for x in field.labels if x.label != OPEN], dtype=np.int64).reshape(-1, 2)
-    return known[:, 0], np.eye(field.n_classes)[known[:, 1]]
+    return nodes_of(field.known), field.coding.rows([x.said for x in field.known])
 
 
 def _propagated(origin: Prior, nodes: IntArray) -> Array:
