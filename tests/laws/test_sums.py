@@ -12,6 +12,7 @@ from askgraph.errors import ConvergenceError, EngineError
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
 from askgraph.field.saved_state import from_arrays, to_arrays
+from askgraph.learner.hubs import HubDiscount
 from askgraph.priors.summed import Summed, mean_variance
 from askgraph.utilities import CRITERIA
 from tests.helpers.draws import given, settings
@@ -131,9 +132,9 @@ def test_labels_are_taken_back_changed_and_weighed_anew(engine):
         equals(begin.forget(node), plain(W, 0.05, 3, rest), 100 * engine.tolerance)
         changed = [*rest, (node, (label + 1) % 3)]
         equals(begin.relabel(node, (label + 1) % 3), plain(W, 0.05, 3, changed), 100 * engine.tolerance)
-    heavier = field.with_hub_power(2.0)
+    heavier = field.reweighted(HubDiscount(2.0))
     close(heavier.votes, heavier.rebase().votes, 100 * engine.tolerance)
-    close(heavier.with_hub_power(0.0).votes, field.votes, 100 * engine.tolerance)
+    close(heavier.reweighted(None).votes, field.votes, 100 * engine.tolerance)
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=str)
@@ -142,7 +143,7 @@ def test_a_sum_is_saved_and_read_as_it_was(engine):
     W, labels = random_graph(rng, 15), random_labels(rng, 15, 2, 4)
     field = posterior(engine, W, 0.05, 2, labels[:2]).rebase().observe(*labels[2])
     prior = Summed(engine.prior(ag.Graph(W), 0.05), phi(15), NOISE)
-    again = from_arrays(prior, to_arrays(field), 0.0, field.squares)
+    again = from_arrays(prior, to_arrays(field), 0.0, field.squares, field.discount)
     equals(again.observe(*labels[3]), plain(W, 0.05, 2, labels), 10 * engine.tolerance)
 
 

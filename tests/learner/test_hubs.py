@@ -7,7 +7,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.field.leave_one_out import left_out, left_out_with
-from askgraph.learner.hubs import POINTS, POWERS
+from askgraph.learner.hubs import POINTS, POWERS, HubDiscount, discount_of, power_of
 from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.utilities import CRITERIA
 from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, close, here
@@ -43,7 +43,7 @@ def labels_of(seed, n=60, classes=3, count=14):
 
 
 def told(engine, W, labels, power, noise=0.0, fold=0):
-    field = engine.start(ag.Graph(W), 0.05, 3, noise=noise, hub_power=power)
+    field = engine.start(ag.Graph(W), 0.05, 3, noise=noise, discount=discount_of(power))
     for at, (node, label) in enumerate(labels):
         field = field.observe(node, label)
         field = field.rebase() if at + 1 == fold else field
@@ -85,14 +85,14 @@ def test_a_field_with_hubs_is_what_is_written_down(engine, power, noise, fold):
 def test_another_power_is_as_if_it_had_been_so_from_the_start(engine, fold):
     W, labels = labels_of(3)
     field, other = told(engine, W, labels, 1.0, fold=fold), told(engine, W, labels, 2.0)
-    changed = field.with_hub_power(2.0)
+    changed = field.reweighted(HubDiscount(2.0))
     every = np.arange(60)
     changed, other = changed.sharpen(every), other.sharpen(every)
     close(changed.votes, other.votes, 10 * engine.tolerance)
     close(changed.columns(every), other.columns(every), 10 * engine.tolerance)
     close(changed.spread.variance, other.spread.variance, 10 * engine.tolerance)
     close(changed.spread.influence_l1, other.spread.influence_l1, 10 * engine.tolerance)
-    assert field.with_hub_power(1.0) is field
+    assert field.reweighted(HubDiscount(1.0)) is field
     more = [f.observe(int(np.setdiff1d(every, [node for node, _ in labels])[0]), 1).votes for f in (changed, other)]
     close(*more, 10 * engine.tolerance)
 
@@ -103,7 +103,7 @@ def test_leave_one_out_at_another_power_needs_no_other_field(engine):
     field = told(engine, W, labels, 1.0)
     for power in (0.0, 2.0):
         for count in (len(labels), 9):
-            votes, labeled, left = left_out_with(field, power, count)
+            votes, labeled, left = left_out_with(field, discount_of(power), count)
             other = told(engine, W, labels[:count], power)
             close(votes, other.votes, 10 * engine.tolerance)
             assert (here(labeled) == here(other.labeled)).all()
@@ -117,7 +117,7 @@ def losses_literally(learner, labels):
     counts = np.bincount(list(codes.values()), minlength=len(learner.classes))
     found = {}
     for power in POWERS:
-        field = ag.Field.start(learner.field.origin, len(learner.classes), hub_power=power)
+        field = ag.Field.start(learner.field.origin, len(learner.classes), discount=discount_of(power))
         for node, code in codes.items():
             field = field.observe(node, code)
         left, p = from_others(field)
@@ -142,14 +142,14 @@ def test_labels_of_other_nodes_choose_how_much_hubs_count():
         elif seed % 3 == 1:
             truth = rng.integers(0, 2, 120)
         learner = ag.Learner(ag.Graph(W), rng=seed, classes=[0, 1])
-        assert learner.field.hub_power == POWERS[0]
+        assert power_of(learner.field) == POWERS[0]
         for step in learner.run(lambda node, truth=truth: int(truth[node]), 20):
             if step.field.held in POINTS:
                 losses = losses_literally(learner, learner.labels)
                 best = min(losses, key=losses.get)
                 want = best if losses[best] + 0.5 < losses[1.0] else 1.0
-                assert learner.field.hub_power == want
-        powers.add(learner.field.hub_power)
+                assert power_of(learner.field) == want
+        powers.add(power_of(learner.field))
         assert (learner.predict(list(learner.labels)) == list(learner.labels.values())).all()
     assert len(powers) > 1
 
@@ -158,21 +158,21 @@ def test_a_choice_is_undone_with_the_label_it_rests_on_and_is_the_same_told_at_o
     W, truth = hubbed(2, 120, 8), np.random.default_rng(2).integers(0, 2, 120)
     learner, before = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1]), []
     for _ in range(13):
-        before.append((learner.ask(), learner.field.hub_power, learner.field.votes))
+        before.append((learner.ask(), power_of(learner.field), learner.field.votes))
         learner.tell(learner.ask(), int(truth[learner.ask()]))
     at_once = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1])
     at_once.tell_all(learner.labels)
-    assert at_once.field.hub_power == learner.field.hub_power
+    assert power_of(at_once.field) == power_of(learner.field)
     np.testing.assert_allclose(at_once.field.votes, learner.field.votes, atol=1e-9)
     for state in (False, True):
         learner.save(tmp_path / "learner.npz", state=state)
         again = ag.Learner.load(tmp_path / "learner.npz")
         assert again.ask() == learner.ask()
-        assert again.field.hub_power == learner.field.hub_power
+        assert power_of(again.field) == power_of(learner.field)
         np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-9)
     for question, power, votes in reversed(before):
         learner.undo()
-        assert (learner.ask(), learner.field.hub_power) == (question, power)
+        assert (learner.ask(), power_of(learner.field)) == (question, power)
         np.testing.assert_allclose(learner.field.votes, votes, atol=1e-9)
 
 
@@ -189,7 +189,7 @@ def test_only_labels_that_are_held_choose():
     plain = ag.Learner(ag.Graph(W), rng=0, classes=[0, 1])
     for node, label in learner.labels.items():
         plain.tell(node, label)
-    assert plain.field.hub_power == learner.field.hub_power
+    assert power_of(plain.field) == power_of(learner.field)
     assert plain.ask() == learner.ask()
     np.testing.assert_allclose(plain.field.votes, learner.field.votes, atol=1e-9)
 
@@ -205,7 +205,7 @@ def test_prefetch_changes_no_question():
             pass
         for learner in (plain, ahead):
             learner.tell(node, int(truth[node]))
-        assert plain.field.hub_power == ahead.field.hub_power
+        assert power_of(plain.field) == power_of(ahead.field)
 
 
 @over_engines
@@ -230,15 +230,15 @@ def test_any_sampler_may_skip_hubs_until_nothing_else_is_left(sampler):
     assert not hub[learner.alternatives(5)].any()
     asked = [step.node for step in learner.run(lambda node: node % 2, 30)]
     assert hub[asked].tolist() == sorted(hub.tolist())
-    assert learner.field.hub_power == 0
+    assert power_of(learner.field) == 0
 
 
 def test_the_papers_samplers_know_no_hubs():
     W = hubbed(0)
     for sampler in ("tv", "msd", "sigma", "random"):
-        assert ag.Learner(ag.Graph(W), sampler).field.hub_power == 0
-    assert ag.Learner(ag.Graph(W)).field.hub_power == POWERS[0]
-    assert ag.Learner(ag.grid(5, 5)).field.hub_power == 0
+        assert power_of(ag.Learner(ag.Graph(W), sampler).field) == 0
+    assert power_of(ag.Learner(ag.Graph(W)).field) == POWERS[0]
+    assert power_of(ag.Learner(ag.grid(5, 5)).field) == 0
     with pytest.raises(ag.SettingError, match="'discount' or 'skip' or 'ask'"):
         ag.Learner(ag.Graph(W), hubs="leave")
 

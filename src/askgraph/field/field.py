@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -39,7 +39,7 @@ class Observation(NamedTuple):
     noise : float
         The label noise γ that was given with the answer; 0 for one that is exact.
     scale : float
-        √(g_kk + γ²), noise by ``hub_power`` included, when the answer came; 0 for one that was folded in together with others.
+        √(g_kk + γ²), what a discount adds included, when the answer came; 0 for one that was folded in together with others.
     """
 
     node: int
@@ -51,6 +51,27 @@ class Observation(NamedTuple):
     def exact(self) -> bool:
         """Whether the answer stands at its node as it was given: it is there, and nothing is said of its noise."""
         return self.said is not None and self.noise == 0
+
+
+class Discount(Protocol):
+    """A rule by which answers count for less at some nodes: it adds to their variance."""
+
+    def __call__(self, prior: Prior, take: Callable[[Array], Array]) -> Array:
+        """Return the variance that is added to an answer at some nodes.
+
+        Parameters
+        ----------
+        prior : Prior
+            The engine without answers, which knows the degrees of all nodes.
+        take : callable
+            A function that takes these nodes from an array with one number per node.
+
+        Returns
+        -------
+        array
+            One variance per node taken.
+        """
+        ...
 
 
 class Folded(tuple[Observation, ...]):
@@ -88,9 +109,8 @@ class Field:
         Whether ‖g_i‖₂ is kept up to date as labels come.
     noise : float
         The label noise γ of labels to come; 0 is the paper.
-    hub_power : float
-        How much less the label of a hub counts: with x times as many neighbors as twice the median, it has the label noise
-        γ² + (x^power − 1)/d, so about one x^power-th of the weight. 0 is the paper.
+    discount : Discount, optional
+        What a rule adds to the variance of an answer at some nodes, so that it counts for less; None is the paper.
     fresh : Later
         The variance of each node when V was last empty, computed when first read; ``ample`` reads it.
     stack : ColumnStack
@@ -135,7 +155,7 @@ class Field:
     coding: Coding
     folded: Folded
     recent: tuple[Observation, ...]
-    hub_power: float = 0.0
+    discount: Discount | None = None
     _results: dict[str, Any] = attribute(
         default_factory=dict, init=False, repr=False
     )  # of `once`; a new field starts empty
@@ -145,7 +165,12 @@ class Field:
 
     @classmethod
     def start(
-        cls, prior: Prior, coding: Coding | int = 0, noise: float = 0.0, squares: bool = True, hub_power: float = 0.0
+        cls,
+        prior: Prior,
+        coding: Coding | int = 0,
+        noise: float = 0.0,
+        squares: bool = True,
+        discount: Discount | None = None,
     ) -> Field:
         """Return the field before any label.
 
@@ -159,8 +184,8 @@ class Field:
             The label noise γ, a standard deviation; 0 pins a labeled node.
         squares : bool
             Whether to keep ‖g_i‖₂ up to date, which the samplers msd, vm, mc and mcvopt read.
-        hub_power : float
-            How much less labels of hubs count; 0 for not at all.
+        discount : Discount, optional
+            What a rule adds to the variance of answers.
 
         Returns
         -------
@@ -174,7 +199,7 @@ class Field:
         (5, 2)
         """
         coding = as_coding(coding)
-        return cls._fresh(prior, prior, prior.space.zeros(coding.width), coding, (), noise, squares, hub_power)
+        return cls._fresh(prior, prior, prior.space.zeros(coding.width), coding, (), noise, squares, discount)
 
     @classmethod
     def given(
@@ -184,7 +209,7 @@ class Field:
         coding: Coding | int,
         noise: float = 0.0,
         squares: bool = True,
-        hub_power: float = 0.0,
+        discount: Discount | None = None,
     ) -> Field:
         r"""Return the field of many labels at once: :math:`h_U = -Q_{UU}^{-1} Q_{UL} Y_L` (5), folded into the precision.
 
@@ -200,8 +225,8 @@ class Field:
             The label noise γ of labels to come.
         squares : bool
             Whether to keep ‖g_i‖₂ up to date.
-        hub_power : float
-            How much less labels of hubs count; 0 for not at all.
+        discount : Discount, optional
+            What a rule adds to the variance of answers.
 
         Returns
         -------
@@ -218,7 +243,7 @@ class Field:
         """
         coding = as_coding(coding)
         nodes, said = nodes_of(observations), [x.said for x in known(observations)]
-        gamma = label_noise(prior, observations, hub_power)
+        gamma = label_noise(prior, observations, discount)
         Y = rows_of(coding, observations)
         inner, exact = prior.fold(nodes, gamma), gamma == 0
         noisy = nodes[~exact]
@@ -231,7 +256,7 @@ class Field:
             return inner.solve(b * inner.free[:, None]) + pinned
 
         votes = _by_column(prior.space, coding.width, lambda: coding.touched(said), solved)
-        return cls._fresh(prior, inner, votes, coding, tuple(observations), noise, squares, hub_power)
+        return cls._fresh(prior, inner, votes, coding, tuple(observations), noise, squares, discount)
 
     @classmethod
     def _fresh(
@@ -243,7 +268,7 @@ class Field:
         folded: tuple[Observation, ...],
         noise: float,
         squares: bool,
-        hub_power: float,
+        discount: Discount | None,
     ) -> Field:
         spread = _summaries(prior, squares)
         return cls(
@@ -261,7 +286,7 @@ class Field:
             coding=coding,
             folded=Folded(folded),
             recent=(),
-            hub_power=hub_power,
+            discount=discount,
         )
 
     @property
@@ -611,44 +636,44 @@ class Field:
         )
         return replace(shrunk, votes=shrunk._harmonic(shrunk.recent))
 
-    def with_hub_power(self, power: float) -> Field:
-        """Return the field in which labels of hubs count more or less than they do here.
+    def reweighted(self, discount: Discount | None) -> Field:
+        """Return the field of the same answers with another discount.
 
-        Labels in V change without a solve: V Rᵀ are the columns of G₀ whatever the noise, and only R is factorized again.
+        Answers in V change without a solve: V Rᵀ are the columns of G₀ whatever the noise, and only R is factorized again.
 
         Parameters
         ----------
-        power : float
-            The power; see ``hub_power``.
+        discount : Discount or None
+            What a rule adds to the variance of answers; None for nothing.
 
         Returns
         -------
         Field
-            The field of the same labels; no answer may be pending.
+            The field of the same answers; none may be pending.
 
         Examples
         --------
-        Node 0 is a hub with eight neighbors. With power 1 its label says less about node 1.
+        A rule that trusts no answer much: each one says less about the other nodes.
 
         >>> import askgraph as ag
-        >>> star = ag.Graph.from_edges([*((0, i) for i in range(1, 9)), (8, 9), (9, 10), (10, 11)])
-        >>> field = ag.Field.start(ag.prior(star), 2).observe(0, 0).observe(11, 1)
-        >>> (field.with_hub_power(1.0).votes[1] < field.votes[1]).tolist()
-        [True, False]
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
+        >>> doubtful = field.reweighted(lambda prior, take: take(prior.degrees) + 1.0)
+        >>> bool(doubtful.votes[1, 0] < field.votes[1, 0])
+        True
         """
-        if power == self.hub_power:
+        if discount == self.discount:
             return self
         if self.folded:
-            return Field.given(self.origin, self.observations, self.coding, self.noise, self.squares, power)
-        field = Field.start(self.origin, self.coding, self.noise, self.squares, power)
-        gamma = label_noise(self.origin, self.recent, power)
+            return Field.given(self.origin, self.observations, self.coding, self.noise, self.squares, discount)
+        field = Field.start(self.origin, self.coding, self.noise, self.squares, discount)
+        gamma = label_noise(self.origin, self.recent, discount)
         for told, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
             v = v if self.origin.signed else np.maximum(v, 0.0)
             field = field._pushed(told._replace(scale=scale), v * field.free, noise)
         return replace(field, votes=field._harmonic(field.recent))._fresh_if_worn()
 
     def label_noise(self, observations: Sequence[Observation]) -> Array:
-        """Return the label noise of some answers, that of hubs included.
+        """Return the label noise of some answers, what the discount adds included.
 
         Parameters
         ----------
@@ -660,10 +685,10 @@ class Field:
         array
             One standard deviation per answer.
         """
-        return label_noise(self.origin, observations, self.hub_power)
+        return label_noise(self.origin, observations, self.discount)
 
-    def hub_variance(self, rows: IntArray) -> Array:
-        """Return what ``hub_power`` adds to the variance of a label at some rows.
+    def added_variance(self, rows: IntArray) -> Array:
+        """Return what the discount adds to the variance of an answer at some rows.
 
         Parameters
         ----------
@@ -673,9 +698,9 @@ class Field:
         Returns
         -------
         array
-            One variance per row; 0 for a node that is not a hub.
+            One variance per row.
         """
-        return _hub_variance(self.origin.crowding[rows], self.origin.degrees[rows], self.hub_power)
+        return np.zeros(rows.size) if self.discount is None else self.discount(self.origin, lambda x: x[rows])
 
     def arranged(self, columns: Sequence[int]) -> Field:
         """Return the field with some of its columns, in a given order.
@@ -744,26 +769,23 @@ class Field:
 
     @property
     def weighted_counts(self) -> Array:
-        """The known labels of each class, a label of a hub counting for less where ``hub_power`` is above 0."""
+        """The answers of each class, each counting as much as the discount leaves of it."""
         return self.coding.totals([x.said for x in self.known], self.label_weights(nodes_of(self.known)))
 
-    def label_weights(self, nodes: IntArray, power: float | None = None) -> Array:
-        """Return how much labels at some nodes count: 1, and x^(−power) at a hub.
+    def label_weights(self, nodes: IntArray) -> Array:
+        """Return how much answers at some nodes count: 1, or what the discount leaves of it.
 
         Parameters
         ----------
         nodes : array of int
             The nodes.
-        power : float, optional
-            The power; by default ``hub_power``.
 
         Returns
         -------
         array
             One weight per node.
         """
-        power = self.hub_power if power is None else power
-        return np.asarray(self.space.pick(self.origin.crowding, nodes) ** -power) if power else np.ones(nodes.size)
+        return answer_weights(self.origin, nodes, self.discount)
 
     @property
     def mass(self) -> Array:
@@ -851,7 +873,7 @@ class Field:
         raise LabelError(f"node {node} has no label to change")
 
     def _again(self, observations: Sequence[Observation], coding: Coding) -> Field:
-        return Field.given(self.origin, observations, coding, self.noise, self.squares, self.hub_power)
+        return Field.given(self.origin, observations, coding, self.noise, self.squares, self.discount)
 
     def _touched(self, recent: tuple[Observation, ...]) -> IntArray:
         """Return the columns that any answer touches, with these in V."""
@@ -939,21 +961,25 @@ def _other_factor(field: Field, gamma: Array) -> list[tuple[Array, float]]:
     return [(V[:, at], float(scale)) for at, scale in enumerate(np.diagonal(other))]
 
 
-def label_noise(prior: Prior, observations: Sequence[Observation], power: float) -> Array:
-    """Return the label noise of answers, that of the prior and of hubs included."""
+def label_noise(prior: Prior, observations: Sequence[Observation], discount: Discount | None) -> Array:
+    """Return the label noise of answers, that of the prior and what the discount adds included."""
     gamma = np.array([x.noise for x in observations], dtype=float)
     if prior.noise:
         gamma = np.hypot(gamma, prior.noise)
-    if not power or not observations:
+    if discount is None or not observations:
         return gamma
-    nodes = nodes_of(observations)
-    more = _hub_variance(prior.space.pick(prior.crowding, nodes), prior.space.pick(prior.degrees, nodes), power)
-    return np.asarray(np.sqrt(gamma**2 + more))
+    return np.asarray(np.sqrt(gamma**2 + _added(prior, nodes_of(observations), discount)))
 
 
-def _hub_variance(crowding: Array, degrees: Array, power: float) -> Array:
-    """Return (x^power − 1)/d."""
-    return (crowding**power - 1) / np.maximum(degrees, np.finfo(float).tiny)
+def answer_weights(prior: Prior, nodes: IntArray, discount: Discount | None) -> Array:
+    """Return how much answers count beside what the neighbors of their nodes say: 1/(1 + d v) with v the variance added."""
+    if discount is None:
+        return np.ones(nodes.size)
+    return np.asarray(1 / (1 + prior.space.pick(prior.degrees, nodes) * _added(prior, nodes, discount)))
+
+
+def _added(prior: Prior, nodes: IntArray, discount: Discount) -> Array:
+    return discount(prior, lambda x: prior.space.pick(x, nodes))
 
 
 def _without_label(field: Field, at: int) -> tuple[Array, Array, Array]:

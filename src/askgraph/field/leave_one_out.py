@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 
 from askgraph.answers.classes import Coding
 from askgraph.errors import ConvergenceError
-from askgraph.field.field import Field, Observation, known, known_root, label_noise, nodes_of, rows_of
+from askgraph.field.field import Discount, Field, Observation, known, known_root, label_noise, nodes_of, rows_of
 from askgraph.priors.base import SOLVES_AT_ONCE, LeaveOneOutTerms, Prior
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
@@ -79,7 +79,7 @@ def left_out_alone(
     rows = np.unique(np.concatenate([nodes, *ends]))
     wide = np.hstack([prior.space.pick(prior.columns(part), rows) for part in _parts(nodes)])
     G = wide[np.searchsorted(rows, nodes)]
-    inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, 0.0) ** 2))
+    inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, None) ** 2))
     Y, precision = rows_of(coding, labels), np.diagonal(inverse)
     weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     gap = weights / precision[:, None]
@@ -92,15 +92,15 @@ def _parts(nodes: IntArray) -> list[IntArray]:
     return [nodes[at : at + SOLVES_AT_ONCE] for at in range(0, nodes.size, SOLVES_AT_ONCE)]
 
 
-def left_out_with(field: Field, hub_power: float, count: int) -> tuple[Array, BoolArray, LeftOut]:
-    """Return the votes, the labeled nodes and leave-one-out as if there were the oldest labels only, with another ``hub_power``.
+def left_out_with(field: Field, discount: Discount | None, count: int) -> tuple[Array, BoolArray, LeftOut]:
+    """Return the votes, the labeled nodes and leave-one-out as if there were the oldest labels only, with another discount.
 
     All labels must be in V; ``count`` of them are kept. Nothing is solved for: the first columns of V and R are those of the
     oldest labels, and V Rᵀ are the columns of G₀ at the labels whatever their noise.
     """
     told, root = known_root(field)
     told, root, V = told[:count], root[:count, :count], field.factor[:, :count]
-    now, other = (label_noise(field.origin, told, power) for power in (field.hub_power, hub_power))
+    now, other = (label_noise(field.origin, told, rule) for rule in (field.discount, discount))
     inverse = np.linalg.inv(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
     votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ rows_of(field.coding, told))))
     labeled = field.space.put(field.space.zeros(dtype=bool), nodes_of(told), True)

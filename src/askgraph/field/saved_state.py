@@ -6,7 +6,7 @@ import numpy as np
 
 from askgraph.answers.classes import Classes
 from askgraph.errors import EngineError, FileError
-from askgraph.field.field import Field, Folded, Observation, label_noise, nodes_of
+from askgraph.field.field import Discount, Field, Folded, Observation, label_noise, nodes_of
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Arrays, checked_array
@@ -29,26 +29,24 @@ def to_arrays(field: Field) -> Arrays:
         "factor": field.factor.T,
         "labels": np.array(told, dtype=np.float64).reshape(len(told), 4),
         "folded": np.array(len(field.folded)),
-        "hub_power": np.array(field.hub_power),
         **field.spread.arrays(),
         **{f"engine_{key}": array for key, array in field.prior.arrays().items()},
     }
 
 
-def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> Field:
-    """Return the field that ``to_arrays`` was given; raise an error where arrays are damaged."""
+def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool, discount: Discount | None) -> Field:
+    """Return the field that ``to_arrays`` was given, with the discount it had; raise an error where arrays are damaged."""
     n, space = origin.space.n_rows, origin.space
     told = [_observation(*row) for row in checked_array(stored["labels"], (None, 4)).tolist()]
     cut = int(stored["folded"])
     folded, recent = tuple(told[:cut]), tuple(told[cut:])
     if len({x.node for x in told}) < len(told) or any(not 0 <= x.node < origin.n_nodes for x in told):
         raise FileError("its labels are not those of nodes of the graph, one each")
-    power = float(stored.get("hub_power", np.zeros(())))  # files of earlier versions have none
-    prior = _with_folded(origin, folded, power)
+    prior = _with_folded(origin, folded, discount)
     prior.restore({key.removeprefix("engine_"): array for key, array in stored.items() if key.startswith("engine_")})
     votes = checked_array(stored["votes"], (n, None))
     ample = checked_array(stored["ample"], (n,))
-    nodes, gamma = nodes_of(recent), label_noise(origin, recent, power)
+    nodes, gamma = nodes_of(recent), label_noise(origin, recent, discount)
     labeled = space.put(prior.precision.pinned | (prior.precision.extra > 0), nodes, True)
     free = space.put(prior.free, nodes[gamma == 0], 0.0)
     return Field(
@@ -66,7 +64,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool) -> F
         coding=Classes(votes.shape[1]),
         folded=Folded(folded),
         recent=recent,
-        hub_power=power,
+        discount=discount,
     )
 
 
@@ -74,10 +72,10 @@ def _observation(node: float, said: float, noise: float, scale: float) -> Observ
     return Observation(int(node), None if said == PENDING else int(said), noise, scale)
 
 
-def _with_folded(origin: Prior, folded: tuple[Observation, ...], power: float) -> Prior:
+def _with_folded(origin: Prior, folded: tuple[Observation, ...], discount: Discount | None) -> Prior:
     if not folded:
         return origin
-    nodes, gamma = nodes_of(folded), label_noise(origin, folded, power)
+    nodes, gamma = nodes_of(folded), label_noise(origin, folded, discount)
     rows = origin.space.rows_of(nodes)
     here = rows >= 0
     return origin.conditioned(origin.precision.folded(rows[here], gamma[here]))

@@ -8,19 +8,46 @@ nodes choose the power: the one at which the other labels predict them best.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
+import numpy as np
+
 from askgraph.field import Field, Observation
+from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import surprise_at
 from askgraph.support.later import with_newest
-from askgraph.types import IntArray
+from askgraph.types import Array, IntArray
 
 POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
 POWERS = (1.0, 0.0, 2.0)  # the first one to begin with
 MARGIN = 0.5  # nats, summed over the labels of nodes that are no hubs; a power that is better by less is not chosen
 TURN = 4  # every fourth question goes to a node that is no hub
+
+
+@dataclass(frozen=True)
+class HubDiscount:
+    """The variance (x^power − 1)/d of a hub's label, so that it counts for one x^power-th.
+
+    x is how many times as many neighbors it has as twice the median, d the sum of its weights.
+    """
+
+    power: float
+
+    def __call__(self, prior: Prior, take: Callable[[Array], Array]) -> Array:
+        """Return what is added to the variance of labels at some nodes: 0 at a node that is not a hub."""
+        return (take(prior.crowding) ** self.power - 1) / np.maximum(take(prior.degrees), np.finfo(float).tiny)
+
+
+def discount_of(power: float) -> HubDiscount | None:
+    """Return the discount of labels of hubs; None where they count like any other."""
+    return HubDiscount(power) if power else None
+
+
+def power_of(now: Field) -> float:
+    """Return the power by which labels of hubs count for less in a field; 0 where they count like any other."""
+    return now.discount.power if isinstance(now.discount, HubDiscount) else 0.0
 
 
 def ordinary(now: Field, rows: IntArray) -> IntArray:
@@ -51,7 +78,7 @@ class HubRule:
         """Return the field with the power that its labels speak for."""
         if now.space.total(now.origin.crowding > 1) == 0:
             return now
-        return now.with_hub_power(self._power(now))
+        return now.reweighted(discount_of(self._power(now)))
 
     def _power(self, now: Field) -> float:
         count = max((point for point in POINTS if point <= now.held), default=0)
@@ -76,6 +103,6 @@ def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
 
 def _best(now: Field, count: int) -> float:
     """Return the power at which labels of nodes that are no hubs are best predicted from all other labels."""
-    losses = {power: surprise_at(now, power, count) for power in POWERS}
+    losses = {power: surprise_at(now, discount_of(power), count) for power in POWERS}
     best = min(losses, key=losses.__getitem__)
     return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]

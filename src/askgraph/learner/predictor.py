@@ -270,7 +270,7 @@ class Predictor(ABC):
     def _certain(self) -> list[Observation]:
         """The labels that are certain at their nodes although they count for less: those of hubs, or any with features."""
         field = self._field
-        return [x for x in field.known if x.exact] if field.hub_power or field.origin.noise else []
+        return [x for x in field.known if x.exact] if field.discount is not None or field.origin.noise else []
 
     @in_turn
     def audit(self, n: int = 10) -> list[Hashable]:

@@ -22,6 +22,7 @@ from askgraph.field import Field
 from askgraph.field.saved_state import from_arrays, to_arrays
 from askgraph.graph import Graph
 from askgraph.learner.features import Features
+from askgraph.learner.hubs import discount_of, power_of
 from askgraph.learner.settings import Settings
 from askgraph.learner.tuning import ALONE, Choice, alternatives
 from askgraph.priors import ENGINES
@@ -32,6 +33,7 @@ from askgraph.support.progress import log
 from askgraph.support.wording import counted
 
 Path = str | os.PathLike[str]
+HUBS = "hub_power"  # the array that says how much less labels of hubs count
 
 
 class Saved(NamedTuple):
@@ -76,7 +78,7 @@ def _state(path: Path, field: Field, choice: Choice | None) -> dict[str, Any]:
     scale = field.origin.scale
     made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": scale}
     made["delta"] = field.origin.delta / scale
-    space, arrays = field.space, to_arrays(field)
+    space, arrays = field.space, {**to_arrays(field), HUBS: np.array(power_of(field))}
     if space.alone:
         return {"state": json.dumps(made), **{f"state_{key}": x for key, x in arrays.items()}}
     rank, size = space.process
@@ -166,7 +168,8 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
     prior.reason = f"{engine}: as it was saved"
     prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
-        return from_arrays(prior, state, settings.noise, settings.squares)
+        power = float(state.get(HUBS, np.zeros(())))  # files of earlier versions have none
+        return from_arrays(prior, state, settings.noise, settings.squares, discount_of(power))
 
 
 @contextmanager

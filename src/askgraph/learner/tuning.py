@@ -142,8 +142,8 @@ class Tuner:
         if now.origin is prior:
             return now
         if at_once:
-            return Field.given(prior, now.observations, now.coding, now.noise, now.squares, now.hub_power)
-        start = Field.start(prior, now.coding, now.noise, now.squares, now.hub_power)
+            return Field.given(prior, now.observations, now.coding, now.noise, now.squares, now.discount)
+        start = Field.start(prior, now.coding, now.noise, now.squares, now.discount)
         return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), now.observations, start)
 
     def prior(self, choice: Choice | None = None) -> Prior:

@@ -10,7 +10,7 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.answers.classes import Classes
-from askgraph.field import Field, Observation
+from askgraph.field import Discount, Field, Observation, answer_weights
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
 from askgraph.spaces.base import Space
@@ -85,19 +85,19 @@ def from_all_others(field: Field) -> tuple[LeftOut, Array]:
 
     A wrong label stands out most where each of its neighbors has a full say, hub or not.
     """
-    if not field.hub_power or field.folded:
+    if field.discount is None or field.folded:
         return from_others(field, every=True)
-    left, predicted = _from_others_with(field, 0.0, field.held)
+    left, predicted = _from_others_with(field, None, field.held)
     return (left, predicted) if predicted is not None else from_others(field, every=True)
 
 
-def surprise_at(field: Field, hub_power: float, count: int) -> float:
-    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if ``hub_power`` were another.
+def surprise_at(field: Field, discount: Discount | None, count: int) -> float:
+    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if the discount were another.
 
     Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
     class. All labels of the field must be in V.
     """
-    left, predicted = _from_others_with(field, hub_power, count)
+    left, predicted = _from_others_with(field, discount, count)
     counts = np.bincount(left.said, minlength=field.coding.width)
     ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
     if predicted is None or not ordinary.any():
@@ -106,10 +106,10 @@ def surprise_at(field: Field, hub_power: float, count: int) -> float:
     return float(-np.log((1 - ODD) * p + ODD / field.coding.width).sum())
 
 
-def _from_others_with(field: Field, hub_power: float, count: int) -> tuple[LeftOut, Array | None]:
-    """Return the same as ``from_others`` of the oldest labels with another ``hub_power``; None where no votes reach a node."""
-    votes, labeled, left = left_out_with(field, hub_power, count)
-    weights = field.label_weights(left.nodes, hub_power)
+def _from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
+    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node."""
+    votes, labeled, left = left_out_with(field, discount, count)
+    weights = answer_weights(field.origin, left.nodes, discount)
     counts = np.bincount(left.said, minlength=field.coding.width).astype(float)
     weighted = np.asarray(np.bincount(left.said, weights, minlength=field.coding.width), dtype=float)
     told = _Votes(field.space, _above_zero(field.origin, votes), labeled, counts, weighted)

@@ -74,8 +74,8 @@ def margin(field: Field, rows: IntArray, p: Array) -> Array:
 def innovation(field: Field, rows: IntArray) -> Array:
     """Return g_ii + γ², the variance of the coming label."""
     variance = field.spread.variance[rows] + (field.noise**2 + field.origin.noise**2)
-    if field.hub_power:
-        variance = variance + field.hub_variance(rows)
+    if field.discount is not None:
+        variance = variance + field.added_variance(rows)
     return np.maximum(variance, np.finfo(float).tiny)
 
 
