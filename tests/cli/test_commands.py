@@ -79,6 +79,7 @@ def test_from_a_table_to_labels(here):
     first = json_of("ask")["items"][0]
     assert {"id", "width", "height"} <= set(first)
     assert run("tell", first["id"], "tall") == "saved: 1 answer\n"
+    run("classes", "add", "wide")
     for _ in range(9):
         item = json_of("ask")["items"][0]
         run("tell", item["id"], "tall" if int(item["id"][1:]) % 2 else "wide")
@@ -333,6 +334,63 @@ def test_while_a_server_runs_writes_go_to_it(project):
     assert json_of("history") == []
 
 
+@pytest.mark.parametrize("command", ["tell", "relabel"])
+def test_a_label_that_is_not_a_class_names_the_nearest_and_saves_nothing(project, command):
+    run("tell", "f0", "tall")
+    assert error_of(command, "f0", "Tal") == "no class 'Tal'; did you mean 'tall'? --new makes it a class"
+    assert error_of(command, "f0", "zzz") == "no class 'zzz' among 'tall', 'wide'; --new makes it a class"
+    assert len(json_of("history")) == 1
+    assert run(command, "f0", "Tal", "--new") == "saved: 1 answer\n"
+    assert [c["name"] for c in json_of("classes")] == ["tall", "wide", "Tal"]
+    run("undo")
+    assert "did you mean 'tall'?" in error_of(command, "f0", "Tal")  # nobody's label anymore
+
+
+def test_all_labels_of_a_file_that_are_not_classes_are_named_before_any_is_saved(project):
+    (project / "results.csv").write_text("id,label\nf0,wide\nf1,tal\nf2,wiede\nf3,tal\nf4,zzz\n")
+    assert error_of("tell", "--file", "results.csv") == (
+        "no classes 'tal' (did you mean 'tall'?), 'wiede' (did you mean 'wide'?), 'zzz'; "
+        "nothing is saved: correct them, or --new makes them classes"
+    )
+    (project / "many.csv").write_text("id,label\n" + "".join(f"f{k},x{k}\n" for k in range(25)))
+    assert "'x19' and 5 more;" in error_of("tell", "--file", "many.csv")
+    assert json_of("history") == []
+    assert run("tell", "--file", "results.csv", "--new") == "saved: 5 answers\n"
+    assert len(json_of("classes")) == 5
+
+
+def test_an_annotation_that_is_not_a_class_names_the_nearest_and_saves_nothing(project):
+    def task(item, name, label):
+        chosen = {"type": "choices", "value": {"choices": [label]}}
+        return {"data": {"id": item}, "annotations": [{"completed_by": {"first_name": name}, "result": [chosen]}]}
+
+    (project / "tasks.json").write_text(json.dumps([task("f0", "bob", "tall"), task("f1", "cy", "wiede")]))
+    assert error_of("tell", "--file", "tasks.json").startswith("no class 'wiede'; did you mean 'wide'?")
+    assert json_of("history") == []
+    assert run("tell", "--file", "tasks.json", "--new") == "saved: 1 of bob, 1 of cy\n"
+
+
+def test_any_label_makes_the_first_class_and_a_former_name_still_means_its_class(here):
+    run("init", "items.csv", "--features", "width,height")
+    run("tell", "f0", "brief")
+    run("classes", "rename", "brief", "short")
+    run("classes", "add", "small")
+    run("classes", "merge", "small", "short")
+    for item, name in (("f1", "brief"), ("f2", "small"), ("f3", "short")):
+        run("tell", item, name)
+    assert [c["name"] for c in json_of("classes")] == ["short"]
+    assert json_of("status")["labels"] == 4
+
+
+def test_beside_a_server_a_label_that_is_not_a_class_is_refused_before_it_is_sent(project):
+    with serving(project / "items.ask") as server:
+        server.answer = (200, {"saved": 1})
+        assert "did you mean 'wide'?" in error_of("tell", "f0", "wid")
+        assert server.heard == []
+        assert run("tell", "f0", "wid", "--new") == "saved: 1 answer\n"
+    assert len(server.heard) == 1
+
+
 def test_no_proxy_hears_what_is_sent_to_the_server(project, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as proxy:
         proxy.heard, proxy.answer = [], (502, {"error": "this is the proxy"})
@@ -402,6 +460,8 @@ def test_every_example_of_the_help_runs(here, name):
             run("init", "items.csv")
             if name in ("undo", "relabel"):
                 run("tell", "17", "setosa")
+            if name == "relabel":
+                run("classes", "add", "virginica")
             if name == "find":
                 run("classes", "add", "relevant")
             if name == "restore":

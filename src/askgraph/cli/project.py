@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from askgraph.cli.label_files import read_labels, save_annotations
+from askgraph.cli.label_files import check_classes, read_labels, save_annotations
 from askgraph.cli.options import (
     FeaturesOption,
     GraphOption,
@@ -35,6 +35,7 @@ TableArgument = Annotated[
         help="A table of items (csv, tsv, jsonl, parquet) or a folder of pictures; leave it out if items are the nodes of --graph."
     ),
 ]
+NewOption = Annotated[bool, typer.Option("--new", help="Make a class of a label that is not one yet.")]
 
 
 @app.command()
@@ -195,30 +196,36 @@ def tell(
             help="A table with the columns id and label, or JSON of Label Studio or Argilla, to save many at once."
         ),
     ] = None,
+    new: NewOption = False,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
     """Save the label of an item, or of many.
 
+    Where the project has classes, a label that is not one of them is refused, and the nearest class is named.
+
     Examples:
 
     askgraph tell 17 setosa
+
+    askgraph tell 18 versicolor --new
 
     askgraph tell --file results.csv
     """
     if (file is None) == (id is None or label is None):
         raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
     if file is not None and file.suffix.casefold() == ".json":
-        save_annotations(project, file)
+        save_annotations(project, file, new)
         return
     said = [(id or "", label or "")] if file is None else read_labels(file)
-    _save(project, who, [(item, "label", name) for item, name in said])
+    _save(project, who, [(item, "label", name) for item, name in said], new)
 
 
 @app.command()
 def relabel(
     id: Annotated[str, typer.Argument(help="The item.")],
     label: Annotated[str, typer.Argument(help="Its new label.")],
+    new: NewOption = False,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
@@ -226,7 +233,7 @@ def relabel(
 
     Example: askgraph relabel 17 virginica
     """
-    _save(project, who, [(id, "label", label)])
+    _save(project, who, [(id, "label", label)], new)
 
 
 @app.command()
@@ -382,10 +389,13 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
         say(f"taken back: {undone.item} {undone.label or undone.kind}{others}")
 
 
-def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
+def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
     from askgraph.workbench.client import open_writer
 
-    with open_writer(find_project(project)) as writer:
+    path = find_project(project)
+    if not new:
+        check_classes(path, [label for _, _, label in said])
+    with open_writer(path) as writer:
         saved = writer.say(who or user_name(), said)
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
 
