@@ -108,6 +108,30 @@ def test_questions_are_a_table_for_people(project):
     assert "width" in out
 
 
+def test_status_asks_for_no_more_labels_than_items_are_left(project):
+    for k in range(8):
+        run("tell", f"f{k}", ["tall", "wide"][k // 2 % 2])  # labels that say nothing: many would be needed
+    run("skip", "f8", "--why", "invalid")
+    run("skip", "f9")
+    said = json_of("status")
+    assert said["left"] == 21
+    assert said["needed"]["low"] <= said["needed"]["high"] == 21
+    assert "label all 21 that are left" in run("status")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "left", "said"),
+    [
+        (64, 160, 1000, "about 64 to 160 more labels"),
+        (64, 125, 125, "about 64 more labels, or label all 125 that are left,"),
+        (125, 125, 125, "label all 125 that are left"),
+        (1, 1, 1, "label the one that is left"),
+    ],
+)
+def test_how_many_labels_are_needed_is_said_beside_how_many_items_are_left(low, high, left, said):
+    assert labeling._in_words({"low": low, "high": high}, left) == said
+
+
 def test_skip_undo_relabel_and_history(project):
     run("tell", "f0", "wide")
     run("relabel", "f0", "tall")

@@ -140,6 +140,7 @@ interface Progress {
   labels: number;
   together: number;
   aside: number;
+  left: number;
   lag: number;
   classes: ClassCount[];
   error: ExpectedError | null;

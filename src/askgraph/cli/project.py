@@ -415,9 +415,17 @@ def _print_status(said: dict[str, Any]) -> None:
         about = f"about {sought['value']:,.0f} left ({sought['low']:,} to {sought['high']:,})"
         say(f"finding all of {sought['class']!r}: {sought['found']:,} found, {about}")
     if needed := said["needed"]:
-        say(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
+        say(f"{_in_words(needed, said['left'])} for {1 - needed['target']:.0%} right")
     for line in (said["stop"], *said["advice"]):
         if line:
             say(line)
     if said["serving"]:
         say("a server has it open")
+
+
+def _in_words(needed: dict[str, Any], left: int) -> str:
+    """Return how many more labels are needed; where that may be all items that are left, say so."""
+    if needed["high"] < left:
+        return f"about {needed['low']:,} to {needed['high']:,} more labels"
+    all_left = f"label all {left:,} that are left" if left > 1 else "label the one that is left"
+    return f"about {needed['low']:,} more labels, or {all_left}," if needed["low"] < left else all_left

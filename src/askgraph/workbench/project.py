@@ -715,10 +715,16 @@ class Project:
         return self.answers.decision(whole_number(place, "place", 0, self.n_items - 1)) == OPEN
 
     @property
+    def left(self) -> int:
+        """The number of items that can still be asked for: without a label, and not set aside but for later."""
+        aside = sum(why != "later" for why in self.answers.aside.values())
+        return self.n_items - len(self.answers.labels) - aside
+
+    @property
     def finished(self) -> str | None:
         """The sentence that says why there is nothing left to ask; None while there is."""
-        labels, aside = len(self.answers.labels), self.answers.aside
-        if labels + len(aside) < self.n_items or "later" in aside.values():
+        aside = self.answers.aside
+        if self.left:
             return None
         set_aside = f" or set aside ({len(aside)} of them)" if aside else ""
         return f"finished: every item is labeled{set_aside}"

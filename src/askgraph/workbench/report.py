@@ -47,6 +47,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "labels": len(answers.labels),
         "together": answers.together(),
         "aside": len(answers.aside),
+        "left": project.left,
         "classes": [
             {"name": name, "count": given.count(name), "predicted": int(predicted[k])}
             for k, name in enumerate(found.classes)
@@ -64,7 +65,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
     }
     if len(found.classes) > 1:
         error = learner.expected_error()
-        low, high = more_labels(error, learner.field.held, project.target)
+        low, high = more_labels(error, learner.field.held, project.target, project.left)
         none = np.empty(0, dtype=np.int64)
         said |= {
             "error": error._asdict(),
@@ -95,13 +96,12 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
     The report may be older than the target. ``until`` is None where there is no error yet, or no forecast.
     """
     target, error = project.target, said["error"] and Error(**said["error"])
-    until = error and labels_until_enough(error, said["labels"], target)
-    left = said["items"] - said["labels"] - said["aside"]
+    until = error and labels_until_enough(error, said["labels"], target, said["left"])
     reached = error is not None and enough(error, target) is not None
     return {
         "target": target,
         "reached": reached,
-        "until": until and {"low": min(until[0], left), "high": min(until[1], left)},
+        "until": until and {"low": until[0], "high": until[1]},
     }
 
 
