@@ -109,7 +109,8 @@ def _in_doubt(field: Field) -> str:
     )
     return (
         f"The graph hardly predicts these labels: read in two ways, the same {signs.labels} labels decide differently about "
-        f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: learner.audit({min(AUDIT, left)}). {REMEDY}"
+        f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: "
+        f"learner.audit({min(AUDIT, left)}). {REMEDY}"
     )
 
 

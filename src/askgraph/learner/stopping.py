@@ -120,7 +120,8 @@ def _of_shares(field: Field) -> tuple[float, float, float]:
 def more_labels(error: Error, held: int, target: float, left: int) -> tuple[int, int]:
     """Return how many more labels bring the error down to a target: if it falls as 1/t, and if it falls as 1/√t.
 
-    Never more than the ``left`` nodes that can still be labeled. A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
+    Never more than the ``left`` nodes that can still be labeled. A rule of thumb: on graphs whose curve was known, such
+    forecasts were off by a factor of two as often as not.
     """
     if target < SMALLEST_TARGET:
         raise SettingError(
@@ -142,8 +143,8 @@ def enough(error: Error, target: float) -> str | None:
 def labels_until_enough(error: Error, held: int, target: float, left: int) -> tuple[int, int] | None:
     """Return how many more labels it takes until ``enough`` says so: if the error falls as 1/t, and if it falls as 1/√t.
 
-    Never more than the ``left`` nodes that can still be labeled. What the range leaves open beyond the error shrinks as 1/√t in both cases. None if even a thousand times the labels do not do.
-    A rule of thumb, as :func:`more_labels`.
+    Never more than the ``left`` nodes that can still be labeled. What the range leaves open beyond the error shrinks as 1/√t in
+    both cases. None if even a thousand times the labels do not do. A rule of thumb, as :func:`more_labels`.
     """
     times = np.geomspace(1, MOST_TIMES, 2000)
     widest = (AUDITED if error.audited else ASKED) * target
