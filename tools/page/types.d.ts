@@ -39,6 +39,7 @@ interface State {
   seq: number;
   items: number;
   parquet: boolean;
+  ris: boolean;
   labels: number;
   aside: number;
   classes: ClassInfo[];

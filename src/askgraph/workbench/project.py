@@ -719,6 +719,23 @@ class Project:
         """
         return self.answers.decision(whole_number(place, "place", 0, self.n_items - 1)) == OPEN
 
+    def count_answered(self, labels_only: bool = False) -> int:
+        """Return the number of items that somebody has answered; not those that are only put off until later.
+
+        Parameters
+        ----------
+        labels_only
+            Count those that somebody gave a label, and not those that nobody could tell.
+
+        Returns
+        -------
+        int
+            The number of items.
+        """
+        kinds = ("label",) if labels_only else ("label", "cannot", "invalid")
+        said = (self.answers.of(place).values() for place in range(self.n_items))
+        return sum(any(answer.kind in kinds for answer in answers) for answers in said)
+
     @property
     def left(self) -> int:
         """The number of items that can still be asked for: without a label, and not set aside but for later."""
