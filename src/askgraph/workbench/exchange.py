@@ -122,7 +122,7 @@ def compared_texts(project: Project) -> list[str]:
 
 
 def text_of(project: Project, item: Item) -> str:
-    """Return the text of an item: that of the columns it is compared by, else of all columns of text."""
+    """Return the text of an item: that of the columns it is compared by, else of all columns of text that are shown."""
     names = compared_texts(project) or [name for name, kind in project.shown.items() if kind == "text"]
     return "\n".join(str(item.fields[name]) for name in names if item.fields.get(name) is not None)
 
