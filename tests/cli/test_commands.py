@@ -215,6 +215,10 @@ def test_the_doctor_says_what_to_improve(here):
     run("init", "--graph", "two.csv")
     out = run("doctor")
     assert "file: sound" in out
+    plain, experts = (re.findall(f"^{begin}.*$", out, re.MULTILINE) for begin in ("(?!for experts)", "for experts: "))
+    assert not re.search("engine|SQLite|degree|hub", "".join(plain))
+    assert out.rstrip().splitlines()[-len(experts) :] == experts
+    assert any("engine dense" in line for line in experts)
     assert "to do: 2 parts not joined" in out
     assert "to do: no class is declared yet" in out
     assert json_of("doctor")["damage"] is None
@@ -374,11 +378,12 @@ def test_a_label_that_is_not_a_class_names_the_nearest_and_saves_nothing(project
 def test_all_labels_of_a_file_that_are_not_classes_are_named_before_any_is_saved(project):
     (project / "results.csv").write_text("id,label\nf0,wide\nf1,tal\nf2,wiede\nf3,tal\nf4,zzz\n")
     assert error_of("tell", "--file", "results.csv") == (
-        "no classes 'tal' (did you mean 'tall'?), 'wiede' (did you mean 'wide'?), 'zzz'; "
-        "nothing is saved: correct them, or --new makes them classes"
+        "no classes 'tal' (tall?), 'wiede' (wide?), 'zzz'; nothing is saved: correct them, or --new makes them classes"
     )
     (project / "many.csv").write_text("id,label\n" + "".join(f"f{k},x{k}\n" for k in range(25)))
     assert "'x19' and 5 more;" in error_of("tell", "--file", "many.csv")
+    (project / "long.csv").write_text("id,label\n" + "".join(f"f{k},{'x' * 180}{k}\n" for k in range(25)))
+    assert len(error_of("tell", "--file", "long.csv")) <= 500
     assert json_of("history") == []
     assert run("tell", "--file", "results.csv", "--new") == "saved: 5 answers\n"
     assert len(json_of("classes")) == 5

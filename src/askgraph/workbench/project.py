@@ -899,7 +899,7 @@ def _unknown(names: Sequence[str], classes: Sequence[str]) -> str:
         found = f"; did you mean {meant!r}?" if meant else f" among {few(classes)};"
         return f"no class {names[0]!r}{found} --new makes it a class"
     near = {name: nearest(name, classes) for name in names[:MAX_UNKNOWN]}
-    said = [f"{name!r} (did you mean {meant!r}?)" if meant else repr(name) for name, meant in near.items()]
+    said = [f"{name!r} ({meant}?)" if meant else repr(name) for name, meant in near.items()]
     more = f" and {len(names) - len(said):,} more" if len(names) > len(said) else ""
     return f"no classes {', '.join(said)}{more}; nothing is saved: correct them, or --new makes them classes"
 

@@ -317,20 +317,20 @@ def checkup(project: Project) -> dict[str, Any]:
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
     if report.degree_max and (hubs := share_of_hubs(project.graph)) > MANY_HUBS:
-        improve.append(f"{hubs:.0%} of the items are hubs: {ABOUT_HUBS}")
+        improve.append(f"{hubs:.0%} of the items have far more neighbors than usual: {ABOUT_HUBS}")
     if not project.answers.classes:
         improve.append("no class is declared yet: the first answer makes one")
     improve += _improve_columns(project)
     checked = [
-        f"file: {'damaged' if damage else 'sound'}, SQLite {sqlite3.sqlite_version}, one writer at a time",
+        f"file: {'damaged' if damage else 'sound'}",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
         *(f"joined: {note}" for note in project.about["graph"]),
-        *(f"graph: {line}" for line in str(report).splitlines()),
         *(f"labels: {line}" for line in describe_labels(known, *homophily(project.graph, known))),
-        f"engine: {project.learner.engine}",
     ]
+    experts = [*str(report).splitlines(), f"engine {project.learner.engine}", f"SQLite {sqlite3.sqlite_version}"]
     return {
         "checked": checked,
+        "experts": experts,
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }
