@@ -19,6 +19,7 @@ from askgraph.workbench.export import (
     OURS,
     answer_rows,
     escape_formula,
+    lost_columns,
     prediction_rows,
     to_csv,
     to_json,
@@ -339,6 +340,10 @@ def test_columns_of_vectors_come_back_as_numbers_and_those_with_gaps_as_they_wer
     with Project.open(tmp_path / "t.ask") as project:
         write_rows(tmp_path / "p.csv", prediction_rows(project))
         assert "e3" in project.shown or vectors == "e1:e3"  # the numbers of vectors are not shown on the card
+        assert lost_columns(project) == []
+        project.about["vectors"] = {"model": "m", "fields": None}  # as after embedding, which replaces the vectors
+        assert lost_columns(project) == (["e"] if vectors == "e" else ["e1", "e2"])
+        assert not set(lost_columns(project)) & set(next(prediction_rows(project)))
     found = read_back(tmp_path / "p.csv")
     assert found["e1"] == ["1.5", "2.5", "3.5", "4.5", "5.5", "6.5"]
     assert found["e2"] == ["1", "4", "9", "16", "25", "36"]
