@@ -195,13 +195,17 @@ def _charter(package: str) -> str:
 
 
 def commands_page() -> str:
-    """Return the page of commands, in alphabetical order."""
+    """Return the page of commands, by the panels of the help."""
     import typer
 
     from askgraph.cli import app
+    from askgraph.cli.panels import PANELS
 
     commands = typer.main.get_command(app).commands
-    return COMMANDS_HEAD + "\n".join(_command_section(name, commands[name]) for name in sorted(commands))
+    parts = []
+    for panel, names in PANELS.items():
+        parts += [f"## {panel}: {', '.join(names)}\n", *(_command_section(name, commands[name]) for name in names)]
+    return COMMANDS_HEAD + "\n".join(parts)
 
 
 def _command_section(name: str, command: Any) -> str:
@@ -216,7 +220,7 @@ def _command_section(name: str, command: Any) -> str:
     shown = "```shell\n" + "\n".join(examples) + "\n```\n" if examples else ""
     return "\n".join(
         part
-        for part in (f"## {name}\n", f"{' '.join(summary.split())}\n", *(f"{p}\n" for p in prose), shown, table)
+        for part in (f"### {name}\n", f"{' '.join(summary.split())}\n", *(f"{p}\n" for p in prose), shown, table)
         if part
     )
 

@@ -79,6 +79,7 @@ def test_from_a_table_to_labels(here):
     first = json_of("ask")["items"][0]
     assert {"id", "width", "height"} <= set(first)
     assert run("tell", first["id"], "tall") == "saved: 1 answer\n"
+    run("classes", "add", "wide")
     for _ in range(9):
         item = json_of("ask")["items"][0]
         run("tell", item["id"], "tall" if int(item["id"][1:]) % 2 else "wide")
@@ -105,6 +106,30 @@ def test_questions_are_a_table_for_people(project):
     assert len(ids) == 5
     assert all(f" {id} " in out for id in ids)
     assert "width" in out
+
+
+def test_status_asks_for_no_more_labels_than_items_are_left(project):
+    for k in range(8):
+        run("tell", f"f{k}", ["tall", "wide"][k // 2 % 2])  # labels that say nothing: many would be needed
+    run("skip", "f8", "--why", "invalid")
+    run("skip", "f9")
+    said = json_of("status")
+    assert said["left"] == 21
+    assert said["needed"]["low"] <= said["needed"]["high"] == 21
+    assert "label all 21 that are left" in run("status")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "left", "said"),
+    [
+        (64, 160, 1000, "about 64 to 160 more labels"),
+        (64, 125, 125, "about 64 more labels, or label all 125 that are left,"),
+        (125, 125, 125, "label all 125 that are left"),
+        (1, 1, 1, "label the one that is left"),
+    ],
+)
+def test_how_many_labels_are_needed_is_said_beside_how_many_items_are_left(low, high, left, said):
+    assert labeling._in_words({"low": low, "high": high}, left) == said
 
 
 def test_skip_undo_relabel_and_history(project):
@@ -186,7 +211,8 @@ def test_labels_that_exist_are_imported(here):
 def test_exports(project):
     run("tell", "f0", "wide")
     for name in ("answers.csv", "answers.jsonl", "answers.parquet", "tasks.json"):
-        assert run("export", "-o", name) == f"1 answer in {name}\n"
+        what = "1 answer" if name != "tasks.json" else "30 items, 1 of them with answers,"
+        assert run("export", "-o", name) == f"{what} in {name}\n"
         assert (project / name).stat().st_size
     tasks = json.loads((project / "tasks.json").read_text())
     assert len(tasks) == 30
@@ -200,6 +226,10 @@ def test_the_doctor_says_what_to_improve(here):
     run("init", "--graph", "two.csv")
     out = run("doctor")
     assert "file: sound" in out
+    plain, experts = (re.findall(f"^{begin}.*$", out, re.MULTILINE) for begin in ("(?!for experts)", "for experts: "))
+    assert not re.search("engine|SQLite|degree|hub", "".join(plain))
+    assert out.rstrip().splitlines()[-len(experts) :] == experts
+    assert any("engine dense" in line for line in experts)
     assert "to do: 2 parts not joined" in out
     assert "to do: no class is declared yet" in out
     assert json_of("doctor")["damage"] is None
@@ -344,6 +374,64 @@ def test_while_a_server_runs_writes_go_to_it(project):
     assert json_of("history") == []
 
 
+@pytest.mark.parametrize("command", ["tell", "relabel"])
+def test_a_label_that_is_not_a_class_names_the_nearest_and_saves_nothing(project, command):
+    run("tell", "f0", "tall")
+    assert error_of(command, "f0", "Tal") == "no class 'Tal'; did you mean 'tall'? --new makes it a class"
+    assert error_of(command, "f0", "zzz") == "no class 'zzz' among 'tall', 'wide'; --new makes it a class"
+    assert len(json_of("history")) == 1
+    assert run(command, "f0", "Tal", "--new") == "saved: 1 answer\n"
+    assert [c["name"] for c in json_of("classes")] == ["tall", "wide", "Tal"]
+    run("undo")
+    assert "did you mean 'tall'?" in error_of(command, "f0", "Tal")  # nobody's label anymore
+
+
+def test_all_labels_of_a_file_that_are_not_classes_are_named_before_any_is_saved(project):
+    (project / "results.csv").write_text("id,label\nf0,wide\nf1,tal\nf2,wiede\nf3,tal\nf4,zzz\n")
+    assert error_of("tell", "--file", "results.csv") == (
+        "no classes 'tal' (tall?), 'wiede' (wide?), 'zzz'; nothing is saved: correct them, or --new makes them classes"
+    )
+    (project / "many.csv").write_text("id,label\n" + "".join(f"f{k},x{k}\n" for k in range(25)))
+    assert "'x19' and 5 more;" in error_of("tell", "--file", "many.csv")
+    (project / "long.csv").write_text("id,label\n" + "".join(f"f{k},{'x' * 180}{k}\n" for k in range(25)))
+    assert len(error_of("tell", "--file", "long.csv")) <= 500
+    assert json_of("history") == []
+    assert run("tell", "--file", "results.csv", "--new") == "saved: 5 answers\n"
+    assert len(json_of("classes")) == 5
+
+
+def test_an_annotation_that_is_not_a_class_names_the_nearest_and_saves_nothing(project):
+    def task(item, name, label):
+        chosen = {"type": "choices", "value": {"choices": [label]}}
+        return {"data": {"id": item}, "annotations": [{"completed_by": {"first_name": name}, "result": [chosen]}]}
+
+    (project / "tasks.json").write_text(json.dumps([task("f0", "bob", "tall"), task("f1", "cy", "wiede")]))
+    assert error_of("tell", "--file", "tasks.json").startswith("no class 'wiede'; did you mean 'wide'?")
+    assert json_of("history") == []
+    assert run("tell", "--file", "tasks.json", "--new") == "saved: 1 of bob, 1 of cy\n"
+
+
+def test_any_label_makes_the_first_class_and_a_former_name_still_means_its_class(here):
+    run("init", "items.csv", "--features", "width,height")
+    run("tell", "f0", "brief")
+    run("classes", "rename", "brief", "short")
+    run("classes", "add", "small")
+    run("classes", "merge", "small", "short")
+    for item, name in (("f1", "brief"), ("f2", "small"), ("f3", "short")):
+        run("tell", item, name)
+    assert [c["name"] for c in json_of("classes")] == ["short"]
+    assert json_of("status")["labels"] == 4
+
+
+def test_beside_a_server_a_label_that_is_not_a_class_is_refused_before_it_is_sent(project):
+    with serving(project / "items.ask") as server:
+        server.answer = (200, {"saved": 1})
+        assert "did you mean 'wide'?" in error_of("tell", "f0", "wid")
+        assert server.heard == []
+        assert run("tell", "f0", "wid", "--new") == "saved: 1 answer\n"
+    assert len(server.heard) == 1
+
+
 def test_no_proxy_hears_what_is_sent_to_the_server(project, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as proxy:
         proxy.heard, proxy.answer = [], (502, {"error": "this is the proxy"})
@@ -413,6 +501,8 @@ def test_every_example_of_the_help_runs(here, name):
             run("init", "items.csv")
             if name in ("undo", "relabel"):
                 run("tell", "17", "setosa")
+            if name == "relabel":
+                run("classes", "add", "virginica")
             if name == "find":
                 run("classes", "add", "relevant")
             if name == "restore":

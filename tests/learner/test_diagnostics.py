@@ -170,6 +170,16 @@ def test_audits_are_saved_undone_and_may_become_labels(tmp_path):
         learner.tell_audit(first, 0)
 
 
+def test_no_more_labels_are_needed_than_nodes_are_left_to_ask_for():
+    learner = ag.Learner(ag.grid(4, 5), rng=0)
+    learner.tell_all({0: "a", 19: "b", 4: "a", 15: "b", 1: "b", 18: "a"})
+    assert learner.labels_needed(0.001) == (14, 14)
+    learner.skip(9)
+    learner.tell_audit(10, "a")
+    assert learner.labels_needed(0.001) == (12, 12)
+    assert learner.labels_needed(0.3)[0] < 12
+
+
 @pytest.mark.slow
 def test_enough_says_why_and_labels_needed_falls():
     graph, truth = GRAPHS["digits"]()

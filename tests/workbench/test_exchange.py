@@ -7,6 +7,7 @@ import io
 import json
 import re
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -20,6 +21,7 @@ from askgraph.workbench.exchange import (
     FORMATS,
     fasttext_lines,
     folder_names,
+    has_titles,
     hugging_face_parquet,
     labeled_items,
     spacy_rows,
@@ -208,10 +210,12 @@ def test_every_format_can_be_written_of_an_empty_project(tmp_path):
     Project.create(tmp_path / "t.ask", Source(table, neighbors=1))
     with Project.open(tmp_path / "t.ask") as project:
         for name, format in FORMATS.items():
-            if name != "asreview":
+            if name not in ("asreview", "ris"):
                 format.write(project, tmp_path / format.name, False)
-        with pytest.raises(SettingError, match="askgraph find CLASS"):
-            FORMATS["asreview"].write(project, tmp_path / "asreview.csv", False)
+        for name, what in (("asreview", "askgraph find CLASS"), ("ris", "no column is called title: RIS needs one")):
+            with pytest.raises(SettingError, match=what):
+                FORMATS[name].write(project, tmp_path / FORMATS[name].name, False)
+            assert not (tmp_path / FORMATS[name].name).exists()
         assert "Of 3 items, 0 have" in how_labeled(project)
         assert len(list(prediction_rows(project))) == 3
 
@@ -236,3 +240,70 @@ def test_no_name_of_a_class_or_a_person_is_a_command_in_a_file_for_others(tmp_pa
     made = folder_names([name, "relevant"])
     assert all(folder == safe_name(folder) for folder in made.values())
     assert len(set(made.values())) == 2
+
+
+def ris_of(tmp_path, table, **source):
+    """The records that a table is exported as, one list of lines each; and the project."""
+    (tmp_path / "t.csv").write_text(table)
+    Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", neighbors=2, **source), ["a", "b"])
+    with Project.open(tmp_path / "t.ask", write=True) as project:
+        project.say("ann", project.item(0).id, "label", "a")
+        FORMATS["ris"].write(project, tmp_path / "t.ris", False)
+    records = (tmp_path / "t.ris").read_text().split("ER  -")[:-1]
+    return [[line for line in record.split("\n") if line.startswith(("TI", "AB", "PY"))] for record in records]
+
+
+LONG = "words that are long enough to be compared by"
+
+
+@pytest.mark.parametrize("title", ["Titel", "NAME", "Headline", "title"])
+def test_titles_of_ris_come_from_a_column_called_so_in_any_case_and_abstracts_from_the_texts(tmp_path, title):
+    table = f"Nr,{title},Year,Beschreibung\n" + "".join(f"{k},Paket {k},{2000 + k},{LONG} {k}\n" for k in range(4))
+    found = ris_of(tmp_path, table, id="Nr", text="Beschreibung")
+    assert found == [[f"TI  - Paket {k}", f"PY  - {2000 + k}", f"AB  - {LONG} {k}"] for k in range(4)]
+
+
+def test_titles_of_ris_come_from_what_names_the_items_on_the_card_or_from_ids_called_names(tmp_path):
+    rows = "".join(f"Paket {k},{LONG} {k}\n" for k in range(4))
+    (tmp_path / "a").mkdir()
+    assert ris_of(tmp_path, f"Paket,text\n{rows}", text="text")[0] == ["TI  - Paket 0", f"AB  - {LONG} 0"]
+    assert ris_of(tmp_path / "a", f"Name,text\n{rows}", text="text", id="Name")[0] == [
+        "TI  - Paket 0",
+        f"AB  - {LONG} 0",
+    ]
+
+
+def test_ris_without_a_title_says_what_to_name_and_writes_nothing(tmp_path):
+    with pytest.raises(
+        SettingError, match="no column is called title: RIS needs one; rename the column of titles to title"
+    ):
+        ris_of(tmp_path, "x,y\n" + "".join(f"{k},{k % 3}\n" for k in range(6)))
+    assert not (tmp_path / "t.ris").exists()
+
+
+def test_labels_that_were_there_and_ids_are_in_every_export_and_not_in_the_texts_to_learn_from(tmp_path):
+    rows = "".join(f"c{k},{'' if k > 3 else 'ab'[k % 2]},{k},note {k}\n" for k in range(8))
+    (tmp_path / "t.csv").write_text(f"code,region,size,remark\n{rows}")
+    source = Source(tmp_path / "t.csv", features=["size"], id="code", label="region", neighbors=2)
+    Project.create(tmp_path / "t.ask", source)
+    with Project.open(tmp_path / "t.ask", write=True) as project:
+        project.change("ann", "find", "a")
+        for name in ("labelstudio", "argilla", "huggingface", "asreview", "spacy"):
+            FORMATS[name].write(project, tmp_path / name if name != "asreview" else tmp_path / "r.csv", False)
+        tasks, records = (json.loads((tmp_path / name).read_text()) for name in ("labelstudio", "argilla"))
+        table = pq.read_table(tmp_path / "huggingface").to_pylist()
+        screened = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
+    for row in (tasks[0]["data"], records[0]["fields"], table[0], screened[0]):
+        assert {name: str(row[name]) for name in ("code", "region", "size", "remark")} == {
+            "code": "c0", "region": "a", "size": "0", "remark": "note 0",
+        }  # fmt: skip
+    texts = [json.loads(line) for line in (tmp_path / "spacy").read_text().splitlines()]
+    assert texts[0] == {"text": "note 0", "cats": {"a": 1.0, "b": 0.0}}
+
+
+def test_the_page_offers_ris_only_where_there_are_titles(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n2,3\n3,1\n")
+    Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", neighbors=1))
+    for path, offered in ((tmp_path / "t.ask", False), (news(tmp_path), True)):
+        with Project.open(path) as project:
+            assert has_titles(project) is offered

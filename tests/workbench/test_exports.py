@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import askgraph as ag
@@ -15,8 +15,11 @@ from askgraph.errors import FileError
 from askgraph.learner.settings import Settings
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import (
+    ANSWER,
+    OURS,
     answer_rows,
     escape_formula,
+    lost_columns,
     prediction_rows,
     to_csv,
     to_json,
@@ -27,6 +30,7 @@ from askgraph.workbench.export import (
 )
 from askgraph.workbench.items import Items
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from tests.helpers.projects import make
 
@@ -218,7 +222,7 @@ def test_columns_of_the_table_are_all_there_whatever_they_are_called(tmp_path):
     with Project.open(tmp_path / "p.ask") as project:
         first, second = prediction_rows(project)
     assert (first["label"], first["source"], second["source"]) == ("a", "imported", "predicted")
-    assert (first["label (table)"], first["label (table) (table)"], first["p(a) (table)"]) == ("x", "u", 1)
+    assert (first["label (table)"], first["label (table) (table)"], first["p(a) (table)"]) == ("u", "x", 1)
     assert isinstance(second["p(a)"], float)
 
 
@@ -261,3 +265,87 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(FileError, match="cannot be written"):
         write_rows(tmp_path / "folder.csv", [{"a": 1}])
+
+
+ODD_NAMES = ["id", "ID", "Id", "label", "Label", "label (table)", "label (table) (table)", "p(a)", "", "who", "WHO", "answer",
+             "image", "at", "how", "source", "variance", "=1+1", "x", "two words", "ü"]  # fmt: skip
+CELLS = st.one_of(
+    st.none(), st.sampled_from(["a", "b", "=1", "5", "two words", "ü☃"]), st.integers(-9, 9), st.booleans()
+)
+
+
+def read_back(path):
+    """The columns of an exported file, their cells as text; an empty cell is None."""
+    if path.suffix == ".csv":
+        with open(path, newline="") as file:
+            header, *rows = [[unescape_formula(cell) for cell in row] for row in csv.reader(file)]
+    elif path.suffix == ".jsonl":
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+        header, rows = list(found[0]), [list(row.values()) for row in found]
+    else:
+        from pyarrow.parquet import read_table
+
+        found = read_table(path)
+        header, rows = found.column_names, list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    assert len(set(header)) == len(header)
+    return {
+        name: [None if cell in ("", None) else str(cell) for cell in cells]
+        for name, *cells in zip(header, *rows, strict=True)
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_every_column_of_a_table_comes_back_by_its_name_with_its_cells(tmp_path_factory, data):
+    folder, n = tmp_path_factory.mktemp("t"), 4
+    names = data.draw(st.lists(st.sampled_from(ODD_NAMES), min_size=1, max_size=6, unique=True))
+    table = {name: data.draw(st.lists(CELLS, min_size=n, max_size=n)) for name in names}
+    key, label = (data.draw(st.sampled_from([None, *names])) for _ in range(2))
+    if key is not None and key != label:
+        table[key] = [f"k{k}" for k in range(n)]
+    table["size"] = [0.5, 1.5, 2.5, 3.5]
+    (folder / "t.jsonl").write_text("".join(json.dumps({c: table[c][k] for c in table}) + "\n" for k in range(n)))
+    source = Source(folder / "t.jsonl", features=["size"], id=None if key == label else key, label=label, neighbors=1)
+    try:
+        Project.create(folder / "t.ask", source, ["a", "b"])
+    except FileError:  # a column called id that has an empty cell, or the same one twice
+        assume(False)
+    with Project.open(folder / "t.ask", write=True) as project:
+        project.say("ann", project.item(0).id, "label", "a")
+        project.say("bob", project.item(3).id, "label", "b")
+        for kind in ("csv", "jsonl", "parquet"):
+            write_rows(folder / f"p.{kind}", prediction_rows(project))
+            write_rows(folder / f"a.{kind}", answer_rows(project))
+            ours = {"id", *OURS, *(f"p({name})" for name in project.answers.classes)}
+            _check_own(read_back(folder / f"p.{kind}"), table, project, ours, range(n))
+            standing = [a.item for a in project.answers.log.values()]
+            _check_own(read_back(folder / f"a.{kind}"), table, project, set(ANSWER), standing)
+
+
+def _check_own(found, table, project, ours, places):
+    for name, cells in table.items():
+        written = name
+        while written in ours or (written != name and written in table):
+            written = f"{written} (table)"
+        written = "id" if name == "id" == project.columns["id"] else written
+        assert found[written] == [None if cells[k] in ("", None) else str(cells[k]) for k in places], (name, written)
+
+
+@pytest.mark.parametrize("vectors", ["e1:e3", "e"])
+def test_columns_of_vectors_come_back_as_numbers_and_those_with_gaps_as_they_were(tmp_path, vectors):
+    cells = [f'{k},{k}.5,{k * k},{"" if k == 2 else k},"[{k}, 0.5]"' for k in range(1, 7)]
+    (tmp_path / "t.csv").write_text("id,e1,e2,e3,e\n" + "\n".join(cells) + "\n")
+    Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", vectors=vectors, neighbors=2))
+    with Project.open(tmp_path / "t.ask") as project:
+        write_rows(tmp_path / "p.csv", prediction_rows(project))
+        assert "e3" in project.shown or vectors == "e1:e3"  # the numbers of vectors are not shown on the card
+        assert lost_columns(project) == []
+        project.about["vectors"] = {"model": "m", "fields": None}  # as after embedding, which replaces the vectors
+        assert lost_columns(project) == (["e"] if vectors == "e" else ["e1", "e2"])
+        assert not set(lost_columns(project)) & set(next(prediction_rows(project)))
+    found = read_back(tmp_path / "p.csv")
+    assert found["e1"] == ["1.5", "2.5", "3.5", "4.5", "5.5", "6.5"]
+    assert found["e2"] == ["1", "4", "9", "16", "25", "36"]
+    assert found["e3"] == ["1", None, "3", "4", "5", "6"]
+    assert [json.loads(cell)[0] for cell in found["e"]] == [1, 2, 3, 4, 5, 6]

@@ -91,7 +91,7 @@ class TestTheTarget:
                 project.target = 0.9
         with Project.open(tmp_path / "items.ask") as project:
             assert project.target == 0.2
-            said = {"error": Error(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "aside": 0, "items": 20}
+            said = {"error": Error(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "left": 10}
             assert report.goal(project, said) == {"target": 0.2, "reached": True, "until": {"low": 0, "high": 0}}
             project.about["target"] = "broken"
             assert project.target == 0.05
@@ -103,7 +103,7 @@ class TestTheTarget:
     @pytest.mark.parametrize("target", [0.2, 0.1, 0.02])
     def test_with_the_labels_forecast_there_are_enough_and_not_before(self, error, target):
         held = 30
-        for labels, power in zip(labels_until_enough(error, held, target), (1, 0.5), strict=True):
+        for labels, power in zip(labels_until_enough(error, held, target, 10**9), (1, 0.5), strict=True):
 
             def after(more, power=power):
                 times = (held + more) / held
@@ -116,4 +116,4 @@ class TestTheTarget:
             assert labels == 0 or not after(0.98 * labels - 1)
 
     def test_no_forecast_without_end(self):
-        assert labels_until_enough(Error(0.9, 0.5, 1.0, 0), 10, 0.001) is None
+        assert labels_until_enough(Error(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,9 @@ def test_a_table_whose_labels_follow_its_columns_suits(tmp_path):
     assert found.trial.helps
     assert found.trial.labels == 40
     assert min(found.trial.right, found.trial.by_questions) > 0.9
-    assert any("influence" in line for line in found.settings)
+    assert found.lines()[-1].startswith("for experts: sampler influence, readout cautious, ridge ")
+    others = "\n".join(found.lines()[:-1])
+    assert not re.search("ridge|engine|hub|readout|sampler|shape", others), others
     assert "measured here" in found.speed
     assert found.improve == []
 
@@ -99,3 +103,11 @@ def test_tables_and_graphs_are_told_apart(tmp_path):
     assert is_graph_file(tmp_path / "g.mtx")
     assert not is_graph_file(table(tmp_path / "t.csv", [(1, 2, 3)]))
     assert not is_graph_file(tmp_path / "pictures")
+
+
+def test_no_more_labels_are_asked_for_than_there_are_items(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{k % 3}\n" for k in range(12)))
+    said = "\n".join(examine(Source(path)).lines())
+    assert "Label all 12: they are few." in said
+    assert not re.search(r"\b(20|50) (items|labels)", said), said

@@ -39,6 +39,7 @@ interface State {
   seq: number;
   items: number;
   parquet: boolean;
+  ris: boolean;
   labels: number;
   aside: number;
   classes: ClassInfo[];
@@ -140,6 +141,7 @@ interface Progress {
   labels: number;
   together: number;
   aside: number;
+  left: number;
   lag: number;
   classes: ClassCount[];
   error: ExpectedError | null;

@@ -9,11 +9,17 @@ from typing import Annotated, TextIO
 import typer
 
 from askgraph.cli import paper, project, results, serve, simulate, team, upkeep
+from askgraph.cli.panels import WIDEST, Commands
 from askgraph.errors import AskgraphError
 from askgraph.version import __version__
 
 app: typer.Typer = typer.Typer(
-    no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    cls=Commands,
+    context_settings={"max_content_width": WIDEST},
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 for _commands in (serve.app, simulate.app, paper.app, project.app, results.app, upkeep.app, team.app):
     app.add_typer(_commands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,17 @@ def read_labels(file: Path, ids: str | None) -> list[tuple[str, str]]:
     return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
 
 
-def save_annotations(project: Path | None, file: Path) -> None:
-    """Save what people answered in Label Studio or Argilla, each under their own name."""
+def check_classes(path: Path, labels: Iterable[str | None]) -> None:
+    """Raise an error if the project has classes and a label is not one of them."""
+    from askgraph.workbench.project import Project
+
+    if given := [label for label in labels if label is not None]:
+        with Project.open(path) as project:
+            project.check_classes(given)
+
+
+def save_annotations(project: Path | None, file: Path, new: bool) -> None:
+    """Save what people answered in Label Studio or Argilla, each under their own name; ``new`` allows new classes."""
     from askgraph.io.annotations import read_annotated
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
@@ -46,6 +56,8 @@ def save_annotations(project: Path | None, file: Path) -> None:
         by_name.setdefault(one.who, []).append((str(row.get(ids, row.get("id", one.row + 1))), kind, one.label))
     if not by_name:
         raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
+    if not new:
+        check_classes(path, [one.label for one in found.answers])
     with open_writer(path) as writer:
         saved = {name: writer.say(name, said) for name, said in by_name.items()}
     say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from askgraph.cli.label_files import read_labels, save_annotations
+from askgraph.cli.label_files import check_classes, read_labels, save_annotations
 from askgraph.cli.options import (
     FeaturesOption,
     GraphOption,
@@ -35,6 +35,7 @@ TableArgument = Annotated[
         help="A table of items (csv, tsv, jsonl, parquet) or a folder of pictures; leave it out if items are the nodes of --graph."
     ),
 ]
+NewOption = Annotated[bool, typer.Option("--new", help="Make a class of a label that is not one yet.")]
 
 
 @app.command()
@@ -201,24 +202,29 @@ def tell(
             "to save many at once."
         ),
     ] = None,
+    new: NewOption = False,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
     """Save the label of an item, or of many.
 
+    Where the project has classes, a label that is not one of them is refused, and the nearest class is named.
+
     Examples:
 
     askgraph tell 17 setosa
+
+    askgraph tell 18 versicolor --new
 
     askgraph tell --file results.csv
     """
     if (file is None) == (id is None or label is None):
         raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
     if file is not None and file.suffix.casefold() == ".json":
-        save_annotations(project, file)
+        save_annotations(project, file, new)
         return
     said = [(id or "", label or "")] if file is None else read_labels(file, _id_column(project))
-    _save(project, who, [(item, "label", name) for item, name in said])
+    _save(project, who, [(item, "label", name) for item, name in said], new)
 
 
 def _id_column(project: Path | None) -> str | None:
@@ -233,6 +239,7 @@ def _id_column(project: Path | None) -> str | None:
 def relabel(
     id: Annotated[str, typer.Argument(help="The item.")],
     label: Annotated[str, typer.Argument(help="Its new label.")],
+    new: NewOption = False,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
@@ -240,7 +247,7 @@ def relabel(
 
     Example: askgraph relabel 17 virginica
     """
-    _save(project, who, [(id, "label", label)])
+    _save(project, who, [(id, "label", label)], new)
 
 
 @app.command()
@@ -409,10 +416,13 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
         say(f"taken back: {undone.item} {undone.label or undone.kind}{others}")
 
 
-def _save(project: Path | None, who: str | None, said: list[Any]) -> None:
+def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
     from askgraph.workbench.client import open_writer
 
-    with open_writer(find_project(project)) as writer:
+    path = find_project(project)
+    if not new:
+        check_classes(path, [label for _, _, label in said])
+    with open_writer(path) as writer:
         saved = writer.say(who or user_name(), said)
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
 
@@ -432,9 +442,17 @@ def _print_status(said: dict[str, Any]) -> None:
         about = f"about {sought['value']:,.0f} left ({sought['low']:,} to {sought['high']:,})"
         say(f"finding all of {sought['class']!r}: {sought['found']:,} found, {about}")
     if needed := said["needed"]:
-        say(f"about {needed['low']} to {needed['high']} more labels for {1 - needed['target']:.0%} right")
+        say(f"{_in_words(needed, said['left'])} for {1 - needed['target']:.0%} right")
     for line in (said["stop"], *said["advice"]):
         if line:
             say(line)
     if said["serving"]:
         say("a server has it open")
+
+
+def _in_words(needed: dict[str, Any], left: int) -> str:
+    """Return how many more labels are needed; where that may be all items that are left, say so."""
+    if needed["high"] < left:
+        return f"about {needed['low']:,} to {needed['high']:,} more labels"
+    all_left = f"label all {left:,} that are left" if left > 1 else "label the one that is left"
+    return f"about {needed['low']:,} more labels, or {all_left}," if needed["low"] < left else all_left

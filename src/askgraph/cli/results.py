@@ -10,6 +10,7 @@ import typer
 from askgraph.cli.options import JsonOption, ProjectOption, find_project, say
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import SettingError
+from askgraph.support.wording import few
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -50,17 +51,19 @@ def predict(
     Example: askgraph predict -o labels.csv
     """
     from askgraph.workbench.datasheet import write_how_labeled
-    from askgraph.workbench.export import prediction_rows, write_rows
+    from askgraph.workbench.export import lost_columns, prediction_rows, write_rows
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project)) as opened:
         write_rows(output, prediction_rows(opened))
         labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
-        how = write_how_labeled(opened, output)
+        how, lost = write_how_labeled(opened, output), lost_columns(opened)
     if classes:
         say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
         say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
+    if lost:
+        _say_lost(lost)
     say(f"How they were labeled, in words for a paper: {how}")
 
 
@@ -95,6 +98,7 @@ def export(
     askgraph export --for fasttext -o train.txt
     """
     from askgraph.workbench.exchange import FORMATS, write_folders
+    from askgraph.workbench.export import lost_columns
     from askgraph.workbench.project import Project
 
     by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
@@ -108,7 +112,16 @@ def export(
         path = output or Path(FORMATS[wanted].name)
         FORMATS[wanted].write(opened, path, answered)
         standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.n_items
-    if wanted in ("answers", "labelstudio", "argilla"):
+        told, lost = opened.count_answered(labels_only=wanted == "argilla"), lost_columns(opened)
+    if wanted == "answers":
         say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
+    elif wanted in ("labelstudio", "argilla"):
+        say(f"{items:,} items, {told:,} of them with answers, in {path}")
     else:
         say(f"{labels if answered else items:,} items in {path}")
+    if lost and wanted not in ("spacy", "fasttext", "ris"):
+        _say_lost(lost)
+
+
+def _say_lost(names: list[str]) -> None:
+    say(f"without the vectors in {few(names)}: those of a model have taken their place in the project")

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_project, say, split_names, user_name
+from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
-classes: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
+classes: typer.Typer = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None)
 app.add_typer(classes, name="classes")
 
 ClassArgument = Annotated[str, typer.Argument(metavar="CLASS", help="The class.")]

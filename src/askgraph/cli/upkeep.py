@@ -86,7 +86,8 @@ def _check_project(path: Path, json: bool) -> None:
     if json:
         print_json(found)
     else:
-        for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"])):
+        experts = (f"for experts: {what}" for what in found["experts"])
+        for line in (*found["checked"], *(f"to do: {what}" for what in found["improve"]), *experts):
             say(line)
     if found["damage"]:
         raise FileError(found["damage"])

@@ -15,6 +15,7 @@ from askgraph.types import Array, IntArray
 ENOUGH = 10  # labels, or audited labels, from which advice is given
 # the probability of another class, by all other labels, above which a label is on the short list of suspects
 SUSPICIOUS = 0.97
+AUDIT = 20  # items that are proposed for an audit, if as many are left
 REMEDY = "What helps: other features, another graph, or doing without one."
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 
@@ -98,8 +99,8 @@ def _judged(predicted: IntArray, told: IntArray) -> str:
 
 def _in_doubt(field: Field) -> str:
     """Return a sentence where the signs are that the graph does not predict the labels."""
-    signs = doubt(field)
-    if not signs.warns:
+    signs, left = doubt(field), int(field.space.total(~field.labeled))
+    if not signs.warns or not left:
         return ""
     told = (
         "the commonest class is predicted for nearly every item"
@@ -108,7 +109,8 @@ def _in_doubt(field: Field) -> str:
     )
     return (
         f"The graph hardly predicts these labels: read in two ways, the same {signs.labels} labels decide differently about "
-        f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: learner.audit(20). {REMEDY}"
+        f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: "
+        f"learner.audit({min(AUDIT, left)}). {REMEDY}"
     )
 
 

@@ -345,7 +345,8 @@ class Predictor(ABC):
         Returns
         -------
         tuple of int
-            The number of labels if the error falls as 1/t, t the number of labels, and if it falls as 1/√t.
+            The number of labels if the error falls as 1/t, t the number of labels, and if it falls as 1/√t; never more than
+            nodes are left to ask for.
 
         Examples
         --------
@@ -353,10 +354,12 @@ class Predictor(ABC):
         >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
         >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
         >>> few, many = learner.labels_needed(target=0.05)
-        >>> 0 < few < many
+        >>> 0 < few <= many <= 8  # of 12 nodes, 4 have a label
         True
         """
-        return more_labels(self.expected_error(), self._field.held, checked_share(target, "target"))
+        field, history, *_ = self._state
+        left = field.space.count(candidates(field, history.set_aside))
+        return more_labels(self.expected_error(), field.held, checked_share(target, "target"), left)
 
     @in_turn
     def enough(self, target: float = 0.05) -> str | None:

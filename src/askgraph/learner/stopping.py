@@ -118,17 +118,19 @@ def _of_shares(field: Field) -> tuple[float, float, float]:
     return guess, guess - slack, guess + slack
 
 
-def more_labels(error: Error, held: int, target: float) -> tuple[int, int]:
+def more_labels(error: Error, held: int, target: float, left: int) -> tuple[int, int]:
     """Return how many more labels bring the error down to a target: if it falls as 1/t, and if it falls as 1/√t.
 
-    A rule of thumb: on graphs whose curve was known, such forecasts were off by a factor of two as often as not.
+    Never more than the ``left`` nodes that can still be labeled. A rule of thumb: on graphs whose curve was known, such
+    forecasts were off by a factor of two as often as not.
     """
     if target < SMALLEST_TARGET:
         raise SettingError(
             f"target={target:g}: no number of labels makes predictions perfect; give a share such as 0.05"
         )
     ratio = max(error.value / target, 1.0)
-    return int(np.ceil(held * (ratio - 1))), int(np.ceil(held * (ratio**2 - 1)))
+    few, many = (int(np.ceil(held * (times - 1))) for times in (ratio, ratio**2))
+    return min(few, left), min(many, left)
 
 
 def enough(error: Error, target: float) -> str | None:
@@ -139,11 +141,11 @@ def enough(error: Error, target: float) -> str | None:
     return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
 
 
-def labels_until_enough(error: Error, held: int, target: float) -> tuple[int, int] | None:
+def labels_until_enough(error: Error, held: int, target: float, left: int) -> tuple[int, int] | None:
     """Return how many more labels it takes until ``enough`` says so: if the error falls as 1/t, and if it falls as 1/√t.
 
-    What the range leaves open beyond the error shrinks as 1/√t in both cases. None if even a thousand times the labels do not do.
-    A rule of thumb, as :func:`more_labels`.
+    Never more than the ``left`` nodes that can still be labeled. What the range leaves open beyond the error shrinks as 1/√t in
+    both cases. None if even a thousand times the labels do not do. A rule of thumb, as :func:`more_labels`.
     """
     times = np.geomspace(1, MOST_TIMES, 2000)
     widest = (AUDITED if error.audited else ASKED) * target
@@ -153,7 +155,7 @@ def labels_until_enough(error: Error, held: int, target: float) -> tuple[int, in
         done = (value <= target) & (value + (error.high - error.value) * times**-0.5 <= widest)
         if not done.any():
             return None
-        found.append(int(np.ceil(held * (times[done.argmax()] - 1))))
+        found.append(min(int(np.ceil(held * (times[done.argmax()] - 1))), left))
     return found[0], found[1]
 
 

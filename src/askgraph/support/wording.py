@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
+from difflib import get_close_matches
 
 
 def counted(k: int, word: str) -> str:
@@ -21,6 +22,17 @@ def few(items: Sequence[object]) -> str:
     "'a', 'b', 'c', 'd', 'e', … (8 in all)"
     """
     return ", ".join(map(repr, items[:5])) + (f", … ({len(items)} in all)" if len(items) > 5 else "")
+
+
+def nearest(word: str, names: Sequence[str]) -> str | None:
+    """Return the name that a word is most like, whatever the case of its letters; None if it is like none.
+
+    >>> nearest("lable", ["label", "relabel"]), nearest("americas", ["Asia", "Americas"]), nearest("x", ["label"])
+    ('label', 'Americas', None)
+    """
+    folded = {name.casefold(): name for name in reversed(names)}
+    found = get_close_matches(word.casefold(), list(folded), n=1)
+    return folded[found[0]] if found else None
 
 
 def kind_and_size(value: object) -> str:

@@ -22,6 +22,7 @@ from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import KEYS, ChangeKind, in_words
+from askgraph.workbench.exchange import has_titles
 from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
 from askgraph.workbench.project import Project, check_name
 from askgraph.workbench.store import Item
@@ -525,7 +526,8 @@ class Desk:
         if self._counted[0] != (answers.seq, answers.changes):
             agreed, classes = answers.agreement(), report.classes(self.project)
             counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
-            counted |= {"seq": answers.seq, "items": self.project.n_items, "parquet": find_spec("pyarrow") is not None}
+            counted |= {"seq": answers.seq, "items": self.project.n_items}
+            counted |= {"parquet": find_spec("pyarrow") is not None, "ris": has_titles(self.project)}
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
             counted |= {"guidelines": len(answers.guidelines), "changes": answers.changes}

@@ -22,10 +22,11 @@ from askgraph.support.wording import counted
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import is_numeric, number
 from askgraph.workbench.export import DIGITS, Row, answer_rows, own_columns, to_json, to_jsonl, write_rows
-from askgraph.workbench.project import Predictions, Project
+from askgraph.workbench.project import NAMING, Predictions, Project
 from askgraph.workbench.store import Item
 
 QUESTION = "label"  # the name of the one question that other tools show
+RIS_TAG = re.compile("[A-Z][A-Z0-9]")
 PER_TAG = {name: tag for tag, name in reversed(NAMES.items())}  # column -> RIS tag
 
 
@@ -115,10 +116,14 @@ def argilla_records(project: Project) -> Iterator[Row]:
         }
 
 
+def compared_texts(project: Project) -> list[str]:
+    """Return the columns of text that items are compared by."""
+    return [name for name in project.columns.get("text") or () if name in project.about["fields"]]
+
+
 def text_of(project: Project, item: Item) -> str:
     """Return the text of an item: that of the columns it is compared by, else of all columns of text that are shown."""
-    compared = [name for name in project.columns.get("text") or () if name in project.about["fields"]]
-    names = compared or [name for name, kind in project.shown.items() if kind == "text"]
+    names = compared_texts(project) or [name for name, kind in project.shown.items() if kind == "text"]
     return "\n".join(str(item.fields[name]) for name in names if item.fields.get(name) is not None)
 
 
@@ -147,24 +152,57 @@ def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
 
 def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
     """Yield the lines of one RIS record per item; classes are keywords, and notes for ASReview where they are its own."""
-    names, known = {"relevant": "ASReview_relevant", "irrelevant": "ASReview_irrelevant"}, project.about["fields"]
+    names, tags = {"relevant": "ASReview_relevant", "irrelevant": "ASReview_irrelevant"}, ris_tags(project)
     if project.sought is not None:
         names = {
             name: names["relevant" if name == project.sought else "irrelevant"] for name in project.answers.classes
         }
     labels = {one.item.place: one for one in labeled_items(project, answered)}
     for item in project.store.every():
+        cells: Row = {str(project.columns.get("id")): item.id, **item.fields}
         yield f"TY  - {_one_line(item.fields.get('type', 'JOUR'))}\r\nID  - {_one_line(item.id)}\r\n"
-        for name in known:
-            tag = PER_TAG.get(name) or (name if re.fullmatch("[A-Z][A-Z0-9]", name) else None)
-            parts = str(item.fields.get(name, "")).split("; ") if tag in ("AU", "KW", "N1") else [item.fields.get(name)]
-            yield from (f"{tag}  - {_one_line(part)}\r\n" for part in parts if tag not in (None, "TY", "ID") and part)
+        for name, tag in tags.items():
+            parts = str(cells.get(name, "")).split("; ") if tag in ("AU", "KW", "N1") else [cells.get(name)]
+            yield from (f"{tag}  - {_one_line(part)}\r\n" for part in parts if part)
         if one := labels.get(item.place):
             kind = "answered" if one.given else f"predicted, {one.probability:.2f}"
             yield f"KW  - {_one_line(one.label)}\r\nN1  - askgraph: {_one_line(one.label)} ({kind})\r\n"
             if one.given and one.label in names:
                 yield f"N1  - {names[one.label]}\r\n"
         yield "ER  - \r\n\r\n"
+
+
+def ris_tags(project: Project) -> dict[str, str]:
+    """Return the RIS tag of each column that has one, by its name in small letters or large.
+
+    Without a column of that name, titles are what names the items, and abstracts the texts that these are compared by.
+    """
+    listed = [name for name in (project.columns.get("id"), *project.about["fields"]) if name is not None]
+    tags = {name: tag for name in listed if (tag := PER_TAG.get(name) or (name if RIS_TAG.fullmatch(name) else None))}
+    tags |= {name: tag for name in listed if (tag := PER_TAG.get(name.casefold())) and tag not in tags.values()}
+    if not _is_there("title", tags):
+        called = (name for name in listed if name.casefold() in NAMING)
+        title = next(called, None) or project.naming_field
+        if title is None:
+            raise SettingError(
+                "no column is called title: RIS needs one; rename the column of titles to title, or export csv"
+            )
+        tags[title] = "TI"
+    if not _is_there("abstract", tags):
+        tags |= {name: "AB" for name in compared_texts(project) if name not in tags}
+    return {name: tags[name] for name in listed if tags.get(name) not in (None, "TY", "ID")}
+
+
+def has_titles(project: Project) -> bool:
+    """Return whether some column has the titles that RIS needs."""
+    try:
+        return bool(ris_tags(project))
+    except SettingError:
+        return False
+
+
+def _is_there(column: str, tags: dict[str, str]) -> bool:
+    return any(NAMES.get(tag) == column for tag in tags.values())
 
 
 def asreview_rows(project: Project) -> Iterator[Row]:

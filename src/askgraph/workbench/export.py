@@ -7,7 +7,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 from askgraph.errors import FileError, MissingExtraError
 from askgraph.io.text import FilePath, is_number
 from askgraph.support.files import replacing
+from askgraph.workbench.items import GIVEN_VECTORS
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT, Item
 
@@ -23,6 +25,8 @@ FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that
 SPLIT = re.compile(r"([;\t\r\n]+)")  # where spreadsheets of some countries begin another cell, also within quotes
 DIGITS = 4  # decimals of probabilities
 OURS = ("label", "probability", "source", "who", "how", "aside", "variance")  # columns beside those of the table
+# columns of an answer; "predicted before" is of a spot check
+ANSWER = ("id", "answer", "label", "who", "at", "seconds", "predicted before", "how", "guidelines")
 Row = dict[str, Any]
 
 
@@ -60,35 +64,65 @@ def source_of(said: list[str]) -> Literal["predicted", "imported", "answered"]:
 
 
 def own_columns(project: Project, taken: Iterable[str] = ()) -> Callable[[Item], Row]:
-    """Return a function from an item to the columns that the table had, without those of ids and vectors.
+    """Return a function from an item to the columns that the table had; its column of ids too, unless that is called id.
 
-    A name that is ``taken`` gets an addition, so that no column is lost.
+    A name that is ``taken`` gets an addition, so that no column is lost. Numbers of vectors are written as numbers.
     """
-    own, used = list(project.about["fields"]), set(taken)
-    image = (project.columns.get("image") or "image") if project.about["images"] is not None else None
-    written: dict[str, str] = {}
-    for name in own if image is None or image in own else [*own, image]:
-        free = name
+    fields, columns, vectors = project.about["fields"], project.columns, _vector_cells(project)
+    id = None if columns.get("id") == "id" else columns.get("id")
+    image = (columns.get("image") or "image") if project.about["images"] is not None else None
+    written = _free_names([name for name in (id, *fields, image, *vectors) if name is not None], set(taken))
+
+    def cell(item: Item, name: str) -> Any:
+        if name in fields:
+            return item.fields.get(name)
+        return vectors[name](item.place) if name in vectors else item.image if name == image else item.id
+
+    return lambda item: {free: cell(item, name) for name, free in written.items()}
+
+
+def _free_names(names: Sequence[str], taken: set[str]) -> dict[str, str]:
+    """Return the name that each column of the table is written by: its own, or with an addition where that is taken."""
+    used, written = {*names, *taken}, {name: name for name in names}
+    for name in taken.intersection(names):
+        free = f"{name} (table)"
         while free in used:
             free = f"{free} (table)"
         used.add(free)
         written[name] = free
-    return lambda item: {
-        free: item.fields.get(name, item.image if name == image else None) for name, free in written.items()
-    }
+    return written
+
+
+def lost_columns(project: Project) -> list[str]:
+    """Return the columns of vectors that the project does not hold anymore, since it was embedded by a model."""
+    return list(project.columns.get("vector_columns") or ()) if project.about.get("vectors") else []
+
+
+def _vector_cells(project: Project) -> dict[str, Callable[[int], Any]]:
+    """Return a function from the place of an item to its cell, for each column that is stored among the vectors."""
+    places: dict[str, int | None] = project.columns.get("vector_columns") or {}
+    if not places or lost_columns(project):
+        return {}
+    rows = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+
+    def cell(k: int | None, place: int) -> Any:
+        if k is None:
+            return json.dumps(rows[place].tolist())
+        value = float(rows[place, k])
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+    return {name: partial(cell, k) for name, k in places.items()}
 
 
 def answer_rows(project: Project) -> Iterator[Row]:
     """Yield one row per current answer: the item with its fields, who answered what and when."""
-    answers = project.answers
+    answers, own = project.answers, own_columns(project, ANSWER)
     standing = [a for a in answers.log.values() if a.kind != "undo" and answers.counts(a)]
     items = {item.place: item for item in project.store.items({a.item for a in standing})}
     for a in standing:
         item = items[a.item]
-        said = {"id": item.id, "answer": a.kind, "label": a.label, "who": a.who, "at": a.at, "seconds": a.seconds}
-        said["predicted before"] = a.predicted  # of a spot check
-        said |= {"how": a.how, "guidelines": answers.version(a)}
-        yield {**said, **{name: item.fields.get(name) for name in project.about["fields"] if name not in said}}
+        said = (item.id, a.kind, a.label, a.who, a.at, a.seconds, a.predicted, a.how, answers.version(a))
+        yield {**dict(zip(ANSWER, said, strict=True)), **own(item)}
 
 
 def escape_formula(cell: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
+from askgraph.io.pictures import is_picture
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -116,10 +117,11 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     uses = find_uses(source, table)
     kinds = find_kinds(table, (name for name in table.header if name not in uses))
     offered = find_offered(source, table, kinds)
-    items = _make_items(source, table, list(offered))
+    vectors = _vector_places(source, table)
+    items = _make_items(source, table, list(offered), vectors)
     joined = join_items(source, table, items.ids)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
-    columns = {**_columns_of(source), "offered": list(offered)}
+    columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors}
     left = say_what_is_not_compared(source, kinds, offered)
     notes = (*table.notes, _say_ids(source.id), *left, *list(offered.values())[:MAX_OFFERS])
     items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
@@ -152,12 +154,23 @@ def _columns_of(source: Source) -> dict[str, Any]:
     return {**{name: getattr(source, name) for name in names}, "text": source.texts, "graphs": graphs}
 
 
-def _make_items(source: Source, table: Table, offered: Sequence[str]) -> Items:
+def _vector_places(source: Source, table: Table) -> dict[str, int | None]:
+    """Return the columns whose cells are stored among the vectors, each with its number in them; None for a column of lists.
+
+    Columns of a range that hold more than numbers are kept as fields.
+    """
+    names = vector_columns(source.vectors, table.header) if source.show is None else []
+    if names == [source.vectors]:
+        return {} if any(map(is_picture, table.cells(names[0]))) else {names[0]: None}
+    return {name: k for k, name in enumerate(names) if table.floats(name) is not None}
+
+
+def _make_items(source: Source, table: Table, offered: Sequence[str], vectors: dict[str, int | None]) -> Items:
     path = source.table or ""
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
     ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
-    left = {source.id, source.image, *vector_columns(source.vectors, table.header)} - {source.label}
+    left = {source.id, source.image, *vectors} - {source.label}
     kept = [name for name in table.header if name not in left] if source.show is None else source.show
     fields = {name: _stored(table, name) for name in (*kept, source.label) if name is not None}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
@@ -168,7 +181,8 @@ def _make_items(source: Source, table: Table, offered: Sequence[str]) -> Items:
             "name their folder with --images"
         )
     folder = None if images is None else str(source.image_folder.absolute())
-    hidden = _hidden(source, [name for name in offered if name in fields])
+    beside = vector_columns(source.vectors, table.header) if source.show is None else []
+    hidden = _hidden(source, [name for name in (*offered, *beside) if name in fields])
     return Items(ids, fields, images, labels, folder=folder, hidden=hidden, compared=_compared(source))
 
 

@@ -26,7 +26,7 @@ from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
 from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.notebook import card, tally
-from askgraph.support.wording import counted, few
+from askgraph.support.wording import counted, few, nearest
 from askgraph.types import Array
 from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.backup_files import restore_advice
@@ -43,6 +43,7 @@ from askgraph.workbench.writer_lock import WriterLock
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
 MAX_GUIDELINES_CHARACTERS = 100_000
+MAX_UNKNOWN = 20  # labels that are not classes: more are counted, not named
 TARGET_ERROR, MIN_TARGET, MAX_TARGET = 0.05, 0.001, 0.5  # the share of wrong predictions to aim at, and what it may be
 NAMING = {
     "title",
@@ -354,6 +355,21 @@ class Project:
             (place, kind, self._check_label(kind, label))
             for place, (_, kind, label) in zip(places, answers, strict=True)
         ]
+
+    def check_classes(self, labels: Iterable[str]) -> None:
+        """Raise an error that names labels which are not classes, each with the class that it is most like.
+
+        A former name of a class is one of its names. A project without classes takes any label: the first makes a class.
+
+        Parameters
+        ----------
+        labels
+            Names of classes.
+        """
+        classes, naming = self.answers.classes, self.answers.naming
+        names = [self._check_class(label) for label in dict.fromkeys(labels)]
+        if odd := [name for name in names if classes and naming.meant(name) not in classes]:
+            raise LabelError(_unknown(list(dict.fromkeys(odd)), classes))
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person that was not taken back yet, with all that were given in the same step.
@@ -749,11 +765,34 @@ class Project:
         """
         return self.answers.decision(whole_number(place, "place", 0, self.n_items - 1)) == OPEN
 
+    def count_answered(self, labels_only: bool = False) -> int:
+        """Return the number of items that somebody has answered; not those that are only put off until later.
+
+        Parameters
+        ----------
+        labels_only
+            Count those that somebody gave a label, and not those that nobody could tell.
+
+        Returns
+        -------
+        int
+            The number of items.
+        """
+        kinds = ("label",) if labels_only else ("label", "cannot", "invalid")
+        said = (self.answers.of(place).values() for place in range(self.n_items))
+        return sum(any(answer.kind in kinds for answer in answers) for answers in said)
+
+    @property
+    def left(self) -> int:
+        """The number of items that can still be asked for: without a label, and not set aside but for later."""
+        aside = sum(why != "later" for why in self.answers.aside.values())
+        return self.n_items - len(self.answers.labels) - aside
+
     @property
     def finished(self) -> str | None:
         """The sentence that says why there is nothing left to ask; None while there is."""
-        labels, aside = len(self.answers.labels), self.answers.aside
-        if labels + len(aside) < self.n_items or "later" in aside.values():
+        aside = self.answers.aside
+        if self.left:
             return None
         set_aside = f" or set aside ({len(aside)} of them)" if aside else ""
         return f"finished: every item is labeled{set_aside}"
@@ -854,6 +893,18 @@ def _imported(k: int, one: Annotation) -> Answer:
     label = None if one.label is None else check_name(one.label, "class")
     at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
     return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)
+
+
+def _unknown(names: Sequence[str], classes: Sequence[str]) -> str:
+    """Return the sentence that says which names are not classes, and what may be meant."""
+    if len(names) == 1:
+        meant = nearest(names[0], classes)
+        found = f"; did you mean {meant!r}?" if meant else f" among {few(classes)};"
+        return f"no class {names[0]!r}{found} --new makes it a class"
+    near = {name: nearest(name, classes) for name in names[:MAX_UNKNOWN]}
+    said = [f"{name!r} ({meant}?)" if meant else repr(name) for name, meant in near.items()]
+    more = f" and {len(names) - len(said):,} more" if len(names) > len(said) else ""
+    return f"no classes {', '.join(said)}{more}; nothing is saved: correct them, or --new makes them classes"
 
 
 def check_sentence(text: str, longest: int) -> str:

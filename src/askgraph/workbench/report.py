@@ -47,6 +47,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "labels": len(answers.labels),
         "together": answers.together(),
         "aside": len(answers.aside),
+        "left": project.left,
         "classes": [
             {"name": name, "count": given.count(name), "predicted": int(predicted[k])}
             for k, name in enumerate(found.classes)
@@ -64,7 +65,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
     }
     if len(found.classes) > 1:
         error = learner.expected_error()
-        low, high = more_labels(error, learner.field.held, project.target)
+        low, high = more_labels(error, learner.field.held, project.target, project.left)
         none = np.empty(0, dtype=np.int64)
         said |= {
             "error": error._asdict(),
@@ -95,13 +96,12 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
     The report may be older than the target. ``until`` is None where there is no error yet, or no forecast.
     """
     target, error = project.target, said["error"] and Error(**said["error"])
-    until = error and labels_until_enough(error, said["labels"], target)
-    left = said["items"] - said["labels"] - said["aside"]
+    until = error and labels_until_enough(error, said["labels"], target, said["left"])
     reached = error is not None and enough(error, target) is not None
     return {
         "target": target,
         "reached": reached,
-        "until": until and {"low": min(until[0], left), "high": min(until[1], left)},
+        "until": until and {"low": until[0], "high": until[1]},
     }
 
 
@@ -317,20 +317,20 @@ def checkup(project: Project) -> dict[str, Any]:
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
     if report.degree_max and (hubs := share_of_hubs(project.graph)) > MANY_HUBS:
-        improve.append(f"{hubs:.0%} of the items are hubs: {ABOUT_HUBS}")
+        improve.append(f"{hubs:.0%} of the items have far more neighbors than usual: {ABOUT_HUBS}")
     if not project.answers.classes:
         improve.append("no class is declared yet: the first answer makes one")
     improve += _improve_columns(project)
     checked = [
-        f"file: {'damaged' if damage else 'sound'}, SQLite {sqlite3.sqlite_version}, one writer at a time",
+        f"file: {'damaged' if damage else 'sound'}",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
         *(f"joined: {note}" for note in project.about["graph"]),
-        *(f"graph: {line}" for line in str(report).splitlines()),
         *(f"labels: {line}" for line in describe_labels(known, *homophily(project.graph, known))),
-        f"engine: {project.learner.engine}",
     ]
+    experts = [*str(report).splitlines(), f"engine {project.learner.engine}", f"SQLite {sqlite3.sqlite_version}"]
     return {
         "checked": checked,
+        "experts": experts,
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }

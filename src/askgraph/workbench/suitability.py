@@ -72,6 +72,7 @@ class Suitability:
     settings: list[str]
     speed: str
     expect: list[str]
+    experts: str
     homophily: float | None
     trial: Trial | None
 
@@ -84,6 +85,7 @@ class Suitability:
             *(f"settings: {line}" for line in self.settings),
             f"speed: {self.speed}",
             *(f"expect: {line}" for line in self.expect),
+            f"for experts: {self.experts}",
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -127,12 +129,13 @@ def judge(
     trial = _try(graph, features, known, question)
     found = [*notes, *shape, *describe_labels(known, alike, expected)]
     return Suitability(
-        verdict=_verdict(trial, broken, len(known)),
+        verdict=_verdict(trial, broken, len(known), graph.n_nodes),
         found=found,
         improve=[*improve, *shape_to_do, *_advise_on_labels(known, trial)],
-        settings=_settings(learner, graph),
+        settings=_settings(graph),
         speed=_speed(setup, question),
-        expect=[*_expect(trial, known, graph.n_nodes, question), *_spot_check(trial)],
+        expect=[*_expect(trial, known, graph.n_nodes, question), *_spot_check(trial, graph.n_nodes)],
+        experts=_for_experts(learner),
         homophily=alike,
         trial=trial,
     )
@@ -193,11 +196,11 @@ def look_at_shape(graph: Graph) -> tuple[list[str], list[str], bool]:
     small = int(sizes[(sizes > 1) & (sizes < limit)].sum())
     neighbors = np.diff(graph.weights.indptr)
     hubs = share_of_hubs(graph)
+    share = f"{hubs:.1%} of the items have" if hubs else "no item has"
     found = [
-        f"{counted(n, 'item')}, {counted(report.edges, 'edge')}, {counted(report.components, 'part')}; "
+        f"{counted(n, 'item')}, {counted(report.edges, 'edge')} that join two, {counted(report.components, 'part')}; "
         f"the largest has {report.largest / n:.0%} of the items",
-        f"{hubs:.1%} of the items are hubs, with more than twice the usual {np.median(neighbors):.0f} neighbors"
-        f" (at most {neighbors.max():,})",
+        f"{share} more than twice the usual {np.median(neighbors):.0f} neighbors (at most {neighbors.max():,})",
     ]
     improve = [f"the graph: {note}" for note in graph.notes if "without direction" in note]
     if report.isolated:
@@ -208,7 +211,7 @@ def look_at_shape(graph: Graph) -> tuple[list[str], list[str], bool]:
     if small:
         improve.append(f"{counted(small, 'item')} in parts of fewer than {limit}: each part needs a label of its own")
     if hubs > MANY_HUBS:
-        improve.append(f"many hubs: {ABOUT_HUBS}")
+        improve.append(f"many items with far more neighbors than usual: {ABOUT_HUBS}")
     return found, improve, (report.isolated + small) / n > MANY_ALONE
 
 
@@ -248,7 +251,7 @@ def describe_labels(known: Mapping[int, str], alike: float | None, expected: flo
     found = [f"{counted(len(known), 'label')}: {few(names)}"]
     if alike is not None:
         found.append(
-            f"of edges between labeled items {alike:.0%} join like labels; by chance it would be {expected:.0%}"
+            f"of joined items that both have a label, {alike:.0%} have the same one; by chance it would be {expected:.0%}"
         )
     return found
 
@@ -322,46 +325,51 @@ def _share_of_commonest(known: Mapping[int, str], told: IntArray, judged: IntArr
     return float(np.mean([known[int(node)] == name for node in judged]))
 
 
-def _verdict(trial: Trial | None, broken: bool, labels: int) -> str:
+def _verdict(trial: Trial | None, broken: bool, labels: int, n: int) -> str:
     if trial is not None and trial.helps:
-        return (
-            "verdict: suits. Labels spread along this graph: predictions beat the commonest class by more than chance."
-        )
+        return "verdict: suits. Joined items share labels: predictions beat guessing the commonest class by more than chance."
     if trial is not None:
         return (
-            "verdict: does not suit as it is. Predictions along this graph are hardly better than the commonest class."
+            "verdict: does not suit as it is. Predictions are hardly better than always guessing the commonest class."
         )
     if broken:
-        return "verdict: hardly suits as it is. The graph is in many small pieces, and labels do not reach from one to another."
+        return (
+            "verdict: hardly suits as it is. The items are in many small groups that nothing joins, and a label says nothing about "
+            "the other groups."
+        )
     if labels >= MIN_LABELS:
         return (
-            "verdict: nothing in its shape speaks against it; the labels there are were not tried, "
-            "as they are all of one class or it would take over a minute."
+            "verdict: nothing speaks against it so far. The labels there are were not tried, as they are all of one class or it "
+            "would take over a minute."
         )
+    label_some = f"Label {MIN_LABELS} items and run this again." if n >= MIN_LABELS else f"Label all {n}: they are few."
     return (
-        f"verdict: nothing in its shape speaks against it; whether labels spread along it, only labels tell. "
-        f"Label {MIN_LABELS} items and run this again."
+        f"verdict: nothing speaks against it so far. Whether joined items share labels, only labels tell. {label_some}"
     )
 
 
-def _settings(learner: Learner, graph: Graph) -> list[str]:
-    hubs = share_of_hubs(graph)
-    return [
-        "sampler influence: the best on average over the labeled graphs of docs/accuracy.md",
-        "readout cautious: predictions along the graph, and class shares as far as labeled neighbors do not share labels",
-        "hubs: their labels count for less, and every fourth question goes elsewhere"
-        if hubs
-        else "hubs: there are none",
-        "spot checks: every eighth question is drawn at random, so that the share of right predictions is measured, not believed",
-        f"ridge {learner.field.origin.delta:.3g}: a thousandth of the mean degree, whatever the scale of the weights",
-        f"engine {learner.engine}",
+def _settings(graph: Graph) -> list[str]:
+    crowded = [
+        "items with far more neighbors than usual: their labels count for less, and every fourth question goes elsewhere"
     ]
+    return [
+        "questions: the item is asked for whose answer changes the most predictions",
+        "predictions: from labels of joined items; as far as these do not share labels, by how common each class is",
+        *(crowded if share_of_hubs(graph) else []),
+        "spot checks: every eighth question is drawn at random, so that the share of right predictions is measured, not believed",
+    ]
+
+
+def _for_experts(learner: Learner) -> str:
+    """Return the names and figures of the settings, as the guide has them."""
+    ridge = f"ridge {learner.field.origin.delta:.3g} (a thousandth of the mean degree)"
+    return f"sampler influence, readout cautious, {ridge}, engine {learner.engine}"
 
 
 def _expect(trial: Trial | None, known: Mapping[int, str], n: int, question: float) -> list[str]:
     if trial is not None:
         how = f"{trial.labels} labels drawn at random predict {trial.right:.0%} of the other {trial.judged:,} known labels right; "
-        found = [f"{how}always the commonest class: {trial.commonest:.0%} (means of {SPLITS} draws)"]
+        found = [f"{how}always guessing the commonest class: {trial.commonest:.0%} (means of {SPLITS} draws)"]
         if trial.by_questions is not None:
             found.append(
                 f"{trial.labels} chosen questions on these labels: {trial.by_questions:.0%} of the others right"
@@ -379,12 +387,14 @@ def _expect(trial: Trial | None, known: Mapping[int, str], n: int, question: flo
     ]
 
 
-def _spot_check(trial: Trial | None) -> list[str]:
+def _spot_check(trial: Trial | None, n: int) -> list[str]:
+    if n <= SPOT_CHECK:
+        return []
     right = 0.8 if trial is None else min(max(trial.by_questions or trial.right, 0.5), 0.97)
     within = 1.96 * float(np.sqrt(right * (1 - right) / SPOT_CHECK))
     return [
         f"a spot check: {SPOT_CHECK} items drawn at random and labeled tell the share of right predictions to about "
-        f"±{within:.0%}; {BUDGET} labels hold {BUDGET // 8} such items already"
+        f"±{within:.0%}; {min(BUDGET, n)} labels hold {min(BUDGET, n) // 8} such items already"
     ]
 
 

@@ -120,10 +120,10 @@ function seek({ classes }) {
 /** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
  * @param {Progress} found
  */
-function left({ goal: { until }, people }) {
+function left({ goal: { until }, people, left: open }) {
   if (!until) return null;
   const pace = people.find((one) => one.name === store.who)?.seconds ?? people.find((one) => one.seconds !== null)?.seconds;
-  if (!pace) return words.progress.moreLabels(until.low, until.high);
+  if (!pace) return words.progress.moreLabels(until.low, until.high, open);
   const [low, high] = [until.low, until.high].map((labels) => Math.max(1, Math.round((labels * pace) / 60)));
   return high > 120 ? words.progress.hours(Math.max(1, Math.round(low / 60)), Math.round(high / 60)) : words.progress.minutes(low, high);
 }

@@ -221,7 +221,9 @@ export default {
     now: (right, least, by) => `Bisher sind etwa ${right} der Vermutungen richtig, mindestens ${least}, nach ${by}.`,
     minutes: (low, high) => `etwa ${low === high ? plural(low, "Minute", "Minuten") : `${count(low)} bis ${plural(high, "Minute", "Minuten")}`} in Ihrem Tempo`,
     hours: (low, high) => `etwa ${low === high ? plural(low, "Stunde", "Stunden") : `${count(low)} bis ${plural(high, "Stunde", "Stunden")}`} in Ihrem Tempo`,
-    moreLabels: (low, high) => `noch etwa ${low === high ? "" : `${count(low)} bis `}${labels(high)}`,
+    moreLabels: (low, high, open) => high < open
+      ? `noch etwa ${low === high ? "" : `${count(low)} bis `}${labels(high)}`
+      : `${low < open ? `noch etwa ${labels(low)}, oder ` : ""}${open === 1 ? "den einen zuordnen, der noch offen ist" : `alle ${count(open)} zuordnen, die noch offen sind`}`,
     evidence: (n, checks, together) => `${labels(n)}${checks ? `, davon ${plural(checks, "Stichprobe", "Stichproben")}` : ""}${together ? `, und ${count(together)} auf einmal gegebenen` : ""}`,
     checks: (n, right) => `Von ${ofItems(n)}, die zufällig gezogen wurden, waren ${count(right)} vor jeder Antwort richtig vermutet.`,
     early: "Noch zu früh",

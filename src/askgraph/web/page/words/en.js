@@ -222,7 +222,9 @@ export default {
     now: (/** @type {string} */ right, /** @type {string} */ least, /** @type {string} */ by) => `By now about ${right} of the predictions are right, at least ${least}, from ${by}.`,
     minutes: (/** @type {number} */ low, /** @type {number} */ high) => `about ${low === high ? plural(low, "minute", "minutes") : `${count(low)} to ${plural(high, "minute", "minutes")}`} at your pace`,
     hours: (/** @type {number} */ low, /** @type {number} */ high) => `about ${low === high ? plural(low, "hour", "hours") : `${count(low)} to ${plural(high, "hour", "hours")}`} at your pace`,
-    moreLabels: (/** @type {number} */ low, /** @type {number} */ high) => `about ${low === high ? "" : `${count(low)} to `}${plural(high, "more label", "more labels")}`,
+    moreLabels: (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ open) => high < open
+      ? `about ${low === high ? "" : `${count(low)} to `}${plural(high, "more label", "more labels")}`
+      : `${low < open ? `about ${plural(low, "more label", "more labels")}, or ` : ""}${open === 1 ? "label the one that is left" : `label all ${count(open)} that are left`}`,
     evidence: (/** @type {number} */ n, /** @type {number} */ checks, /** @type {number} */ together) =>
       `${labels(n)}${checks ? `, ${count(checks)} of them ${checks === 1 ? "a spot check" : "spot checks"}` : ""}${together ? `, and ${count(together)} given many at once` : ""}`,
     checks: (/** @type {number} */ n, /** @type {number} */ right) => `Of ${items(n)} drawn at random, ${count(right)} had been predicted right before anybody answered.`,
