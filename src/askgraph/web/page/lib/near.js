@@ -1,5 +1,6 @@
 /** Names that are close enough to be taken for a slip of the keyboard. */
-const LETTERS = 5; // per slip: of names of 4 to 8 letters one may differ, of 9 to 13 two
+const ONE = 4; // letters of the shorter name from which on one slip is taken for one; shorter names are too alike
+const TWO = 9; // letters from which on two are
 
 /** Returns the name that was probably meant by one that is not among them; null where it is among them, or none is close.
  * @param {string} typed
@@ -18,9 +19,13 @@ const plain = (name) => name.toLowerCase().replace(/\s/g, "");
 const digits = (name) => name.replace(/\D/g, "");
 
 /** Returns how many slips two names may differ by: none where their digits do, for "class 2" is not "class 1".
- * @type {(a: string, b: string) => number}
+ * @param {string} a
+ * @param {string} b
  */
-const allowed = (a, b) => (digits(a) === digits(b) ? Math.floor((Math.min(plain(a).length, plain(b).length) + 1) / LETTERS) : 0);
+function allowed(a, b) {
+  const letters = Math.min(plain(a).length, plain(b).length);
+  return digits(a) === digits(b) ? Number(letters >= ONE) + Number(letters >= TWO) : 0;
+}
 
 /** Counts the letters that are missing, too many, other ones or swapped with their neighbor; case and spaces do not count.
  * @type {(a: string, b: string) => number}

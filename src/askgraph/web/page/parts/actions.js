@@ -6,7 +6,7 @@ import { words } from "../lib/words.js";
  * @param {...Child} buttons
  */
 export function actionsMenu(...buttons) {
-  const opener = h("button", { class: "plain opener", "aria-label": words.question.more, "aria-haspopup": "true", "aria-expanded": "false", onclick: toggle }, "…");
+  const opener = h("button", { class: "plain opener", "aria-label": words.question.more, "aria-expanded": "false", onclick: toggle }, "…");
   // A press keeps the keyboard where it is: in browsers that do not give it to a pressed button, the menu would be gone before the click.
   const list = h("div", { class: "others", role: "group", "aria-label": words.question.more, onclick: shut, onkeydown: leave, onfocusout: left,
     onpointerdown: (/** @type {Event} */ event) => event.preventDefault() }, buttons);
