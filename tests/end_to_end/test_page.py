@@ -217,16 +217,6 @@ ROW = [
     *(field(n, "12.5", "number") for n in "abc"),
 ]
 TWELVE = [*CLASSES, "Databases", "Electronics", "Fonts", "Documentation", "Amateur radio", "Interpreters"]
-SHOW = """async ({ item, names }) => {
-  window.fetch = () => new Promise(() => {});  // what is shown stays
-  const { store, update } = await import("/page/lib/store.js");
-  const classes = names.map((name, k) => ({ name, key: "1234567890ab"[k], count: 0 }));
-  const whole = { id: "835", title: "", name: null, numbered: true, image: null, fields: [], ...item };
-  const question = { item: whole, opinions: 0, spot_check: false, copies: 0, suggested: [] };
-  update({ state: { ...store.state, classes, undo: null }, question, turns: store.turns + 1, trail: [] });
-  await document.querySelector(".card img")?.decode();
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-}"""
 NOT_WHOLE = """() => {
   const over = [...document.querySelectorAll(".card, .classes")].filter((one) => one.scrollHeight > one.clientHeight + 1);
   const parts = document.querySelectorAll(".card *, .answers button, .welcome");
@@ -253,7 +243,7 @@ def test_the_first_card_is_whole(browser, packages, language):
         eve.page.set_viewport_size(size)
         for item in ({"fields": TEXT}, {"fields": ROW, "name": "Aruba"}):
             for names in (CLASSES[:2], CLASSES, TWELVE):
-                eve.page.evaluate(SHOW, {"item": item, "names": names})
+                eve.show(item, names)
                 assert eve.page.evaluate(NOT_WHOLE) == [], (size, len(names))
     eve.close()
 
@@ -263,7 +253,7 @@ def test_five_lines_are_read_at_200_percent_and_the_smaller_buttons_are_in_a_men
     eve = Person(browser, packages, "eve", locale=language, viewport={"width": 640, "height": 400})
     eve.see(".welcome")
     page, menu = eve.page, eve.page.locator(".answers .others")
-    page.evaluate(SHOW, {"item": {"name": "A parcel", "fields": [TEXT_AND_ID[1]]}, "names": CLASSES})
+    eve.show({"name": "A parcel", "fields": [TEXT_AND_ID[1]]}, CLASSES)
     assert page.evaluate(LINES) >= 5
     expect(menu).to_be_hidden()
     page.locator(".opener").focus()
@@ -280,7 +270,7 @@ def test_five_lines_are_read_at_200_percent_and_the_smaller_buttons_are_in_a_men
     expect(page.locator(".new-class input")).to_be_focused()
     page.keyboard.press("Escape")
     page.locator(".welcome button").last.click()
-    page.evaluate(SHOW, {"item": {"name": "A parcel", "fields": TEXT_AND_ID}, "names": CLASSES})
+    eve.show({"name": "A parcel", "fields": TEXT_AND_ID}, CLASSES)
     assert page.evaluate(LINES) >= 5
     eve.close()
 
@@ -290,7 +280,7 @@ def test_short_fields_take_a_line_each_and_numbers_of_rows_are_not_shown(browser
     eve.see(VIEWS["question"])
     for numbered in (True, False):
         item = {"name": "A parcel", "numbered": numbered, "fields": TEXT_AND_ID}
-        eve.page.evaluate(SHOW, {"item": item, "names": CLASSES})
+        eve.show(item, CLASSES)
         expect(eve.page.locator(".naming")).to_have_text("A parcel" if numbered else "A parcel835")
     label, value = (eve.page.locator(f".facts {part}").bounding_box() for part in ("dt", "dd"))
     assert label["x"] + label["width"] < value["x"]

@@ -62,6 +62,7 @@ def test_pictures_are_there_before_the_key_and_broken_ones_say_so(browser, tmp_p
     assert sum(early) > 6  # where the ranking takes long, a person is quicker than it
 
 
+CLASSES = [f"Web and network {k}" for k in range(12)]
 SHAPES = {
     "wide": (60, 150),
     "high": (150, 60),
@@ -70,16 +71,6 @@ SHAPES = {
     "tiny": (9, 9),
     "row": (9, 300),
 }
-SHOW = """async ({ name, count }) => {
-  window.fetch = () => new Promise(() => {});  // what is shown stays
-  const { store, update } = await import("/page/lib/store.js");
-  const classes = Array.from({ length: count }, (_, k) => ({ name: `Web and network ${k}`, key: "1234567890ab"[k], count: 0 }));
-  const item = { ...store.question.item, id: `${name}.svg`, name: null, image: `/images/${name}.svg`, fields: [] };
-  update({ state: { ...store.state, classes, undo: null }, question: { ...store.question, item },
-    turns: store.turns + 1, trail: [] });
-  await document.querySelector(".card img").decode();
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-}"""
 BOXES = """() => [".card", ".card img", ".card h2", ".classes"].map((name) => {
   const one = document.querySelector(name), { x, y, width, height } = one.getBoundingClientRect();
   return { x, y, width, height, over: one.scrollHeight - one.clientHeight, size: getComputedStyle(one).fontSize };
@@ -103,8 +94,9 @@ def test_pictures_fit_the_card_uncropped_with_their_name_small_below(browser, tm
         for width, height in ((1280, 800), (1280, 720), (640, 400), (390, 844)):
             ann.page.set_viewport_size({"width": width, "height": height})
             for name, (h, w) in SHAPES.items():
+                item = {"id": f"{name}.svg", "image": f"/images/{name}.svg", "numbered": False}
                 for count in (2, 12) if height >= 720 else (2,):
-                    ann.page.evaluate(SHOW, {"name": name, "count": count})
+                    ann.show(item, CLASSES[:count])
                     card, image, caption, classes = ann.page.evaluate(BOXES)
                     what = (width, height, name, count)
                     assert card["over"] <= 1, what
