@@ -84,12 +84,15 @@ def test_everything_on_the_card_fits(browser, packages, size):
         assert ann.page.evaluate("document.documentElement.scrollWidth") <= size["width"], view
     ann.go("question")
     ann.see(VIEWS["question"])
-    assert ann.page.evaluate(OUTSIDE, ".class, .others button, .frame") == []
+    assert ann.page.evaluate(OUTSIDE, ".class, .others button, .frame, .help, .me") == []
+    if size is TWICE:
+        ann.page.locator(".opener").click()
     buttons = ann.page.locator(".answers .class, .answers .others button")
     assert buttons.count() == 12
     for k in range(12):
         buttons.nth(k).scroll_into_view_if_needed()
         expect(buttons.nth(k)).to_be_in_viewport(ratio=0.99)
+    ann.page.keyboard.press("Escape")
     ann.page.locator(".passage p").first.scroll_into_view_if_needed()
     assert ann.page.evaluate(IN_SIGHT) >= (60 if size is FOURFOLD else 110)
     if size is not FOURFOLD:
@@ -142,7 +145,7 @@ def test_the_card_has_a_title_paragraphs_and_no_column_of_features(browser, pack
     expect(ann.see("dialog[open] h2")).to_have_text("lib-0009")
     assert ann.page.locator("dialog .passage p").count() > 1
     expect(ann.page.locator("dialog .passage")).to_contain_text("Tools & games no 9, made for 'six' classes.")
-    assert ann.page.locator("dialog .figures").count() == 0
+    assert ann.page.locator("dialog .facts").count() == 0
     ann.close()
 
 
@@ -183,13 +186,193 @@ def test_ones_own_name_stays_when_others_come(browser, packages):
     ann.close()
 
 
-def test_who_is_new_is_welcomed_until_the_first_answer(browser, packages):
+def test_who_is_new_is_welcomed_in_a_line_until_the_first_answer(browser, packages):
     eve = Person(browser, packages, "eve")
-    expect(eve.see(".welcome li")).to_have_count(3)
+    strip = eve.see(".welcome")
+    assert strip.bounding_box()["height"] < 50
+    strip.locator("button").first.click()
+    expect(eve.see("dialog[open] .prose li")).to_have_count(3)
+    eve.page.keyboard.press("Escape")
     eve.press("2")
-    expect(eve.page.locator(".welcome")).to_be_hidden()
+    expect(strip).to_be_hidden()
     eve.press("Backspace")
+    expect(strip).to_be_visible()
+    strip.locator("button").last.click()
+    expect(strip).to_be_hidden()
+    eve.page.reload()
+    eve.see(VIEWS["question"])
+    expect(strip).to_be_hidden()
     eve.close()
+
+
+def field(name, value, kind="text"):
+    return {"name": name, "value": value, "kind": kind}
+
+
+FEW_LINES = "The parcel came late, and one corner was torn open. Nobody has answered my letter so far. " * 3
+TEXT = [field("text", FEW_LINES)]
+TEXT_AND_ID = [field("doc", "D02556"), field("text", FEW_LINES * 4)]
+ROW = [
+    *(field(name, "Oranjestad") for name in ("capital", "port", "region")),
+    *(field(n, "12.5", "number") for n in "abc"),
+]
+TWELVE = [*CLASSES, "Databases", "Electronics", "Fonts", "Documentation", "Amateur radio", "Interpreters"]
+NOT_WHOLE = """() => {
+  const over = [...document.querySelectorAll(".card, .classes")].filter((one) => one.scrollHeight > one.clientHeight + 1);
+  const parts = document.querySelectorAll(".card *, .answers button, .welcome");
+  const outside = [...parts].filter((one) => one.checkVisibility()).filter((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect();
+    return top < 0 || left < 0 || bottom > innerHeight + 0.5 || right > innerWidth + 0.5;
+  });
+  return [...over, ...outside].map((one) => `${one.tagName} ${one.className} ${one.textContent}`);
+}"""
+LINES = """() => {
+  const text = document.createRange(), { bottom } = document.querySelector(".card").getBoundingClientRect();
+  text.selectNodeContents(document.querySelector(".passage p"));
+  const seen = [...text.getClientRects()].filter((line) => line.bottom <= bottom + 0.5);
+  return new Set(seen.map((line) => Math.round(line.top))).size;
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_first_card_is_whole(browser, packages, language):
+    """At 1280 x 800 and on a laptop, with the welcome above it: nothing of the item and of the answers is out of sight."""
+    eve = Person(browser, packages, "eve", locale=language)
+    eve.see(".welcome")
+    for size in ({"width": 1280, "height": 800}, {"width": 1280, "height": 720}):
+        eve.page.set_viewport_size(size)
+        for item in ({"fields": TEXT}, {"fields": ROW, "name": "Aruba"}):
+            for names in (CLASSES[:2], CLASSES, TWELVE):
+                eve.show(item, names)
+                assert eve.page.evaluate(NOT_WHOLE) == [], (size, len(names))
+    eve.close()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_five_lines_are_read_at_200_percent_and_the_smaller_buttons_are_in_a_menu(browser, packages, language):
+    eve = Person(browser, packages, "eve", locale=language, viewport={"width": 640, "height": 400})
+    eve.see(".welcome")
+    page, menu = eve.page, eve.page.locator(".answers .others")
+    eve.show({"name": "A parcel", "fields": [TEXT_AND_ID[1]]}, CLASSES)
+    assert page.evaluate(LINES) >= 5
+    expect(menu).to_be_hidden()
+    page.locator(".opener").focus()
+    page.keyboard.press("Enter")
+    expect(menu.locator("button").first).to_be_focused()
+    for button in menu.locator("button").all():
+        expect(button).to_be_in_viewport(ratio=0.99)
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(page.locator(".opener")).to_be_focused()
+    page.locator(".opener").click()
+    menu.locator("button").nth(3).click()
+    expect(menu).to_be_hidden()
+    expect(page.locator(".new-class input")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.locator(".welcome button").last.click()
+    eve.show({"name": "A parcel", "fields": TEXT_AND_ID}, CLASSES)
+    assert page.evaluate(LINES) >= 5
+    eve.close()
+
+
+def test_short_fields_take_a_line_each_and_numbers_of_rows_are_not_shown(browser, packages):
+    eve = Person(browser, packages, "eve")
+    eve.see(VIEWS["question"])
+    for numbered in (True, False):
+        item = {"name": "A parcel", "numbered": numbered, "fields": TEXT_AND_ID}
+        eve.show(item, CLASSES)
+        expect(eve.page.locator(".naming")).to_have_text("A parcel" if numbered else "A parcel835")
+    label, value = (eve.page.locator(f".facts {part}").bounding_box() for part in ("dt", "dd"))
+    assert label["x"] + label["width"] < value["x"]
+    assert abs(label["y"] + label["height"] / 2 - value["y"] - value["height"] / 2) < 6
+    assert eve.page.locator(".passage").count() == 1
+    eve.close()
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_the_german_page_is_as_wide_as_a_phone_and_help_language_and_name_are_there(browser, packages, width):
+    phone = {"viewport": {"width": width, "height": 844}, "locale": "de", "is_mobile": True, "has_touch": True}
+    ann = visit(browser, packages, **phone)
+    for view in VIEWS:
+        ann.page.evaluate(f"location.hash = '{view}'")
+        ann.see(VIEWS[view])
+        assert ann.page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width], view
+        for button in (".me", ".help"):
+            expect(ann.page.locator(button)).to_be_in_viewport(ratio=0.99)
+    ann.page.locator(".me").tap()
+    expect(ann.see("dialog[open] #who")).to_have_value("ann")
+    ann.page.locator("dialog .close").tap()
+    ann.page.locator(".help").tap()
+    ann.see("dialog[open] .language [lang=en]").tap()
+    expect(ann.page.locator("#views a").first).to_have_text("Question")
+    ann.close()
+
+
+NEAR = """async (cases) => {
+  const { nearest } = await import("/page/lib/near.js");
+  return cases.map(([typed, names]) => nearest(typed, names));
+}"""
+
+
+def test_a_name_is_near_where_a_slip_of_the_keyboard_makes_one_of_the_other(browser, packages):
+    names = ["Americas", "Asia", "class 1", "Web and network", "cat", "relevant", "Sports", "Sport"]
+    found = {
+        "Amerikas": "Americas", "americas": "Americas", "Ame ricas": "Americas", "Amreicas": "Americas",
+        "Webb and netwrok": "Web and network",
+        "CAT": "cat", "asia": "Asia", "Spotrs": "Sports", "Class1": "class 1",
+        "Americas": None, "Africa": None, "class 2": None, "class 11": None, "car": None, "irrelevant": None,
+        "not relevant": None, "Games": None, "new Web and network": None,
+    }  # fmt: skip
+    ann = visit(browser, packages)
+    assert ann.page.evaluate(NEAR, [[typed, names] for typed in found]) == list(found.values())
+    ann.close()
+
+
+def test_a_new_class_that_is_close_to_another_is_asked_about_before_it_is_made(browser, tmp_path):
+    """On the card, in the window of an item and among the classes; Enter takes the one that is there, Escape goes back."""
+    write_packages(tmp_path / "packages.csv")
+    Project.create(tmp_path / "p.ask", Source(tmp_path / "packages.csv", id="package", features=["p0"]), ["Americas"])
+    with serving(tmp_path / "p.ask", "--port", "0") as server, server.client() as client:
+
+        def classes():
+            return {one["name"]: one["count"] for one in client.get("/api/classes").json()["classes"]}
+
+        ann = visit(browser, server)
+        page, asked = ann.page, ann.page.locator("dialog[open]", has_text="Did you mean Americas?")
+        card = ann.ready()
+        page.keyboard.press("n")
+        page.keyboard.type("Amerikas")
+        page.keyboard.press("Enter")
+        expect(asked).to_be_visible()
+        page.keyboard.press("1")  # the key of a class is not meant for what is below
+        page.keyboard.press("Escape")
+        expect(page.locator(".answers .new-class input")).to_be_focused()
+        expect(page.locator(".answers .new-class input")).to_have_value("Amerikas")
+        assert classes() == {"Americas": 0}
+        page.keyboard.press("Enter")
+        expect(asked).to_be_visible()
+        page.keyboard.press("Enter")
+        ann.turned(card)
+        assert classes() == {"Americas": 1}
+        ann.go("history")
+        ann.see(VIEWS["history"]).first.click()
+        page.locator("dialog .others button", has_text="New class").click()
+        page.keyboard.type("americas ")
+        page.keyboard.press("Enter")
+        asked.locator("button", has_text="New class americas").click()
+        ann.hear("Saved as americas")
+        assert classes() == {"Americas": 0, "americas": 1}
+        page.evaluate("location.hash = 'guidelines'")
+        ann.see(VIEWS["guidelines"])
+        page.locator("form input").fill("Amerika s")
+        page.keyboard.press("Enter")
+        page.locator("dialog[open] .button").click()
+        expect(page.locator(".class-list li")).to_have_count(3)
+        page.locator("form input").fill("Europe")
+        page.keyboard.press("Enter")
+        expect(page.locator(".class-list li")).to_have_count(4)
+        ann.close()
+        assert set(classes()) == {"Americas", "americas", "Amerika s", "Europe"}
 
 
 def test_the_skip_link_leads_to_the_content(browser, packages):

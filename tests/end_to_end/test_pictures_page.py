@@ -60,3 +60,55 @@ def test_pictures_are_there_before_the_key_and_broken_ones_say_so(browser, tmp_p
         expect(ann.page.locator(".card")).to_contain_text("All done")
         ann.close()
     assert sum(early) > 6  # where the ranking takes long, a person is quicker than it
+
+
+CLASSES = [f"Web and network {k}" for k in range(12)]
+SHAPES = {
+    "wide": (60, 150),
+    "high": (150, 60),
+    "square": (90, 90),
+    "huge": (3000, 4000),
+    "tiny": (9, 9),
+    "row": (9, 300),
+}
+BOXES = """() => [".card", ".card img", ".card h2", ".classes"].map((name) => {
+  const one = document.querySelector(name), { x, y, width, height } = one.getBoundingClientRect();
+  return { x, y, width, height, over: one.scrollHeight - one.clientHeight, size: getComputedStyle(one).fontSize };
+})"""
+
+
+def draw(route):
+    """Send the picture of the shape that is asked for."""
+    height, width = SHAPES[Path(route.request.url).stem]
+    body = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><circle r="9"/></svg>'
+    route.fulfill(body=body, content_type="image/svg+xml")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_pictures_fit_the_card_uncropped_with_their_name_small_below(browser, tmp_path, language):
+    """Also the first one, below the welcome, with two and twelve classes, on a laptop and at 200 %."""
+    with serving(make_pictures(tmp_path)) as server:
+        ann = Person(browser, server, locale=language)
+        ann.page.route("**/images/*.svg", draw)
+        ann.see(".welcome")
+        for width, height in ((1280, 800), (1280, 720), (640, 400), (390, 844)):
+            ann.page.set_viewport_size({"width": width, "height": height})
+            for name, (h, w) in SHAPES.items():
+                item = {"id": f"{name}.svg", "image": f"/images/{name}.svg", "numbered": False}
+                for count in (2, 12) if height >= 720 else (2,):
+                    ann.show(item, CLASSES[:count])
+                    card, image, caption, classes = ann.page.evaluate(BOXES)
+                    what = (width, height, name, count)
+                    assert card["over"] <= 1, what
+                    assert classes["over"] <= 1 or width == 390, what
+                    assert card["y"] <= image["y"], what
+                    assert image["y"] + image["height"] <= caption["y"] + 1, what
+                    assert caption["y"] + caption["height"] <= card["y"] + card["height"] <= classes["y"], what
+                    assert classes["y"] + classes["height"] <= height, what
+                    assert image["width"] / image["height"] == pytest.approx(w / h, rel=0.03), what
+                    assert image["width"] <= card["width"], what
+                    assert image["height"] <= max(h, 0.4 * height, 1) + 1, what
+                    assert caption["size"] == "13px", what
+        ann.page.keyboard.press("+")
+        ann.see("dialog[open] .enlarged")
+        ann.close()

@@ -101,7 +101,7 @@ def test_groups_and_review_work_by_keys_alone(browser, points):
 
 
 def test_what_is_computed_is_announced_while_one_waits(browser, points):
-    """T14: the reasons have a placeholder from the first moment, and the map counts the seconds."""
+    """T14: the reasons have a placeholder from the first moment, groups no button yet, and the map counts the seconds."""
     ann = Person(browser, points)
     page = ann.page
     ann.see(".card .fresh")
@@ -116,6 +116,13 @@ def test_what_is_computed_is_announced_while_one_waits(browser, points):
     expect(page.locator(".why section").first).to_be_visible()
     expect(page.locator(".why .breathing")).to_have_count(0)
     page.keyboard.press("w")
+
+    page.route("**/api/group", lambda route: held.append(route))
+    with page.expect_request("**/api/group"):
+        page.keyboard.press("g")
+    expect(page.locator(".groups h1")).to_have_text("Groups")
+    expect(page.locator(".groups button")).to_be_hidden()  # nothing can be confirmed yet
+    page.unroute("**/api/group")
 
     page.route("**/api/map", lambda route: route.fulfill(json={"waiting": "the map is being drawn"}))
     page.keyboard.press("m")

@@ -20,6 +20,16 @@ NOTICES = """addEventListener("DOMContentLoaded", () => {
 });"""
 HEARD = """words => { const at = seenNotices.findIndex(one => one.includes(words));
   return at >= 0 && seenNotices.splice(0, at + 1); }"""
+SHOW = """async ({ item, names }) => {
+  window.fetch = () => new Promise(() => {});  // what is shown stays
+  const { store, update } = await import("/page/lib/store.js");
+  const classes = names.map((name, k) => ({ name, key: "1234567890ab"[k], count: 0 }));
+  const whole = { id: "835", title: "", name: null, numbered: true, image: null, fields: [], ...item };
+  const question = { item: whole, opinions: 0, spot_check: false, copies: 0, suggested: [] };
+  update({ state: { ...store.state, classes, undo: null }, question, turns: store.turns + 1, trail: [] });
+  await document.querySelector(".card img")?.decode();
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
 AXE = Path(__file__).parents[2] / "tools" / "page" / "node_modules" / "axe-core" / "axe.min.js"
 expect.set_options(timeout=PATIENCE)
 
@@ -81,6 +91,10 @@ class Person:
     def hear(self, words):
         """Wait for a notice. It may be gone again: a busy machine looks too late at what stays for three seconds."""
         self.page.wait_for_function(HEARD, arg=words)
+
+    def show(self, item, classes):
+        """Put an item of any contents on the card, with these classes; the page asks the server for nothing from then on."""
+        self.page.evaluate(SHOW, {"item": item, "names": list(classes)})
 
     @property
     def item(self):

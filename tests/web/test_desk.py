@@ -60,6 +60,16 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
     assert line == {"item": "7", "title": "7", "image": "/images/7?of=634348f2"}
 
 
+@pytest.mark.parametrize(("header", "numbered"), [("name", True), ("id", False)])
+def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, header, numbered):
+    table = tmp_path / "measures.csv"
+    table.write_text(f"{header},wide\n101,2\n102,3\n")
+    Project.create(tmp_path / "measures.ask", Source(table, features=["wide"]))
+    with Project.open(tmp_path / "measures.ask") as project:
+        shown = Desk(project, Quiet(None)).show(project.item(0))
+    assert (shown["id"], shown["numbered"]) == ("1" if numbered else "101", numbered)
+
+
 @pytest.mark.slow
 def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
     with Project.open(make_demo(tmp_path / "demo"), write=True) as project:

@@ -52,7 +52,7 @@ interface State {
 }
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
-interface Item { id: string; title: string; name: string | null; fields: ItemField[]; image: string | null }
+interface Item { id: string; title: string; name: string | null; numbered: boolean; fields: ItemField[]; image: string | null }
 interface Question { item: Item; opinions: number; spot_check: boolean; copies: number; suggested: { label: string; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */

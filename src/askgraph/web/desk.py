@@ -346,7 +346,9 @@ class Desk:
         kinds = {name: kind for name, kind in self.project.shown.items() if name != naming}
         fields = [{"name": name, "value": texts.get(name, "–"), "kind": kind} for name, kind in kinds.items()]
         image, title = report.image_address(self.project, item), self.project.title(item)
-        return {"id": item.id, "title": title, "name": texts.get(naming or ""), "fields": fields, "image": image}
+        numbered = self.project.columns.get("id") is None and item.id.isdecimal()
+        name = texts.get(naming or "")
+        return {"id": item.id, "title": title, "name": name, "numbered": numbered, "fields": fields, "image": image}
 
     def progress(self) -> Plain:
         """Return the report on progress as last computed, with the curve of the expected error and the people."""

@@ -1,6 +1,7 @@
 /** The buttons of the classes: name, key and count; a filter when there are many; a field for a new class. */
 import { changes, clear, h } from "../lib/dom.js";
 import { described } from "./descriptions.js";
+import { settleClass } from "./new_class.js";
 import { swatch } from "./palette.js";
 import { classes } from "../lib/store.js";
 import { words } from "../lib/words.js";
@@ -79,10 +80,11 @@ export function answerButtons({ pick, without = null }) {
     event.preventDefault();
     const wanted = name.value.trim();
     if (!wanted) return;
-    const known = classes().find((one) => one.name.toLowerCase() === wanted.toLowerCase());
-    name.value = "";
-    shut();
-    pick(known?.name ?? wanted);
+    settleClass(wanted, (chosen) => {
+      name.value = "";
+      shut();
+      pick(chosen);
+    });
   }
 
   function shut() {

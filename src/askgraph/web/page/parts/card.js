@@ -6,6 +6,7 @@ import { words } from "../lib/words.js";
 
 const LONG = 700; // characters: a longer text without line breaks is broken into paragraphs
 const PARAGRAPH = 420; // characters after which such a paragraph ends with the sentence
+const BRIEF = 40; // characters: a shorter field beside others stands in one line with its name
 const TINY = 96; // pixels: a picture that is not wider keeps its pixels when it is enlarged
 
 /** Returns the name of an item: what the column says that names items, else its id.
@@ -15,15 +16,30 @@ export const nameOf = (item) => item.name ?? (/^\d+$/.test(item.id) ? words.item
 
 /** @param {Item} item */
 export function contents(item) {
-  const texts = item.fields.filter((field) => field.kind === "text");
+  const brief = item.fields.filter((field) => isBrief(field, item));
+  const texts = item.fields.filter((field) => field.kind === "text" && !brief.includes(field));
   const numbers = item.fields.filter((field) => field.kind !== "text");
-  return [picture(item), texts.map((field) => passage(field, item.fields.length > 1)), figures(numbers)];
+  return [picture(item), facts(texts.length ? brief : [...brief, ...numbers]), texts.map((field) => passage(field, item.fields.length > 1)), texts.length > 0 && facts(numbers)];
 }
 
-/** Shows the name of an item as a heading, and its id where that is not its name.
+/** Shows an item on a card: its name on top, or small under its picture or where it is only a number, and its contents.
  * @param {Item} item
  */
-export const heading = (item) => h("header", { class: "naming" }, h("h2", { dir: "auto" }, nameOf(item)), item.name && h("p", { class: "soft", dir: "auto" }, item.id));
+export function whole(item) {
+  if (item.name || !pictured(item)) return [heading(item), contents(item)];
+  const [image, ...rest] = contents(item);
+  return [image, h("h2", { class: "small", dir: "auto" }, nameOf(item)), rest];
+}
+
+/** @param {Item} item */
+const heading = (item) => h("header", { class: "naming" }, h("h2", { class: item.name || !item.numbered ? "" : "small", dir: "auto" }, nameOf(item)),
+  item.name && !item.numbered && h("p", { class: "soft", dir: "auto" }, item.id));
+
+/** @type {(field: ItemField, item: Item) => boolean} */
+const isBrief = ({ kind, value }, { fields }) => kind === "text" && fields.length > 1 && value.length <= BRIEF && !value.includes("\n");
+
+/** @param {Item} item */
+const pictured = (item) => Boolean(item.image?.startsWith("/images/"));
 
 /** Shows below a card that scrolls that there is more of it; `fade` looks again, `stop` ends this.
  * @type {(frame: HTMLElement, card: HTMLElement) => { fade: () => void, stop: () => void }}
@@ -39,12 +55,17 @@ export function fading(frame, card) {
 
 /** @param {Item} item */
 function picture(item) {
-  if (!item.image?.startsWith("/images/")) return null;
+  if (!item.image || !pictured(item)) return null;
   const image = imageOf(item.image);
   image.alt = words.picture.of(item.id);
   /** @type {HTMLButtonElement} */
-  const frame = h("button", { class: "picture", onclick: () => enlarge(item) }, image, h("span", { class: "enlarge" }, words.picture.enlarge, h("kbd", { "aria-hidden": "true" }, "+")));
-  const arrived = () => (image.naturalWidth ? image.classList.toggle("tiny", image.naturalWidth <= TINY) : clear(frame, words.picture.broken));
+  const frame = h("button", { class: "picture", onclick: () => enlarge(item) }, h("span", { class: "sight" }, image), h("span", { class: "enlarge" }, words.picture.enlarge, h("kbd", { "aria-hidden": "true" }, "+")));
+  const arrived = () => {
+    if (!image.naturalWidth) return clear(frame, words.picture.broken);
+    image.classList.toggle("tiny", image.naturalWidth <= TINY);
+    frame.style.setProperty("--wide", String(image.naturalWidth));
+    frame.style.setProperty("--high", String(image.naturalHeight));
+  };
   if (image.complete) arrived(); // fetched ahead
   for (const end of ["load", "error"]) image.addEventListener(end, arrived);
   return frame;
@@ -54,7 +75,7 @@ function picture(item) {
  * @param {Item} item
  */
 export function enlarge(item) {
-  if (!item.image?.startsWith("/images/")) return;
+  if (!pictured(item)) return;
   const { body } = openDialog(nameOf(item), { wide: true }, h("img", { class: "enlarged", src: item.image, alt: words.picture.of(item.id) }));
   body.tabIndex = 0;
 }
@@ -88,6 +109,8 @@ function bySentences(text) {
   return found;
 }
 
-/** @param {ItemField[]} fields */
-const figures = (fields) => fields.length > 0 && h("dl", { class: "figures" },
+/** Lists short fields, each in a line with its name.
+ * @param {ItemField[]} fields
+ */
+const facts = (fields) => fields.length > 0 && h("dl", { class: "facts" },
   fields.map(({ name, value }) => h("div", {}, h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, value))));

@@ -1,4 +1,4 @@
-/** The list of keys, and the language of the page. */
+/** How the page works, the list of keys, and the language of the page. */
 import { openDialog } from "./dialog.js";
 import { h } from "../lib/dom.js";
 import { swatch } from "./palette.js";
@@ -17,8 +17,8 @@ const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → 
 export function openHelp() {
   /** @type {[string, Child][]} */
   const own = classes().filter((one) => one.key).map((one) => [one.key, h("span", { class: "tag" }, swatch(one.name), h("bdi", {}, one.name))]);
-  openDialog(help.title, {}, h("p", { class: "soft" }, help.gist),
-    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, ANSWERS), table(help.views, VIEWS), table(help.moving, REST)), languages());
+  openDialog(words.people.help, {}, h("section", {}, h("h3", {}, words.welcome.title), h("div", { class: "prose" }, h("ol", {}, words.welcome.lines.map((line) => h("li", {}, line))))), languages(),
+    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, ANSWERS), table(help.views, VIEWS), table(help.moving, REST)));
 }
 
 /** @type {(title: string, rows: [string, Child][]) => Child} */

@@ -20,6 +20,7 @@ export function groupsView(root) {
   const gist = h("p", { class: "soft" });
   const grid = h("div", { class: "grid", role: "group", "aria-labelledby": "title" });
   const done = h("button", { class: "primary", onclick: confirm });
+  done.hidden = true;
   clear(root, h("section", { class: "page groups", "aria-labelledby": "title" }, h("header", { class: "heading" }, title), gist, grid, h("p", { class: "ways" }, done)));
   /** @type {Group | null} */
   let group = null;

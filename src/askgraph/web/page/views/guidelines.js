@@ -5,6 +5,7 @@ import { ago } from "../lib/format.js";
 import { chooseClass } from "../parts/choose_class.js";
 import { openDialog } from "../parts/dialog.js";
 import { markdown } from "../parts/markdown.js";
+import { settleClass } from "../parts/new_class.js";
 import { noteSeen } from "../parts/welcome_guidelines.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
@@ -89,8 +90,12 @@ export function guidelinesView(root) {
   /** @param {SubmitEvent} event */
   function add(event) {
     event.preventDefault();
-    if (fresh.value.trim()) change("add", fresh.value.trim(), null);
-    fresh.value = "";
+    const wanted = fresh.value.trim();
+    if (!wanted) return;
+    settleClass(wanted, (chosen) => {
+      fresh.value = "";
+      if (chosen === wanted) change("add", wanted, null);
+    });
   }
 
   /** @type {(one: ClassInfo, place: number, names: string[], keys: string) => HTMLElement} */

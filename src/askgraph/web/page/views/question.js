@@ -1,10 +1,12 @@
 /** The question: one card in the middle, the answers under it. */
 import { fetchAhead } from "../lib/ahead.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
+import { actionsMenu } from "../parts/actions.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents, enlarge, fading, heading } from "../parts/card.js";
+import { enlarge, fading, whole } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
+import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
 import { searchLine } from "../parts/search.js";
 import { swatch } from "../parts/palette.js";
@@ -15,6 +17,7 @@ import { words } from "../lib/words.js";
 import { whyPanel } from "../parts/why.js";
 
 const WHY = "askgraph.why";
+const WELCOMED = "askgraph.welcomed";
 const ONE_ROW = 70; // characters on the smaller buttons: with more, they take two rows
 /** @type {{ kind: AsideKind, key: string }[]} */
 const ASIDE_KEYS = [{ kind: "later", key: "s" }, { kind: "cannot", key: "c" }, { kind: "invalid", key: "x" }];
@@ -31,18 +34,19 @@ export function questionView(root) {
   const why = whyPanel();
   const buttons = answerButtons({ pick: (label) => answer("label", label) });
   const undoButton = action(words.question.undo, "⌫", undo, "undo");
-  const others = h("div", { class: "others" },
+  const actions = actionsMenu(
     ASIDE_KEYS.map(({ kind, key }) => action(capital(words.answers[kind]), key, () => answer(kind), kind)),
     action(words.question.newClass, "n", buttons.openNew),
     action(words.question.why, "w", toggleWhy, "why"),
     undoButton);
+  const others = actions.list;
   others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
   const frame = h("div", { class: "frame" }, card);
   const more = fading(frame, card);
   const start = welcome();
   const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, buttons.element, others)), why.element);
+    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, buttons.element, actions.opener, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -55,7 +59,7 @@ export function questionView(root) {
     const { question, finished, waiting, state, sending } = store;
     drawTrail();
     clear(sum, state && words.question.sum(state.labels, state.items));
-    start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo);
+    start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo) || look(WELCOMED) !== null;
     search.draw();
     buttons.draw();
     view.classList.toggle("idle", !question);
@@ -71,13 +75,14 @@ export function questionView(root) {
 
   /** @param {Question} question */
   function drawQuestion({ item, opinions, spot_check, copies, suggested }) {
+    actions.shut();
     clear(card, h("div", { class: "fresh" },
       suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(by)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
       spot_check && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
-      heading(item), contents(item)));
+      whole(item)));
     card.scrollTop = 0;
     stage.scrollTop = 0;
     more.fade();
@@ -166,7 +171,16 @@ const action = (name, key, onclick, kind = null) => h("button", { class: "plain"
 /** @type {(kind: string | null) => string | null} */
 const hintOf = (kind) => /** @type {Record<string, string>} */ (words.hints)[kind ?? ""] ?? null;
 
-const welcome = () => h("section", { class: "welcome", "aria-label": words.welcome.title }, h("h2", {}, words.welcome.title), h("ol", {}, words.welcome.lines.map((line) => h("li", {}, line))));
+/** Tells in a line what to do. Help has the rest; who has answered or closed it does not see it again. */
+function welcome() {
+  const close = () => {
+    keep(WELCOMED, "closed");
+    element.hidden = true;
+  };
+  const element = h("p", { class: "welcome" }, h("span", {}, words.welcome.line),
+    h("button", { class: "plain", onclick: openHelp }, words.welcome.more), h("button", { class: "plain", "aria-label": words.dialog.close, onclick: close }, "✕"));
+  return element;
+}
 
 /** @param {string | null} waiting */
 const patience = (waiting) => h("div", { class: "empty" }, h("p", { class: "breathing" }, store.unsent ? words.question.sending : waiting ? translated(waiting) : words.frame.oneMoment));

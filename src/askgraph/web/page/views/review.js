@@ -1,7 +1,7 @@
 /** One queue of what is worth a second look: disagreements, labels that others contradict, "cannot tell", the least sure. */
 import { get } from "../lib/api.js";
 import { answerButtons } from "../parts/buttons.js";
-import { contents, fading, heading } from "../parts/card.js";
+import { fading, whole } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { capital, said, translated } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
@@ -56,7 +56,7 @@ export function reviewView(root) {
     const found = await get("/api/item", { id: one.item }).catch(sayError);
     if (gone || !found || queue[0] !== one) return;
     clear(why, words.review.why[one.why], one.instead && one.why === "suspect" && [" ", words.suspects.instead, " ", tag(one.instead, true)]);
-    clear(card, h("div", { class: "fresh" }, heading(found.item), contents(found.item)));
+    clear(card, h("div", { class: "fresh" }, whole(found.item)));
     clear(given, one.answers.map((answer) => h("li", {}, data(answer.who, { class: "who" }), answer.kind === "label" ? tag(answer.label ?? "") : h("span", {}, said(answer)))));
     const kept = keepable(one);
     keep.hidden = kept === null;

@@ -32,6 +32,7 @@ export default {
     sum: (given, all) => `${count(given)} von ${ofItems(all)} zugeordnet`,
     undo: "Zurück",
     newClass: "Neue Klasse",
+    more: "Weitere Aktionen",
     why: "Warum dieser",
     suggested: (by) => ["Vorschlag von ", by, ": "],
     spotCheck: "Stichprobe.",
@@ -49,6 +50,8 @@ export default {
   },
   welcome: {
     title: "So geht es",
+    line: "Drücken Sie die Klasse oder ihre Taste: gespeichert, und der nächste kommt.",
+    more: "Mehr",
     lines: [
       "Sie sehen einen Eintrag. Drücken Sie die Taste seiner Klasse: gespeichert, und der nächste kommt.",
       "Aus Ihren Antworten werden alle übrigen zugeordnet. Gefragt wird nur, was am meisten hilft.",
@@ -90,6 +93,8 @@ export default {
     newName: "Name der neuen Klasse",
     first: "Eine Klasse ist eine Gruppe von Einträgen, etwa „Rechnung“ oder „Beschwerde“. Nennen Sie die, zu der dieser Eintrag gehört; weitere können jederzeit folgen.",
     use: "So zuordnen",
+    near: (name) => `Meinten Sie ${name}?`,
+    asNew: (name) => ["Neue Klasse ", name],
   },
   picture: {
     of: (item) => `Bild von Eintrag ${item}`,
@@ -290,8 +295,6 @@ export default {
     use: "Diesen Namen nehmen",
   },
   help: {
-    title: "Tasten",
-    gist: "Eine Taste ordnet zu, speichert und bringt den nächsten Eintrag.",
     classes: "Klassen",
     answers: "Antworten",
     views: "Ansichten",

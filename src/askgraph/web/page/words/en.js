@@ -33,6 +33,7 @@ export default {
     sum: (/** @type {number} */ given, /** @type {number} */ all) => `${count(given)} of ${items(all)} labeled`,
     undo: "Undo",
     newClass: "New class",
+    more: "More actions",
     why: "Why this one",
     suggested: (/** @type {Child} */ by) => ["Suggested by ", by, ": "],
     spotCheck: "Spot check.",
@@ -50,6 +51,8 @@ export default {
   },
   welcome: {
     title: "How this works",
+    line: "Press its class, or the key beside it: it is saved, and the next one comes.",
+    more: "More",
     lines: [
       "You see one item at a time. Press the key of its class: it is saved, and the next one comes.",
       "From your answers all the others are sorted. You are asked only what helps most.",
@@ -91,6 +94,8 @@ export default {
     newName: "Name of the new class",
     first: "A class is a group that items belong to, such as “invoice” or “complaint”. Name the one that this item belongs to; more can follow at any time.",
     use: "Label with it",
+    near: (/** @type {string} */ name) => `Did you mean ${name}?`,
+    asNew: (/** @type {Child} */ name) => ["New class ", name],
   },
   picture: {
     of: (/** @type {string} */ item) => `Image of item ${item}`,
@@ -293,8 +298,6 @@ export default {
     use: "Use this name",
   },
   help: {
-    title: "Keys",
-    gist: "One key labels the item, saves it and brings the next one.",
     classes: "Classes",
     answers: "Answers",
     views: "Views",
