@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
-from askgraph.web import start
+from askgraph.web import dropped as dropping
 from askgraph.web.security import Guard
-from askgraph.web.start import Beginning, Making, start_application
+from askgraph.web.start import Beginning, Looking, Making, start_application
 from askgraph.workbench.project import Project
 
 KINDS = ("shares of the bank fell at the market", "the team won the match with a goal")
@@ -41,7 +41,7 @@ def names(folder):
 
 def test_a_table_is_seen_and_becomes_a_project(tmp_path):
     here, upload = dropped(tmp_path, **{"news.csv": TABLE})
-    seen = here.look(upload)
+    seen = here.look(Looking(upload=upload))
     assert (seen["kind"], seen["name"], seen["count"], len(seen["rows"])) == ("table", "news", 12, 10)
     assert {one["name"]: (one["kind"], one["use"]) for one in seen["columns"]} == {
         "id": ("short", "id"),
@@ -63,16 +63,21 @@ def test_a_table_is_seen_and_becomes_a_project(tmp_path):
 def test_of_a_wide_table_the_first_columns_are_shown_and_all_are_compared(tmp_path):
     header, row = ",".join(f"gene{k}" for k in range(300)), ",".join("0.5" for _ in range(300))
     here, upload = dropped(tmp_path, **{"wide.csv": f"{header}\n{row}\n{row}\n{row}\n".encode()})
-    seen = here.look(upload)
+    seen = here.look(Looking(upload=upload))
     assert {len(row) for row in seen["rows"]} == {50}
-    assert sum(one["use"] == "compared" for one in seen["columns"]) == 300
+    assert [one["use"] for one in seen["columns"]] == ["compared"] * 50
+    assert seen["more"] == [{"kind": "number", "use": "compared", "count": 250}]
+    names = [one["name"] for one in seen["columns"]]
+    here.make(Making(upload=upload, project="wide", kind="table", features=names))
+    with Project.open(here.made) as project:
+        assert len(project.columns["features"]) == 300
 
 
 def test_pictures_stay_beside_the_project(tmp_path):
     (tmp_path / "photos").mkdir()  # a name that is taken is left alone
     files = {f"photos/{'cats/' if k < 2 else ''}{k}.png": picture((40 * k, 0, 0)) for k in range(5)}
     here, upload = dropped(tmp_path, **files)
-    assert here.look(upload) | {"columns": 0, "rows": 0} == {
+    assert here.look(Looking(upload=upload)) | {"columns": 0, "rows": 0} == {
         "kind": "pictures", "name": "photos", "count": 5, "columns": 0, "rows": 0
     }  # fmt: skip
     here.make(Making(upload=upload, project="photos", kind="pictures", label="folder"))
@@ -87,13 +92,13 @@ def test_a_table_of_pictures_and_an_edge_list(tmp_path):
     here, upload = dropped(
         tmp_path, **files, **{"album.csv": b"id,file\n" + b"".join(f"{k},album/p{k}.png\n".encode() for k in range(4))}
     )
-    assert here.look(upload)["kind"] == "table"
+    assert here.look(Looking(upload=upload))["kind"] == "table"
     here.make(Making(upload=upload, project="album", kind="table", id="id"))
     with Project.open(here.made) as project:
         assert project.item(1).image == "album/p1.png"
     assert names(tmp_path / "album") == ["album"]
     here, upload = dropped(tmp_path, **{"links.csv": b"source,target\na,b\nb,c\n"})
-    assert here.look(upload)["kind"] == "graph"
+    assert here.look(Looking(upload=upload))["kind"] == "graph"
     here.make(Making(upload=upload, project="links", kind="graph"))
     with Project.open(here.made) as project:
         assert project.store.ids() == ["a", "b", "c"]
@@ -108,10 +113,10 @@ def test_what_fails_says_why_and_can_be_tried_again(tmp_path):
     here.make(Making(upload=upload, project="p", kind="pictures"))
     assert here.made.exists()
     with pytest.raises(LabelError, match="drop them again"):
-        here.look("another")
+        here.look(Looking(upload="another"))
     here, upload = dropped(tmp_path, **{"a.csv": TABLE, "b.csv": TABLE})
     with pytest.raises(SettingError, match="2 files"):
-        here.look(upload)
+        here.look(Looking(upload=upload))
     here.close()
     assert not list(tmp_path.glob(".askgraph-*"))
 
@@ -123,7 +128,7 @@ def test_a_long_name_keeps_its_suffix(tmp_path):
     """Names that a file on this machine can have stay whole, so that a table finds its pictures; others lose their middle."""
     name = LONG[:240]
     here, upload = dropped(tmp_path, **{f"{name}.csv": TABLE})
-    seen = here.look(upload)
+    seen = here.look(Looking(upload=upload))
     assert (seen["kind"], seen["name"], seen["count"]) == ("table", name, 12)
     here.make(Making(upload=upload, project=seen["name"], kind="table", id="id", text=["title"]))
     assert here.made.suffix == ".ask"
@@ -158,12 +163,12 @@ def test_no_name_leads_out_of_the_folder(tmp_path, monkeypatch):
     assert len(inside) == len(here.upload.sizes)
     assert names(tmp_path) == [here.upload.folder.name]
     assert not (tmp_path.parent / "evil.csv").exists()
-    for name in ("run.exe", "page.html", "a/b.ask"):
+    for name in ("run.exe", "page.html", "a/b.ask-wal"):
         with pytest.raises(FileError, match="not read"):
             here.upload.write(name, 0, b"x")
     with pytest.raises(LabelError, match="missing"):
         here.upload.write("new.csv", 5, b"x")
-    monkeypatch.setattr(start, "MAX_BYTES", 10)
+    monkeypatch.setattr(dropping, "MAX_BYTES", 10)
     with pytest.raises(FullError, match="at once"):
         here.upload.write("large.csv", 0, b"x" * 11)
 
@@ -201,7 +206,7 @@ def test_the_page_is_guarded_as_the_workbench_is(tmp_path):
             await client.post("/api/start/make", json={**body, "text": ["title"]})
             assert "no such column" in (await waited(client))["failed"]
             await client.post("/api/start/make", json={**body, "id": "id", "text": ["title"]})
-            assert (await waited(client)) == {"made": True, "failed": None}
+            assert (await waited(client))["made"]
             await asyncio.sleep(0.3)
             assert ended
 
