@@ -13,7 +13,7 @@ from typing import Any
 from askgraph.io.text import is_number, plain_numbers
 
 MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
-
+YES_AND_NO = (("true", "false"), ("yes", "no"), ("ja", "nein"), ("wahr", "falsch"))  # of a column of two values
 
 JOINERS = "\u200c\u200d"  # which some scripts and emoji need between two characters
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that cannot be seen
@@ -41,7 +41,7 @@ def is_numeric(cells: list[Any]) -> bool:
 
 def is_missing(cell: Any) -> bool:
     """Return whether a cell is empty or says that the number is missing."""
-    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
+    return cell is None or (isinstance(cell, str) and (not (word := cell.strip()) or word.lower() in MISSING))
 
 
 def number(cell: Any) -> float | None:
@@ -51,6 +51,25 @@ def number(cell: Any) -> float | None:
     if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= sys.float_info.max:
         return None
     return float(cell)
+
+
+def truths(cells: list[Any]) -> list[float | None] | None:
+    """Return 1 for yes, 0 for no and None for gaps; None unless a column holds both of one pair and nothing else.
+
+    >>> truths([True, None, False]), truths(["Ja", "NEIN", "n/a"]), truths(["yes", "nein"])
+    ([1.0, None, 0.0], [1.0, 0.0, None], None)
+    """
+    words: list[str | None] = []
+    found: set[str] = set()
+    for cell in cells:
+        word = None if is_missing(cell) else str(cell).strip().casefold()
+        words.append(word)
+        if word is not None:
+            found.add(word)
+        if len(found) > 2:
+            return None
+    pair = next((pair for pair in YES_AND_NO if found == set(pair)), None)
+    return None if pair is None else [None if word is None else float(word == pair[0]) for word in words]
 
 
 def one_line(cell: Any) -> str | None:

@@ -2,78 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from unicodedata import normalize
 
 from askgraph.errors import SettingError
 from askgraph.io.pictures import find_picture, is_picture
+from askgraph.io.readers import LABELS, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import is_number
-from askgraph.support.wording import few
-from askgraph.workbench.cells import is_numeric, one_line
+from askgraph.support.wording import counted, few
+from askgraph.workbench.cells import is_missing, is_numeric, one_line, truths
+from askgraph.workbench.joining import vector_columns
 from askgraph.workbench.source import Source
 
+Kind = Literal["text", "short", "number", "boolean", "date", "picture", "empty"]
+
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
+MAX_ID_CHARACTERS = 80  # an id or a label is short enough to be typed; a column with a longer cell holds neither
+MAX_NAMED = 8  # columns that are named in one sentence; of more, the number is given
+
+# A column is the one of ids by its whole name, by its last word (item_id, OrderNo), or by its first word "id" (idItem).
+KEY_NAMES = set(
+    """id code key doc no nr num number uid uuid guid index ref doi isbn issn pmid pmcid accession sku slug ticker symbol docid docno
+    paperid identifier kennung kürzel kuerzel nummer schlüssel signatur aktenzeichen artikelnummer kundennummer bestellnummer
+    identifiant numéro clé código número clave codice numero""".split()
+)
+KEY_ENDINGS = set("id uid uuid guid key code nr no number nummer kennung identifier accession".split())
+NAME_NAMES = set(
+    "name fullname filename file username handle nom nombre nome dateiname".split()
+)  # they are headings too
+NOT_KEYS = set(
+    "zip postal post area phone telephone mobile fax house street room page line error status source".split()
+)
+
+# Labels that are there already, perhaps: 2 to MAX_CLASSES different short cells of text or of yes and no, each of them
+# MIN_PER_CLASS times on average, and at least MIN_EMPTY of all cells empty. A column called by one of LABEL_NAMES may be full,
+# and may hold numbers. Several columns of yes and no with gaps are answers to a list of questions and no labels.
+MAX_CLASSES, MIN_PER_CLASS, MIN_EMPTY = 30, 3, 0.05
+LABEL_NAMES = LABELS - {"y"} | set(
+    """target relevant relevance included include label_included inclusion annotation gold klasse zielklasse relevanz
+    einschluss""".split()
+)
+
+DAY = r"(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}\.\d{1,2}\.(\d{4}|\d\d)|\d{1,2}/\d{1,2}/(\d{4}|\d\d))"
+TIME = r"([T ]+\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d\d(:?\d\d)?))?)?"
+DATE = re.compile(DAY + TIME)
 
 
 class Column(NamedTuple):
-    """A column of a table: what its cells are, and what it is for unless somebody says otherwise."""
+    """A column of a table: what its cells are, and what it is for unless somebody says otherwise.
+
+    ``offered`` says that it looks like labels that are there already; ``values`` counts the different cells that are not
+    empty, ``empty`` those that are.
+    """
 
     name: str
-    kind: Literal["text", "short", "number"]
-    use: Literal["id", "compared"] | None
+    kind: Kind
+    use: Literal["id", "compared", "label", "picture"] | None
+    offered: bool = False
+    values: int = 0
+    empty: int = 0
 
 
 def look_at_columns(source: Source, table: Table) -> list[Column]:
     """Return what each column of a table is, and what it would be for."""
     try:
-        chosen = choose_columns(source, table)
+        source = choose_columns(source, table)
     except SettingError:  # nothing to compare items by: somebody has to say it
-        chosen = source
-    compared = {*(chosen.texts or ()), *(chosen.features or ())}
-    uses = dict.fromkeys(compared, "compared") | ({chosen.id: "id"} if chosen.id else {})
-    return [Column(name, _kind(table.cells(name)), uses.get(name)) for name in table.header]  # type: ignore[arg-type]
+        pass
+    kinds, uses = find_kinds(table, table.header), find_uses(source, table)
+    offered = find_offered(source, table, kinds)
+    found = []
+    for name in table.header:
+        texts = _filled(cells := table.cells(name))
+        values, empty = len(set(texts)), len(cells) - len(texts)
+        found.append(Column(name, kinds[name], uses.get(name), name in offered, values, empty))  # type: ignore[arg-type]  # a use
+    return found
 
 
-def _kind(cells: list[Any]) -> Literal["text", "short", "number"]:
-    if is_numeric(cells):
-        return "number"
-    return "text" if sum(len(str(cell)) for cell in cells if cell) >= MIN_TEXT_CHARACTERS * len(cells) else "short"
+def find_uses(source: Source, table: Table) -> dict[str, str]:
+    """Return the use of each column that a source has one for."""
+    compared = [*(source.features or ()), *(source.texts or ()), *vector_columns(source.vectors, table.header)]
+    ways = {"picture": source.image, "label": source.label, "id": source.id}
+    return dict.fromkeys(compared, "compared") | {name: use for use, name in ways.items() if name}
 
 
 def choose_columns(source: Source, table: Table) -> Source:
-    """Find the id column by its name, and choose features or text where the source does not say how to compare items."""
+    """Find the columns of ids and of pictures, and choose features or text where the source does not say how to compare items."""
     if Path(source.table or "").is_dir():
         source = replace(source, id="file", image="file", show=source.show or ())
-        free = ["file"]
-    else:
-        found = source.id or next((name for name in table.header if name.casefold() == "id"), None)
-        source = replace(source, id=found, image=source.image or _image_column(source, table))
-        free = [name for name in table.header if name not in (found, source.image, source.label)]
-    if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
-        return source
-    numbers = [name for name in free if table.floats(name) is not None or is_numeric(table.cells(name))]
-    known = set(numbers)
-    if prose := [name for name in free if name not in known and _is_prose(table.cells(name))]:
-        return replace(source, text=prose)
-    if not numbers and source.image is not None:
-        return replace(source, vectors=source.image)
-    if not numbers:
+        return compare_by(source, {"file": "picture"}) or source
+    kinds = find_kinds(table, table.header)
+    source = replace(source, image=source.image or _image_column(source, table, kinds))
+    offered = find_offered(source, table, kinds)
+    free = {name: kind for name, kind in kinds.items() if name not in (source.image, source.label)}
+    plain = {name: kind for name, kind in free.items() if name not in offered}
+    source = replace(source, id=_id_column(source, table, plain))
+    chosen = compare_by(source, _without(plain, source.id)) or compare_by(source, _without(free, source.id))
+    if chosen is None:
         raise SettingError(
             f"{source.table}: what should items be compared by? no column holds numbers or text (columns: {few(table.header)}); "
             "name some with --features or --text, or give --vectors or --graph FILE"
         )
-    return replace(source, features=numbers)
+    return chosen
 
 
-def _image_column(source: Source, table: Table) -> str | None:
+def _without(kinds: Mapping[str, Kind], name: str | None) -> dict[str, Kind]:
+    return {other: kind for other, kind in kinds.items() if other != name}
+
+
+def compare_by(source: Source, kinds: Mapping[str, Kind]) -> Source | None:
+    """Return a source that says how to compare items, by these columns if it does not say so yet; None if none will do."""
+    if any(given is not None for given in (source.features, source.text, source.vectors, source.graph or None)):
+        return source
+    if prose := [name for name, kind in kinds.items() if kind == "text"]:
+        return replace(source, text=prose)
+    if source.image is not None and "number" not in kinds.values():
+        return replace(source, vectors=source.image)
+    numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
+    return replace(source, features=numbers) if numbers else None
+
+
+def find_kinds(table: Table, names: Iterable[str]) -> dict[str, Kind]:
+    """Return what the cells of each of these columns are. Must be fast: tables can be wide."""
+    return {name: "number" if table.floats(name) is not None else _kind(table.cells(name)) for name in names}
+
+
+def _kind(cells: list[Any]) -> Kind:
+    there = [cell for cell in cells if not is_missing(cell)]
+    if not there:
+        return "short" if any(cell is not None for cell in cells) else "empty"
+    if is_numeric(cells):
+        return "number"
+    if truths(cells) is not None:
+        return "boolean"
+    if all(isinstance(cell, date) or (isinstance(cell, str) and DATE.fullmatch(cell)) for cell in there):
+        return "date"
+    if all(map(is_picture, cells)):
+        return "picture"
+    return "text" if _is_prose(cells) else "short"
+
+
+def _is_prose(cells: list[Any]) -> bool:
+    """Return whether the cells of a column are long enough to be compared by their words."""
+    lengths = [len(cell) for cell in cells if isinstance(cell, str) and not is_number(cell)]
+    return sum(lengths) >= MIN_TEXT_CHARACTERS * len(cells)
+
+
+def _filled(cells: Iterable[Any]) -> list[str]:
+    """Return the cells that are not empty, as text on one line."""
+    return [line for cell in cells if (line := one_line(cell)) is not None]
+
+
+def _image_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str | None:
     """Return the first column that holds nothing but names of pictures, if one of these files exists."""
-    for name in table.header:
-        if table.floats(name) is None and all(map(is_picture, cells := table.cells(name))) and is_there(source, cells):
-            return name
-    return None
+    pictures = (name for name, kind in kinds.items() if kind == "picture")
+    return next((name for name in pictures if is_there(source, table.cells(name))), None)
 
 
 def is_there(source: Source, cells: Sequence[Any]) -> bool:
@@ -81,7 +170,130 @@ def is_there(source: Source, cells: Sequence[Any]) -> bool:
     return any(find_picture(line, source.image_folder) for cell in cells if (line := one_line(cell)))
 
 
-def _is_prose(cells: list[Any]) -> bool:
-    """Return whether the cells of a column are long enough to be compared by their words."""
-    lengths = [len(cell) for cell in cells if isinstance(cell, str) and not is_number(cell)]
-    return sum(lengths) >= MIN_TEXT_CHARACTERS * len(cells)
+def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str | None:
+    """Return the column of ids: the one given, else the one called id, else the first that can be it by name and cells.
+
+    ``kinds`` are those of the columns it is sought among. A column that the source names for something else is not taken, nor
+    one without which nothing would be left to compare items by, nor one that does not hold every node of the given graphs.
+    """
+    if source.id is not None:
+        return source.id or None
+    if exact := next((name for name in table.header if name.casefold() == "id"), None):
+        return exact
+    named = {*find_uses(source, table), *(source.show or ())}
+    able = [
+        name
+        for name, kind in kinds.items()
+        if name not in named
+        and (is_key(name) or is_name(name))
+        and _are_ids(table.cells(name), kind)
+        and compare_by(source, _without(kinds, name))
+    ]
+    nodes = {
+        one_line(graph.name(k))
+        for graph in map(read_graph, source.graphs if able else ())
+        for k in range(graph.n_nodes)
+    }
+    return next((name for name in able if nodes <= set(_filled(table.cells(name)))), None)
+
+
+def is_key(column: str) -> bool:
+    """Return whether a column is called as those of ids are.
+
+    >>> [is_key(name) for name in ("code", "Item_ID", "idItem", "Nr.", "paid", "zip code")]
+    [True, True, True, True, False, False]
+    """
+    words = _words(column)
+    by_words = len(words) > 1 and (words[-1] in KEY_ENDINGS or words[0] == "id") and not NOT_KEYS.intersection(words)
+    return "".join(words) in KEY_NAMES or by_words
+
+
+def is_name(column: str) -> bool:
+    """Return whether a column is called as those of names are, by which people know items.
+
+    >>> is_name("Name"), is_name("file name"), is_name("surname")
+    (True, True, False)
+    """
+    return "".join(_words(column)) in NAME_NAMES
+
+
+def _words(column: str) -> list[str]:
+    apart = re.sub(r"(?<=[^\W\d_])(?<![A-Z])(?=[A-Z])", " ", normalize("NFKC", column))
+    return [word for word in re.split(r"[\W_]+", apart.casefold()) if word]
+
+
+def _are_ids(cells: list[Any], kind: Kind) -> bool:
+    """Return whether cells are short, distinct, never empty, and either whole numbers or no sentences."""
+    texts = _filled(cells)
+    if kind not in ("number", "short", "text") or not len(set(texts)) == len(texts) == len(cells):
+        return False
+    if kind == "number" and not all(map(str.isdecimal, texts)):
+        return False
+    return max(map(len, texts)) <= MAX_ID_CHARACTERS and not (kind == "text" and any(" " in text for text in texts))
+
+
+def find_offered(source: Source, table: Table, kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """Return the columns that look like labels that are there already, each with a sentence that offers it.
+
+    None where the source names such a column, nor columns that it names for something else.
+    """
+    named = {*find_uses(source, table), *(source.show or ())}
+    found = (
+        {}
+        if source.label
+        else {
+            name: said
+            for name, kind in kinds.items()
+            if name not in named
+            and kind not in ("date", "picture", "empty")
+            and (said := _offer(name, table.cells(name), kind))
+        }
+    )
+    asked = [name for name in found if kinds[name] == "boolean" and name.casefold() not in LABEL_NAMES]
+    return found if len(asked) < 2 else {name: said for name, said in found.items() if name not in asked}
+
+
+def _offer(name: str, cells: list[Any], kind: Kind) -> str | None:
+    """Return the sentence that offers a column as labels that are there already, or None; see MAX_CLASSES."""
+    called_so = name.casefold() in LABEL_NAMES
+    if kind == "number" and not called_so:
+        return None
+    values: set[str] = set()
+    empty = 0
+    for cell in cells:
+        line = one_line(cell)
+        empty += line is None
+        if line is not None:
+            values.add(line)
+        if len(values) > MAX_CLASSES:
+            return None
+    if len(values) < 2 or len(cells) - empty < MIN_PER_CLASS * len(values) or max(map(len, values)) > MAX_ID_CHARACTERS:
+        return None
+    if not called_so and empty < max(1, MIN_EMPTY * len(cells)):
+        return None
+    gaps = counted(empty, "empty cell") if empty else "no empty cell"
+    return f"{name} has {len(values)} values and {gaps}: labels that you have already? then give --label {name}"
+
+
+def say_what_is_not_compared(source: Source, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:
+    """Return the sentence that names the columns that items are not compared by, and why; none if there is no such column."""
+    beside = (
+        ", beside text"
+        if source.texts
+        else ", beside pictures"
+        if source.vectors and source.vectors == source.image
+        else ""
+    )
+    why = {
+        "number": f"numbers{beside}",
+        "boolean": f"yes or no{beside}",
+        "date": "dates",
+        "short": "short text",
+        "text": "text",
+    }
+    why |= {"picture": "pictures", "empty": "empty"}
+    left = [f"{name} ({'labels?' if name in offered else why[kind]})" for name, kind in kinds.items()]
+    if not left or (source.features, source.text, source.vectors) == (None, None, None):
+        return []
+    more = f", … ({len(left)} in all)" if len(left) > MAX_NAMED else ""
+    return [f"not compared: {', '.join(left[:MAX_NAMED])}{more}; --features or --text takes other columns"]

@@ -6,9 +6,11 @@ long as comparing items takes, and needs no lock; the writer of the project, a s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -16,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.errors import BusyError, FileError, LabelError, SettingError
+from askgraph.errors import AskgraphError, BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
@@ -26,8 +28,8 @@ from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.backup_files import list_backups
-from askgraph.workbench.cells import one_line, one_name, to_stored
-from askgraph.workbench.columns import choose_columns
+from askgraph.workbench.cells import number, one_line, one_name, to_stored
+from askgraph.workbench.columns import compare_by, find_kinds
 from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
 from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids
 from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
@@ -55,21 +57,37 @@ class Removed(NamedTuple):
     elsewhere: list[str]
 
 
+class _New(NamedTuple):
+    """New items, the table they come from and their rows in it, and how many rows were there already."""
+
+    items: Items
+    known: int
+    table: Table | None = None
+    rows: Sequence[int] = ()
+
+
 def prepare_addition(
-    project: Project, table: FilePath | None, graphs: Sequence[FilePath] = (), vectors: str | None = None
+    project: Project,
+    table: FilePath | None,
+    graphs: Sequence[FilePath] = (),
+    vectors: str | None = None,
+    every: bool = False,
 ) -> Addition:
     """Read new rows, join them to the items of a project as these are joined, and write that to a file beside the project.
 
-    The graph is the one that a new project of all rows would have. Rows whose id is in the project already are left out.
-    ``graphs`` are further edges over ids, ``vectors`` the vectors of the new rows, where the project has such.
+    The graph is the one that a new project of all rows would have. Rows that the project has are left out: those whose id it
+    has, and where ids are row numbers those that it holds at least as often, unless ``every`` row is to be taken. ``graphs``
+    are further edges over ids (row numbers count all rows then, so none is left out), ``vectors`` the vectors of the new rows,
+    where the project has such.
     """
-    columns = project.columns or _columns_of_old(project)
-    if project.about.get("vectors"):
-        columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
-    items, known, added = _new_items(project, columns, table, graphs)
-    if not items.ids:
-        raise FileError(f"{table or graphs[0]}: all {known:,} rows are in {project.store.path} already; nothing to add")
-    joined, arrays = _join_all(project, columns, items, added, table, graphs, vectors)
+    columns = _columns_of(project)
+    new = _new_items(project, columns, table, graphs, vectors, every)
+    if not new.items.ids:
+        more = "; --all takes them" if columns["id"] is None and table is not None else ""
+        raise FileError(
+            f"{table or graphs[0]}: all {new.known:,} rows are in {project.store.path} already; nothing to add{more}"
+        )
+    joined, arrays = _join_all(project, columns, new, table, graphs, vectors)
     notes = [*joined.notes, *joined.graph.notes]
     about = {
         "graph": notes,
@@ -78,8 +96,58 @@ def prepare_addition(
     }
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
-    Store.create(path, replace(items, features=joined.features, arrays=arrays), joined.graph, about)
-    return Addition(path, len(items.ids), known, notes)
+    Store.create(path, replace(new.items, features=joined.features, arrays=arrays), joined.graph, about)
+    return Addition(path, len(new.items.ids), new.known, notes)
+
+
+def rows_there(project: Project, table: Table) -> int:
+    """Return how many rows of a table a project has already: equal in what it keeps of them, ids too unless they are row numbers.
+
+    Labels are not compared: they come and go. None is there if the table lacks a column that the project keeps.
+    """
+    try:
+        return sum(_are_there(project, _columns_of(project), table, "the table", None))
+    except AskgraphError:  # vectors that are missing, or of another length
+        return 0
+
+
+def _columns_of(project: Project) -> dict[str, Any]:
+    """Return the columns that items came from, by what they are for."""
+    columns = project.columns or _columns_of_old(project)
+    if project.about.get("vectors"):
+        columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
+    return columns
+
+
+def _are_there(
+    project: Project, columns: dict[str, Any], table: Table, path: FilePath, vectors: str | None
+) -> list[bool]:
+    """Return for each row of a table whether the project has it; of equal rows, as many as it has."""
+    kinds = {name: kind for name, kind in project.about["fields"].items() if name not in project.unseen}
+    beside = {use: columns[use] for use in ("id", "image") if columns[use] is not None}
+    by_vectors = columns["vectors"] is not None and columns["vectors"] != columns["image"]
+    if not {*kinds, *beside.values()} <= set(table.header) or not (kinds or beside or by_vectors):
+        return [False] * len(table.cells(table.header[0]))
+    items = list(project.store.every())
+    stored = [[_same(item.fields.get(name), kind) for item in items] for name, kind in kinds.items()]
+    added = [[_same(to_stored(cell), kind) for cell in table.cells(name)] for name, kind in kinds.items()]
+    stored += [[getattr(item, use) for item in items] for use in beside]
+    added += [[one_line(cell) for cell in table.cells(name)] for name in beside.values()]
+    if by_vectors:
+        old, new = _both_vectors(project, columns, table, path, vectors)
+        stored, added = [*stored, [row.tobytes() for row in old]], [*added, [row.tobytes() for row in new]]
+    left = Counter(zip(*stored, strict=True))
+    found = []
+    for row in zip(*added, strict=True):
+        found.append(left[row] > 0)
+        left[row] -= 1
+    return found
+
+
+def _same(cell: Any, kind: str) -> Any:
+    """Return a stored cell such that equal cells are equal, whichever type of file they come from."""
+    value = number(cell) if kind == "number" else None
+    return value if value is not None or cell is None or cell == "" else str(cell)
 
 
 def _columns_of_old(project: Project) -> dict[str, Any]:
@@ -90,9 +158,14 @@ def _columns_of_old(project: Project) -> dict[str, Any]:
             f"{project.store.path}: made by an earlier version, which did not note what joins its items; make it anew with init"
         )
     stored = _stored_cells(project, list(fields))
-    source = choose_columns(Source(project.store.path), _table(list(fields), stored, {}))
     image = "image" if project.about["images"] is not None else None
-    chosen = {"features": source.features, "text": source.texts, "image": image}
+    kinds = find_kinds(_table(list(fields), stored, {}), fields)
+    by = compare_by(
+        Source(project.store.path, image=image), {name: kind for name, kind in kinds.items() if kind != "boolean"}
+    )
+    if by is None:
+        raise SettingError(f"{project.store.path}: what its items are compared by is not known; make it anew with init")
+    chosen = {"features": by.features, "text": by.texts, "image": image}
     numbered = project.store.ids() == [str(k + 1) for k in range(project.n_items)]
     return {
         "id": None if numbered else "id",
@@ -123,34 +196,47 @@ def _table(header: list[str], stored: dict[str, list[Any]], added: dict[str, lis
 
 
 def _new_items(
-    project: Project, columns: dict[str, Any], table: FilePath | None, graphs: Sequence[FilePath]
-) -> tuple[Items, int, Table | None]:
-    """Return the new items, how many rows were known already, and the table of all rows."""
+    project: Project,
+    columns: dict[str, Any],
+    table: FilePath | None,
+    graphs: Sequence[FilePath],
+    vectors: str | None,
+    every: bool,
+) -> _New:
+    """Read new items from a table, or else from the nodes of graphs."""
     known = {id: place for place, id in enumerate(project.store.ids())}
     if table is None:
         if not graphs:
             raise SettingError("add what? give a table with new rows (askgraph add more.csv), or edges with --graph")
         names = [one_line(graph.name(k)) or "" for graph in map(read_graph, graphs) for k in range(graph.n_nodes)]
         fresh = [name for name in dict.fromkeys(names) if name not in known]
-        return Items(fresh), len(set(names)) - len(fresh), None
+        return _New(Items(fresh), len(set(names)) - len(fresh))
     with working(f"reading {Path(table).name}"):
         found = read_columns(table)
     if Path(table).is_dir() and Path(table).resolve() != Path(project.about["images"] or "").resolve():
         raise SettingError(
             f"{table}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
         )
-    ids = _ids_of(project, columns, table, found, known)
-    keep = [k for k, id in enumerate(ids) if id not in known]
+    if columns["id"] is not None:
+        has_columns(table, found.header, columns["id"])
+        ids = check_ids(table, found.cells(columns["id"]), found.where)
+        there = [id in known for id in ids]
+    else:
+        last = max((int(id) for id in known if id.isdecimal()), default=project.n_items)
+        none = [False] * len(found.cells(found.header[0]))
+        there = none if every or graphs else _are_there(project, columns, found, table, vectors)
+        ids = [str(last + count) for count in accumulate(not one for one in there)]
+    keep = [k for k, one in enumerate(there) if not one]
     image, label = columns["image"], columns["label"]
     wanted = [name for name in {*project.about["fields"], image, label} if name]
-    there = set(found.header)
-    cells = {name: _cells(found, name, keep) if name in there else [None] * len(keep) for name in wanted}
+    header = set(found.header)
+    cells = {name: _cells(found, name, keep) if name in header else [None] * len(keep) for name in wanted}
     fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
     images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
     labels = None if label is None else [one_name(cell) for cell in cells[label]]
     for name in set(labels or ()) - {None}:
         check_name(str(name), "class")
-    return Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found
+    return _New(Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found, keep)
 
 
 def _cells(table: Table, name: str, keep: Sequence[int]) -> list[Any]:
@@ -158,27 +244,16 @@ def _cells(table: Table, name: str, keep: Sequence[int]) -> list[Any]:
     return [cells[k] for k in keep]
 
 
-def _ids_of(
-    project: Project, columns: dict[str, Any], path: FilePath, table: Table, known: dict[str, int]
-) -> list[str]:
-    """Return the ids of the rows: those of their column, else numbers that go on after those that are there."""
-    if columns["id"] is not None:
-        has_columns(path, table.header, columns["id"])
-        return check_ids(path, table.cells(columns["id"]), table.where)
-    last = max((int(id) for id in known if id.isdecimal()), default=project.n_items)
-    return [str(last + 1 + k) for k in range(len(table.cells(table.header[0])))]
-
-
 def _join_all(
     project: Project,
     columns: dict[str, Any],
-    items: Items,
-    table: Table | None,
+    new: _New,
     path: FilePath | None,
     graphs: Sequence[FilePath],
     vectors: str | None,
 ) -> tuple[Joined, dict[str, AnyArray]]:
     """Return what joins all items, and the vectors to keep: by a model, by the columns, or by edges alone."""
+    items, table = new.items, new.table
     ids = [*project.store.ids(), *items.ids]
     if project.about.get("vectors"):
         found = embed_new(project, items)
@@ -197,7 +272,7 @@ def _join_all(
     added = {name: items.fields[name] for name in names}
     if columns["vectors"] is not None:
         names = [columns["vectors"]]
-        stored[names[0]], added[names[0]] = _vector_cells(project, columns, items, table, path, vectors)
+        stored[names[0]], added[names[0]] = _vector_cells(project, columns, new, table, path, vectors)
     files = [*columns["graphs"], *graphs]
     if missing := [file for file in files if not Path(file).is_file()]:
         raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
@@ -222,11 +297,19 @@ def _join_edges(project: Project, items: Items, ids: list[str], graphs: Sequence
 
 
 def _vector_cells(
-    project: Project, columns: dict[str, Any], items: Items, table: Table, path: FilePath, vectors: str | None
+    project: Project, columns: dict[str, Any], new: _New, table: Table, path: FilePath, vectors: str | None
 ) -> tuple[list[Any], list[Any]]:
     """Return the vectors of stored items and of new ones, or the names of their pictures where these are compared."""
     if columns["vectors"] == columns["image"] and columns["image"] is not None:
-        return [item.image for item in project.store.every()], list(items.images or ())
+        return [item.image for item in project.store.every()], list(new.items.images or ())
+    old, rows = _both_vectors(project, columns, table, path, vectors)
+    return list(old), list(rows[new.rows])
+
+
+def _both_vectors(
+    project: Project, columns: dict[str, Any], table: Table, path: FilePath, vectors: str | None
+) -> tuple[Array, Array]:
+    """Return the vectors of the items, and those of the rows of a table."""
     try:
         old = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
     except KeyError:
@@ -240,15 +323,7 @@ def _vector_cells(
     new = read_vectors(path, table, vectors or columns["vectors"])
     if new.shape[1] != old.shape[1]:
         raise SettingError(f"vectors of {new.shape[1]} numbers, where those of the project have {old.shape[1]}")
-    return list(old), list(_kept_rows(project, columns, table, items, new))
-
-
-def _kept_rows(project: Project, columns: dict[str, Any], table: Table, items: Items, rows: Array) -> Array:
-    """Return those of the rows of a table whose items are new."""
-    if columns["id"] is None:
-        return rows
-    fresh = set(items.ids)
-    return rows[[k for k, cell in enumerate(table.cells(columns["id"])) if one_line(cell) in fresh]]
+    return old, new
 
 
 def take_in(store: Store, name: str) -> int:

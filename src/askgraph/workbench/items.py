@@ -18,14 +18,22 @@ from askgraph.learner.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
-from askgraph.workbench.cells import is_numeric, is_storable, one_line, one_name, to_stored
-from askgraph.workbench.columns import choose_columns, is_there
+from askgraph.workbench.cells import is_missing, is_numeric, is_storable, number, one_line, one_name, to_stored
+from askgraph.workbench.columns import (
+    choose_columns,
+    find_kinds,
+    find_offered,
+    find_uses,
+    is_there,
+    say_what_is_not_compared,
+)
 from askgraph.workbench.joining import join_items, vector_columns
 from askgraph.workbench.source import Source, read_columns
 
 MAX_SHOWN_FEATURES = (
     12  # columns of numbers to compare by: more of them, or any beside a picture, are not shown on the card
 )
+MAX_OFFERS = 3  # columns that are offered as labels; where more look like it, a longer list would not be read
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 
 
@@ -48,9 +56,10 @@ class Items:
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of each field: "number" or "text"."""
-        numbers = set(self.columns.get("features") or ())  # read as numbers already
+        compared = set(self.columns.get("features") or ())  # read as numbers already, or as yes and no
         return {
-            name: "number" if name in numbers or is_numeric(cells) else "text" for name, cells in self.fields.items()
+            name: "number" if (_begins_with_number if name in compared else is_numeric)(cells) else "text"
+            for name, cells in self.fields.items()
         }
 
     def json_rows(self) -> Iterator[str]:
@@ -64,6 +73,11 @@ class Items:
     def row(self, k: int) -> dict[str, Any]:
         """Return the fields of the k-th item that are not empty."""
         return {name: cells[k] for name, cells in self.fields.items() if cells[k] is not None}
+
+
+def _begins_with_number(cells: list[Any]) -> bool:
+    """Return whether the first cell that is there is a number."""
+    return number(next((cell for cell in cells if not is_missing(cell)), None)) is not None
 
 
 def _is_plain_text(cells: tuple[Any, ...]) -> bool:
@@ -90,14 +104,8 @@ def find_items(source: Source) -> tuple[Source, Table | None]:
         raise FileError(f"{path}: the column name {odd[0]!r} is not valid text; rename the column")
     if not table.header:
         raise FileError(f"{path}: the first row names no column; give it the names of the fields")
-    has_columns(
-        path,
-        table.header,
-        *(source.features or ()),
-        *(source.show or ()),
-        *(source.texts or ()),
-        *(source.id, source.image, source.label),
-    )
+    named = (*(source.features or ()), *(source.show or ()), *(source.texts or ()), source.image, source.label)
+    has_columns(path, table.header, *named, source.id or None)
     return choose_columns(source, table), table
 
 
@@ -105,13 +113,24 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     """Return what `read_items` does, from a source whose columns are chosen and its table."""
     if source.table is None or table is None:
         return _items_of_graph(source)
-    items = _make_items(source, table)
+    uses = find_uses(source, table)
+    kinds = find_kinds(table, (name for name in table.header if name not in uses))
+    offered = find_offered(source, table, kinds)
+    items = _make_items(source, table, list(offered))
     joined = join_items(source, table, items.ids)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
-    ids = f"ids are those of {source.id!r}" if source.id else "ids are row numbers, from 1; --id names a column instead"
-    notes = (*table.notes, ids)
-    items = replace(items, features=joined.features, columns=_columns_of(source), arrays=kept, notes=notes)
+    columns = {**_columns_of(source), "offered": list(offered)}
+    left = say_what_is_not_compared(source, kinds, offered)
+    notes = (*table.notes, _say_ids(source.id), *left, *list(offered.values())[:MAX_OFFERS])
+    items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
     return items, joined.graph, joined.notes
+
+
+def _say_ids(column: str | None) -> str:
+    """Return the sentence that says where ids come from."""
+    if column is None:
+        return "ids are row numbers, from 1; --id names a column instead"
+    return f"ids are those of {column!r}" + ("" if column.casefold() == "id" else "; --id names another column")
 
 
 def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
@@ -133,14 +152,14 @@ def _columns_of(source: Source) -> dict[str, Any]:
     return {**{name: getattr(source, name) for name in names}, "text": source.texts, "graphs": graphs}
 
 
-def _make_items(source: Source, table: Table) -> Items:
+def _make_items(source: Source, table: Table, offered: Sequence[str]) -> Items:
     path = source.table or ""
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
     ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
-    hidden = {source.id, source.image, source.label, *vector_columns(source.vectors, table.header)}
-    shown = [name for name in table.header if name not in hidden] if source.show is None else source.show
-    fields = {name: _stored(table, name) for name in shown}
+    left = {source.id, source.image, *vector_columns(source.vectors, table.header)} - {source.label}
+    kept = [name for name in table.header if name not in left] if source.show is None else source.show
+    fields = {name: _stored(table, name) for name in (*kept, source.label) if name is not None}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
     labels = None if source.label is None else [one_name(cell) for cell in table.cells(source.label)]
     if images is not None and not is_there(source, images):
@@ -149,7 +168,8 @@ def _make_items(source: Source, table: Table) -> Items:
             "name their folder with --images"
         )
     folder = None if images is None else str(source.image_folder.absolute())
-    return Items(ids, fields, images, labels, folder=folder, hidden=_hidden(source), compared=_compared(source))
+    hidden = _hidden(source, [name for name in offered if name in fields])
+    return Items(ids, fields, images, labels, folder=folder, hidden=hidden, compared=_compared(source))
 
 
 def _stored(table: Table, name: str) -> list[Any]:
@@ -163,10 +183,15 @@ def _compared(source: Source) -> tuple[str, ...]:
     return (*(source.features or ()), *(source.texts or ()))
 
 
-def _hidden(source: Source) -> tuple[str, ...]:
-    """Return the columns that items are compared by where there are too many to read, or a picture says more."""
+def _hidden(source: Source, offered: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are kept and not shown.
+
+    Those are the labels that are there, given or offered, as they are the answer; and the columns that items are compared by
+    where there are too many to read, or a picture says more.
+    """
+    answers = [name for name in (source.label, *offered) if name is not None and name not in (source.show or ())]
     unread = len(source.features or ()) > MAX_SHOWN_FEATURES or source.image is not None
-    return tuple(source.features or ()) if unread and source.show is None else ()
+    return (*answers, *(source.features or ())) if unread and source.show is None else tuple(answers)
 
 
 def check_ids(path: FilePath, cells: Sequence[Any], where: Callable[[int], str]) -> list[str]:

@@ -26,7 +26,7 @@ from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray, Array
-from askgraph.workbench.cells import is_missing, number, one_line
+from askgraph.workbench.cells import is_missing, number, one_line, truths
 from askgraph.workbench.source import Source
 
 # columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
@@ -231,7 +231,9 @@ def _number_columns(path: FilePath, table: Table, names: Sequence[str]) -> tuple
     columns, filled = [], 0
     for name in names:
         if (values := table.floats(name)) is None or not values.size:
-            values = np.array([np.nan if (value := number(cell)) is None else value for cell in table.cells(name)])
+            cells = table.cells(name)
+            found = truths(cells) or map(number, cells)
+            values = np.array([np.nan if value is None else value for value in found])
             _check_gaps(path, table, name, values)
             filled += _fill_gaps(path, name, values)
         columns.append(values)

@@ -622,6 +622,11 @@ class Project:
         return {name: kind for name, kind in fields.items() if name not in hidden}
 
     @cached_property
+    def unseen(self) -> set[str]:
+        """The fields that are kept for exports alone: neither shown nor compared, as labels that were there."""
+        return set(self.about.get("hidden", ())) - set(self.about.get("compared", ()))
+
+    @cached_property
     def naming_field(self) -> str | None:
         """The field that names the items: one called title, name or the like, else short texts that all differ; or None."""
         texts = [name for name, kind in self.shown.items() if kind == "text"]

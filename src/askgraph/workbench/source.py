@@ -29,7 +29,8 @@ class Source:
     graph
         A file with a graph whose nodes are the ids, or several.
     id
-        The column of ids; by default the column called "id", else row numbers from 1.
+        The column of ids, or "" for row numbers from 1; by default the column called "id", else the first one of short, distinct
+        cells that is called as those of ids are (code, item_id, name), else row numbers.
     features
         Columns of numbers to compare items by.
     text
@@ -42,7 +43,7 @@ class Source:
     image
         The column of image file names; by default the first one where every cell is the name of a picture.
     label
-        The column of labels that exist already; an empty cell means no label.
+        The column of labels that exist already; an empty cell means no label. It is kept and not shown.
     neighbors
         Nearest neighbors per item.
     scale
