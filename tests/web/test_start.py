@@ -78,7 +78,7 @@ def test_pictures_stay_beside_the_project(tmp_path):
     files = {f"photos/{'cats/' if k < 2 else ''}{k}.png": picture((40 * k, 0, 0)) for k in range(5)}
     here, upload = dropped(tmp_path, **files)
     assert here.look(Looking(upload=upload)) | {"columns": 0, "rows": 0} == {
-        "kind": "pictures", "name": "photos", "count": 5, "columns": 0, "rows": 0
+        "kind": "pictures", "name": "photos", "count": 5, "there": None, "columns": 0, "rows": 0
     }  # fmt: skip
     here.make(Making(upload=upload, project="photos", kind="pictures", label="folder"))
     assert names(tmp_path) == ["photos", "photos 2", "photos 2.ask"]

@@ -10,8 +10,9 @@ import asyncio
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
@@ -22,7 +23,9 @@ from pydantic import BaseModel, Field
 
 from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
+from askgraph.io.pictures import folder_table
 from askgraph.io.readers import read_graph
+from askgraph.io.tables import Table
 from askgraph.support.files import safe_name
 from askgraph.support.progress import watching
 from askgraph.web.complaints import complain
@@ -33,11 +36,13 @@ from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
+from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
 from askgraph.workbench.database import remove_side_files
+from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
-from askgraph.workbench.shelf import PROJECT, find_copy, find_project, list_projects
+from askgraph.workbench.shelf import PROJECT, find_copy, find_project, find_rows, list_projects
 from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.writer_lock import WriterLock
 
@@ -78,6 +83,12 @@ class Opening(BaseModel):
     name: Name
 
 
+class Adding(Dropped):
+    """A request to go on with a project, and to add the dropped rows to it that it does not have."""
+
+    name: Name
+
+
 class Making(Looking):
     """A request to make a project of what was dropped; ``rest`` stands for the columns that the page does not show."""
 
@@ -111,9 +122,8 @@ class Beginning:
 
     def open(self, name: str) -> Server | None:
         """Choose a project of the folder to go on with; return the server that has it open already, or None."""
-        self._check_idle()
-        if (path := find_project(self.folder, name)) is None:
-            raise FileError(f"{name[:100]}: no such project in this folder anymore; load this page again")
+        self.check_idle()
+        path = self._find_project(name)
         lock = WriterLock(path)
         with self._own_names():
             _check_project(path)
@@ -142,7 +152,7 @@ class Beginning:
 
     def begin(self) -> dict[str, Any]:
         """Begin a new drop; the files of the one before are deleted."""
-        self._check_idle()
+        self.check_idle()
         self.close()
         try:
             self.upload = Upload(self.folder)
@@ -163,7 +173,7 @@ class Beginning:
             if upload.project:
                 return {"kind": "project"}
             if upload.pictures and len(upload.pictures) == len(upload.sizes):
-                return _look_at_pictures(upload)
+                return self._look_at_pictures(upload)
             file = upload.file
             if file.suffix.casefold() in GRAPHS:
                 return _look_at_graph(file)
@@ -189,7 +199,25 @@ class Beginning:
             "more": [{"kind": kind, "use": use, "count": n} for (kind, use), n in more.items()],
             "rows": [[_short(cell) for cell in row] for row in zip(*(column[:ROWS] for column in cells), strict=True)],
             "notes": [self._plain(note) for note in table.notes],
+            "there": self._there(table, len(cells[0]) if cells else 0),
         }
+
+    def _there(self, table: Table, count: int) -> dict[str, Any] | None:
+        """Return the project of the folder that has these rows already, or None."""
+        if (found := find_rows(self.folder, table, count)) is None:
+            return None
+        one, rows = found
+        return {"name": one.name, "labels": one.labels, "items": one.items, "rows": rows}
+
+    def _look_at_pictures(self, upload: Upload) -> dict[str, Any]:
+        names = sorted(upload.sizes)
+        name, rows = upload.common_folder or "pictures", [[one] for one in names[:ROWS]]
+        folder = upload.folder / (upload.common_folder or ".")
+        there = self._there(folder_table(folder), len(names))
+        if there is not None and not _same_pictures(folder, self.folder / there["name"]):
+            there = None
+        seen = {"kind": "pictures", "name": name, "count": len(names), "there": there}
+        return {**seen, "columns": _only("file"), "rows": rows}
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
@@ -207,6 +235,21 @@ class Beginning:
         upload.drop()
         self.made = path
 
+    def add(self, said: Adding) -> None:
+        """Add the dropped rows that a project of the folder does not have, and go on with it."""
+        file = self.find(said.upload).file
+        path = self._find_project(said.name)
+        with self._own_names(), watching(self._note_stage):
+            with Project.open(path) as project:
+                addition = prepare_addition(project, file)
+            try:
+                with open_writer(path) as writer:
+                    writer.add(addition.path)
+            finally:
+                discard(addition.path)
+        self.close()
+        self.made = path
+
     def _source(self, file: Path, said: Making) -> Source:
         """Return the table and what its columns are for, as the page says it."""
         rest = [one for one in self._rest if said.rest and one.use == "compared"]
@@ -215,8 +258,8 @@ class Beginning:
         if not text and not features:
             raise SettingError("no column is marked to compare items by; mark at least one")
         return Source(
-            file, id=said.id or None, features=None if text else features, text=text or None, label=said.label or None,
-            sheet=said.sheet, encoding=said.encoding,
+            file, id=said.id or "", features=None if text else features, text=text or None, label=said.label or None,
+            hide=said.left_out, sheet=said.sheet, encoding=said.encoding,
         )  # fmt: skip
 
     def _make_of_pictures(self, upload: Upload, path: Path, said: Making, classes: list[str]) -> None:
@@ -224,8 +267,11 @@ class Beginning:
         inner, home = upload.folder / (upload.common_folder or "."), path.with_suffix("")
         table = None if said.kind == "pictures" else home / upload.file.relative_to(inner)
         inner.rename(home)
+        source = Source(home, label=said.label or None)
+        if table is not None:
+            source = replace(source, table=table, id=said.id or "", hide=said.left_out)
         try:
-            Project.create(path, Source(table or home, id=said.id or None, label=said.label or None), classes)
+            Project.create(path, source, classes)
         except BaseException:
             home.rename(inner)
             raise
@@ -238,7 +284,13 @@ class Beginning:
             self.upload.drop()
         self.upload = None
 
-    def _check_idle(self) -> None:
+    def _find_project(self, name: str) -> Path:
+        if (path := find_project(self.folder, name)) is None:
+            raise FileError(f"{name[:100]}: no such project in this folder anymore; load this page again")
+        return path
+
+    def check_idle(self) -> None:
+        """Raise an error while a project is being made."""
         if self.working:
             raise LabelError("a project is being made; wait until it is there")
 
@@ -265,10 +317,16 @@ def _check_project(path: Path) -> None:
         pass
 
 
-def _look_at_pictures(upload: Upload) -> dict[str, Any]:
-    names = sorted(upload.sizes)
-    name, rows = upload.common_folder or "pictures", [[one] for one in names[:ROWS]]
-    return {"kind": "pictures", "name": name, "count": len(names), "columns": _only("file"), "rows": rows}
+def _same_pictures(folder: Path, path: Path) -> bool:
+    """Return whether pictures of a folder are as large as those of the same names of a project: cameras count from 1."""
+    with Project.open(path) as project:
+        home = Path(project.about["images"] or ".")
+        names = [item.id for item in project.store.items(range(min(ROWS, project.n_items)))]
+    pairs = [(home / name, folder / name) for name in names if (folder / name).exists()]
+    try:
+        return all(kept.stat().st_size == dropped.stat().st_size for kept, dropped in pairs)
+    except OSError:
+        return False
 
 
 def _look_at_graph(file: Path) -> dict[str, Any]:
@@ -331,16 +389,22 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
 
     @app.post("/api/start/make")
     async def make(said: Making) -> dict[str, Any]:
+        return _work(beginning.make, said, said.project)
+
+    @app.post("/api/start/add")
+    async def add(said: Adding) -> dict[str, Any]:
+        return _work(beginning.add, said, said.name)
+
+    def _work(do: Callable[[Any], None], said: Dropped, name: str) -> dict[str, Any]:
         beginning.find(said.upload)
-        if beginning.working:
-            raise LabelError("a project is being made; wait until it is there")
-        beginning.working, beginning.failed, beginning.stage = said.project, None, None
-        tasks.add(asyncio.create_task(_make(said)))
+        beginning.check_idle()
+        beginning.working, beginning.failed, beginning.stage = name, None, None
+        tasks.add(asyncio.create_task(_doing(do, said)))
         return {"working": True}
 
-    async def _make(said: Making) -> None:
+    async def _doing(do: Callable[[Any], None], said: Dropped) -> None:
         try:
-            await asyncio.to_thread(beginning.make, said)
+            await asyncio.to_thread(do, said)
         except AskgraphError as error:
             beginning.failed = str(error)
         except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -11,10 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from askgraph.errors import AskgraphError
-from askgraph.workbench.database import naming_errors, refuse_links
+from askgraph.io.tables import Table
+from askgraph.workbench.database import naming_errors, refuse_links, reporting_damage
+from askgraph.workbench.growing import rows_there
+from askgraph.workbench.project import Project
 from askgraph.workbench.schema import version
 from askgraph.workbench.server_file import find_server
 
+MAX_READ = 5  # projects whose rows are compared with those of a table
+FAR_MORE = 4  # times the rows of a table: a project of more is not compared with it
 PROJECT = ".ask"  # how the name of a project ends
 LABELED = """
 WITH last AS (SELECT item, kind, label, max(seq) FROM answers
@@ -61,6 +67,30 @@ def find_copy(folder: Path, path: Path) -> Path | None:
             if _named(db, lines) == sought:
                 return known
     return None
+
+
+def find_rows(folder: Path, table: Table, count: int) -> tuple[Listed, int] | None:
+    """Return the project of a folder that has most of the ``count`` rows of a table, and how many; None if none has half of them.
+
+    Only projects with no other columns than the table, and not of far more rows, are read, the ones used last.
+    """
+    able = [one for one in list_projects(folder) if one.wrong is None and 0 < one.items <= FAR_MORE * count]
+    able = [one for one in able if _columns(folder / one.name) <= set(table.header)][:MAX_READ]
+    found = [(_rows_there(folder / one.name, table), one) for one in able]
+    rows, one = max(found, key=lambda pair: pair[0], default=(0, None))
+    return None if one is None or rows < min(count, one.items) / 2 else (one, rows)
+
+
+def _rows_there(path: Path, table: Table) -> int:
+    with suppress(AskgraphError), Project.open(path) as project:
+        return rows_there(project, table)
+    return 0
+
+
+def _columns(path: Path) -> set[str]:
+    """Return the columns of which a project keeps the cells."""
+    with reporting_damage(path), reading_counts(path) as db:
+        return set(json.loads(db.execute("SELECT value FROM about WHERE name = 'fields'").fetchone()[0]))
 
 
 def _named(db: Any, line: int) -> list[Any]:

@@ -40,6 +40,8 @@ class Source:
         columns, first:last.
     show
         Columns to show; by default all others but vectors.
+    hide
+        Columns that are kept and not shown; by default those that look like labels that are there already.
     image
         The column of image file names; by default the first one where every cell is the name of a picture.
     label
@@ -71,17 +73,18 @@ class Source:
     images: FilePath | None = None
     sheet: str | None = None
     encoding: str | None = None
+    hide: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
-        for name in ("graph", "features", "text", "show"):
+        for name in ("graph", "features", "text", "show", "hide"):
             value, single = getattr(self, name), PathLike if name == "graph" else str
             if not isinstance(value, single | Sequence | None) or value == "":
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
         one = {name: getattr(self, name) for name in ("id", "image", "label", "vectors", "scale", "sheet", "encoding")}
-        several = {"features": self.features, "text": self.texts, "show": self.show}
+        several = {"features": self.features, "text": self.texts, "show": self.show, "hide": self.hide}
         names = {name: [value] for name, value in one.items()} | {
             name: list(value or ()) for name, value in several.items()
         }

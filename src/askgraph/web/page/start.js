@@ -121,9 +121,10 @@ function offerThere(id, seen, there) {
   const name = bare(there.name);
   clear(main, h("h1", {}, say.thereTitle(name)),
     h("p", {}, say.there(there.rows, seen.count, there.labels, name)),
-    there.rows < seen.count && h("p", { class: "soft" }, say.thereMore(seen.count - there.rows, there.name)),
     h("div", { class: "choices" },
       h("button", { class: "primary", onclick: () => goOn(there.name) }, say.goOn),
+      seen.kind === "table" && !seen.by_pictures && there.rows < seen.count
+        && h("button", { class: "button", onclick: () => work("/api/start/add", { upload: id, name: there.name }, say.adding, welcome) }, say.addNew(seen.count - there.rows)),
       h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew)));
 }
 
@@ -141,8 +142,8 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
   const form = h("form", { onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     if (heads && !heads.compares) return show(say.nothingCompared);
-    make({ upload: id, project: name.value.trim() || seen.name, kind: seen.kind, ...(heads?.said ?? { label: folders.checked ? "folder" : null }),
-      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), ...reading }, show);
+    work("/api/start/make", { upload: id, project: name.value.trim() || seen.name, kind: seen.kind, ...(heads?.said ?? { label: folders.checked ? "folder" : null }),
+      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), ...reading }, say.making, show);
   } },
   h("label", {}, say.name, name),
   seen.kind === "pictures" && h("label", { class: "mark-column" }, folders, say.folders),
@@ -218,18 +219,20 @@ function draw(canvas, picture) {
   canvas.getContext("2d")?.drawImage(picture, 0, 0, canvas.width, canvas.height);
 }
 
-/** Lets the server make the project, says how far it is, and goes to its first question.
+/** Lets the server make a project or add to one, says how far it is, and goes to the first question.
+ * @param {string} route
  * @param {Record<string, unknown>} said
+ * @param {string} title
  * @param {(wrong: string) => void} again shows the choices again
  */
-async function make(said, again) {
+async function work(route, said, title, again) {
   const stage = h("p", { role: "status" }, say.sent);
-  const bar = h("progress", { max: 1, "aria-label": say.making });
+  const bar = h("progress", { max: 1, "aria-label": title });
   const clock = h("p", { class: "soft" }, say.elapsed(0));
   const started = performance.now();
-  clear(main, h("h1", {}, say.making), stage, bar, clock, h("p", { class: "soft" }, say.takes));
+  clear(main, h("h1", {}, title), stage, bar, clock, h("p", { class: "soft" }, say.takes));
   try {
-    await post("/api/start/make", said);
+    await post(route, said);
     for (;;) {
       await new Promise((done) => setTimeout(done, AGAIN));
       const { made, failed, stage: doing, share } = await get("/api/start/made");

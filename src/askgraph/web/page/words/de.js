@@ -176,7 +176,8 @@ export default {
     thereTitle: (name) => `Das haben Sie schon: ${name}`,
     there: (rows, all, given, name) =>
       `${rows < all ? `${count(rows)} von ${ofItems(all)} sind in ${name}. ` : ""}Sie haben in ${name} schon ${plural(given, "Zuordnung", "Zuordnungen")}. Damit weitermachen?`,
-    thereMore: (n, project) => `Die übrigen ${count(n)} lassen sich später hinzufügen, mit dem Befehl: askgraph add DATEI -p ${project}`,
+    addNew: (n) => n === 1 ? "Weiter, und den neuen hinzufügen" : `Weiter, und die ${count(n)} neuen hinzufügen`,
+    adding: "Die neuen Einträge kommen dazu",
     makeNew: "Neues Projekt beginnen",
     rows: (/** @type {number} */ shown, /** @type {number} */ all) => shown < all ? `Die ersten ${count(shown)} von ${ofItems(all)}` : items(all),
     kinds: { table: "Eine Tabelle: ein Eintrag je Zeile", pictures: "Bilder: je ein Eintrag", graph: "Eine Liste von Verbindungen: ein Eintrag je Name" },

@@ -177,8 +177,8 @@ export default {
     thereTitle: (/** @type {string} */ name) => `You have these already: ${name}`,
     there: (/** @type {number} */ rows, /** @type {number} */ all, /** @type {number} */ given, /** @type {string} */ name) =>
       `${rows < all ? `${count(rows)} of ${items(all)} are in ${name}. ` : ""}You have ${plural(given, "label", "labels")} in ${name}. Go on with it?`,
-    thereMore: (/** @type {number} */ n, /** @type {string} */ project) =>
-      `The other ${count(n)} can be added later, by the command: askgraph add FILE -p ${project}`,
+    addNew: (/** @type {number} */ n) => `Go on and add the ${plural(n, "new one", "new ones")}`,
+    adding: "Adding the new items",
     makeNew: "Make a new project",
     rows: (/** @type {number} */ shown, /** @type {number} */ all) => shown < all ? `The first ${count(shown)} of ${items(all)}` : items(all),
     kinds: { table: "A table: one item per row", pictures: "Pictures: one item each", graph: "A list of links: one item per name" },
