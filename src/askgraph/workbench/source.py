@@ -10,6 +10,7 @@ from pathlib import Path
 from askgraph.errors import SettingError
 from askgraph.io.pictures import folder_table
 from askgraph.io.readers import TABLES
+from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, suffix
 from askgraph.support.arguments import file_path, whole_number
@@ -113,7 +114,19 @@ class Source:
 
 
 def read_columns(path: FilePath, sheet: str | None = None, encoding: str | None = None) -> Table:
-    """Read a table of any supported file type, or a folder of pictures."""
-    if Path(path).is_dir():
+    """Read a table of any supported file type, or a folder of pictures.
+
+    ``sheet`` names one of a spreadsheet, by default the first; ``encoding`` that of text, by default it is
+    found out.
+    """
+    folder = Path(path).is_dir()
+    kind = "" if folder else suffix(path, (".csv", ".tsv", ".txt", "", *TABLES))
+    if sheet is not None and kind not in SPREADSHEETS:
+        raise SettingError(f"{path}: only a spreadsheet has sheets; leave --sheet out, or give an xlsx or ods file")
+    if encoding is not None and (folder or kind in TABLES):
+        raise SettingError(f"{path}: only text (csv, tsv, txt) is read with an encoding; leave --encoding out")
+    if folder:
         return folder_table(path)
-    return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", "", *TABLES)), text_table)(path)
+    if kind in SPREADSHEETS:
+        return sheet_table(path, sheet)
+    return TABLES[kind](path) if kind in TABLES else text_table(path, encoding)
