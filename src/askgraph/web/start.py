@@ -24,8 +24,9 @@ from pydantic import BaseModel, Field
 from askgraph import __version__
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
 from askgraph.io.pictures import folder_table
-from askgraph.io.readers import read_graph
+from askgraph.io.readers import EDGES, read_graph
 from askgraph.io.tables import Table
+from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
 from askgraph.support.progress import watching
 from askgraph.web.complaints import complain
@@ -50,6 +51,7 @@ ROWS, COLUMNS, CELL = 10, 50, 200  # rows and columns that are shown, and charac
 GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # files that can only be graphs
 NUMBERS = ("number", "boolean")  # kinds of columns that are compared by their values
 LOCK_SECONDS = 0.5  # how long to wait for another writer before giving up
+LINKS = (*TEXT, *EDGES, "")  # files that can be edge lists
 ENDS = ({"source", "target"}, {"from", "to"})  # columns of an edge list
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -181,7 +183,8 @@ class Beginning:
 
     def _look_at_table(self, file: Path, said: Looking) -> dict[str, Any]:
         table = read_columns(file, said.sheet, said.encoding)
-        if any(ends <= {name.casefold() for name in table.header} for ends in ENDS) and len(table.header) <= 3:
+        ends = {name.casefold() for name in table.header}
+        if file.suffix.casefold() in LINKS and len(ends) <= 3 and any(pair <= ends for pair in ENDS):
             return _look_at_graph(file)
         columns = look_at_columns(Source(file), table)
         used = [one for one in columns if one.use not in (None, "compared")]
@@ -199,6 +202,9 @@ class Beginning:
             "more": [{"kind": kind, "use": use, "count": n} for (kind, use), n in more.items()],
             "rows": [[_short(cell) for cell in row] for row in zip(*(column[:ROWS] for column in cells), strict=True)],
             "notes": [self._plain(note) for note in table.notes],
+            "sheets": table.sheets,
+            "sheet": table.sheet,
+            "encoding": table.encoding,
             "there": self._there(table, len(cells[0]) if cells else 0),
         }
 

@@ -11,6 +11,7 @@ import { bare, projects } from "./start/projects.js";
 const AGAIN = 400; // milliseconds between two looks whether the project is there
 const LONG = 600_000; // milliseconds that the server may take to read a large file
 const THUMB = 120; // pixels of a picture in the sample, at its larger side
+const NOT_TEXT = / is not \S+ text; save the file as UTF-8| text\?$|give text in UTF-8$/; // what the server says of text in an encoding it did not find out
 const main = byId("main");
 const say = words.start;
 document.documentElement.lang = language;
@@ -102,12 +103,27 @@ async function take(all) {
   try {
     const id = await upload(files, (share) => { shown.textContent = say.sending(percent(share)); });
     shown.textContent = say.looking;
-    const seen = await look(id, files, { sheet: null, encoding: null });
-    if (seen.kind === "project") await follow(await post("/api/start/take", { upload: id }, LONG));
-    else if (seen.there) offerThere(id, seen, seen.there);
-    else choose(id, seen);
+    await show(id, files, { sheet: null, encoding: null });
   } catch (error) {
     welcome(reason(error));
+  }
+}
+
+/** Shows what files are, read in this way; of text that cannot be read so, it asks how else.
+ * @type {(id: string, files: Dropped[], reading: Reading) => Promise<void>}
+ */
+async function show(id, files, reading) {
+  try {
+    const seen = await look(id, files, reading);
+    if (seen.kind === "project") await follow(await post("/api/start/take", { upload: id }, LONG));
+    else if (seen.there) offerThere(id, seen, seen.there);
+    else choose(id, seen, reading);
+  } catch (error) {
+    const wrong = reason(error);
+    if (!NOT_TEXT.test(wrong)) return welcome(wrong);
+    clear(main, h("h1", {}, say.title), alert(wrong),
+      h("label", { class: "way" }, say.encoding, select([["", say.otherwise], ...Object.entries(say.encodings)], reading.encoding ?? "", (encoding) => show(id, files, { ...reading, encoding }))),
+      h("div", { class: "choices" }, h("button", { class: "button", onclick: () => welcome() }, say.again)));
   }
 }
 
@@ -169,7 +185,7 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
     return [
       sheets.length > 1 && h("label", { class: "way" }, say.sheet, select(sheets.map((one) => [one, one]), seen.sheet ?? "", (sheet) => again({ ...reading, sheet }))),
       notes.map((note) => h("p", { class: "note" }, translated(note))),
-      guessed && h("label", { class: "way" }, say.encoding, select(Object.entries(say.encodings), encoding, (chosen) => again({ ...reading, encoding: chosen }))),
+      guessed && h("label", { class: "way" }, say.encoding, select(Object.entries({ [encoding]: encoding, ...say.encodings }), encoding, (chosen) => again({ ...reading, encoding: chosen }))),
     ];
   }
 
