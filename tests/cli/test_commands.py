@@ -135,8 +135,8 @@ def test_results_come_back_in_batches(project):
     assert run("tell", "--file", "results.jsonl") == "saved: 1 answer\n"
     (project / "wrong.csv").write_text("id,label\nf8,wide\nnobody,tall\n")
     assert "no item 'nobody'" in error_of("tell", "--file", "wrong.csv")
-    (project / "other.csv").write_text("item,label\nf8,wide\n")
-    assert "no column 'id'" in error_of("tell", "--file", "other.csv")
+    (project / "other.csv").write_text("flower,label\nf8,wide\n")
+    assert "no column called id or item or node" in error_of("tell", "--file", "other.csv")
     assert "nowhere.csv" in error_of("tell", "--file", "nowhere.csv")
     assert json_of("status")["labels"] == 3
 

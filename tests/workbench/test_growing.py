@@ -165,7 +165,8 @@ def test_rows_without_ids_go_on_counting(tmp_path):
     Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", neighbors=1))
     with Project.open(tmp_path / "t.ask", write=True) as project:
         remove_items(project, ["2"])
-    grow(tmp_path / "t.ask", tmp_path / "t.csv")
+    (tmp_path / "more.csv").write_text("x\n4\n5\n6\n")
+    grow(tmp_path / "t.ask", tmp_path / "more.csv")
     with Project.open(tmp_path / "t.ask") as project:
         assert project.store.ids() == ["1", "3", "4", "5", "6"]
 

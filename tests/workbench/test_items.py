@@ -50,9 +50,10 @@ def read(folder, name, content, **options):
 def test_numbers_are_compared_scaled(tmp_path):
     items, graph, notes = read(tmp_path, "t.csv", NUMBERS, label="kind", neighbors=3)
     assert items.ids[:2] == ["r0", "r1"]
-    assert items.kinds == {"a": "number", "b": "number"}
+    assert items.kinds == {"a": "number", "b": "number", "kind": "text"}
+    assert items.hidden == ("kind",)
     assert items.labels[:2] == ["x", "y"]
-    assert items.row(3) == {"a": "3", "b": "10"}
+    assert items.row(3) == {"a": "3", "b": "10", "kind": "y"}
     assert notes == ["3 nearest neighbors of each item by 'a', 'b', scaled (--scale none leaves them)"]
     assert items.notes == ("ids are those of 'id'",)
     X = np.array([[k % 5, 10 * (k % 2)] for k in range(20)], dtype=float)
@@ -86,7 +87,7 @@ def test_a_folder_of_pictures_is_enough(tmp_path):
     assert items.ids[0] == "10.png"
     assert items.ids == items.images
     assert items.folder == str(folder)
-    assert items.fields == {}
+    assert list(items.fields) == list(items.hidden) == ["folder"]
     labels = dict(zip(items.ids, items.labels, strict=True))
     assert (labels["lying/0.png"], labels["9.png"]) == ("lying", None)
     assert "the edges, light and colors of the pictures in 'file'" in notes[0]
@@ -103,10 +104,10 @@ def test_a_folder_of_pictures_is_enough(tmp_path):
 def test_a_column_of_file_names_is_enough(tmp_path):
     photos(tmp_path / "photos")
     names = sorted(path.relative_to(tmp_path).as_posix() for path in (tmp_path / "photos").rglob("*.png"))
-    content = "number,file\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names))
+    content = "width,file\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names))
     items, _, notes = read(tmp_path, "t.csv", content, neighbors=3)
     assert items.images == names
-    assert "by 'number'" in notes[0]
+    assert "by 'width'" in notes[0]
     _, graph, notes = read(tmp_path, "t.csv", content, neighbors=3, vectors="file")
     assert "of the pictures in 'file'" in notes[0]
     _, same, _ = read(tmp_path, "u.csv", "file\n" + "".join(f"{name}\n" for name in names), neighbors=3)

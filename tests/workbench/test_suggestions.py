@@ -68,11 +68,10 @@ def test_a_later_suggestion_of_a_source_replaces_an_earlier_one(made):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("item,label\nn99,low\n", "line 2.*no item 'n99'"),
-        ("item,label\nn1,middling\n", "line 2.*'middling' is not a class of the project .'low', 'high'"),
-        ("item,label,score\nn1,low,1.5\n", "line 2.*'1.5' is not a number from 0 to 1"),
+        ("item,label\nn99,low\n", "no item of the project has this id: 'n99' on line 2"),
+        ("item,label\nn1,middling\n", "not a class of the project .'low', 'high'.*: 'middling' on line 2"),
+        ("item,label,score\nn1,low,1.5\n", "not a number from 0 to 1.*: '1.5' on line 2"),
         ("item,label,score\nn1,low,nan\n", "from 0 to 1"),
-        ("item,label\nn1,low\nn1,high\n", "line 3.*second suggestion"),
         ("name,label\nn1,low\n", "no column called item or id"),
         ("item,guess\nn1,low\n", "label"),
         ("item,label\nn1,\n", "no row has a label"),

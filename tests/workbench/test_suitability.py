@@ -49,7 +49,7 @@ def test_without_labels_only_labels_would_tell(tmp_path):
     found = examine(Source(path))
     assert "only labels tell" in found.verdict
     assert found.trial is None
-    assert any("say --label label" in line for line in found.improve)
+    assert "label has 3 values and no empty cell: labels that you have already? then give --label label" in found.found
 
 
 def test_it_is_said_how_many_rows_repeat(tmp_path):
@@ -65,7 +65,7 @@ def test_columns_that_mislead_are_named(tmp_path):
     assert "'serial' is far wider than the others" in said
     assert "'flat' the same in every item" in said
     assert "40 items like an earlier one" in said
-    assert "shown and not compared: 'remark'" in said
+    assert "not compared: remark (short text)" in said
     assert "far wider" not in "\n".join(examine(Source(path, features=["x", "y", "serial"])).lines())
 
 

@@ -9,15 +9,19 @@ from askgraph.cli.options import find_project, say
 from askgraph.errors import FileError
 
 
-def read_labels(file: Path) -> list[tuple[str, str]]:
-    """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
+def read_labels(file: Path, ids: str | None) -> list[tuple[str, str]]:
+    """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet.
+
+    ``ids`` is the column that the ids of the project come from: the table may call the column of items so.
+    """
     from askgraph.io.readers import has_columns
     from askgraph.workbench.export import unescape_formula
     from askgraph.workbench.source import read_columns
+    from askgraph.workbench.suggesting import item_column
 
     table = read_columns(file)
-    items = "node" if "node" in table.header and "id" not in table.header else "id"
-    has_columns(file, table.header, items, "label")
+    items = item_column(file, table.header, ids, ("id", "item", "node"))
+    has_columns(file, table.header, "label")
     pairs = zip(table.cells(items), table.cells("label"), strict=True)
     said = [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
     if file.suffix.casefold() != ".csv":
@@ -29,14 +33,19 @@ def save_annotations(project: Path | None, file: Path) -> None:
     """Save what people answered in Label Studio or Argilla, each under their own name."""
     from askgraph.io.annotations import read_annotated
     from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
 
+    path = find_project(project)
+    with Project.open(path) as opened:
+        ids = opened.columns.get("id") or "id"
     found = read_annotated(file)
     by_name: dict[str, list[Any]] = {}
     for one in found.answers:
         kind = "label" if one.label is not None else "cannot"
-        by_name.setdefault(one.who, []).append((str(found.rows[one.row].get("id", one.row + 1)), kind, one.label))
+        row = found.rows[one.row]
+        by_name.setdefault(one.who, []).append((str(row.get(ids, row.get("id", one.row + 1))), kind, one.label))
     if not by_name:
         raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
-    with open_writer(find_project(project)) as writer:
+    with open_writer(path) as writer:
         saved = {name: writer.say(name, said) for name, said in by_name.items()}
     say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")

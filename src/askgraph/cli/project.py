@@ -49,7 +49,11 @@ def init(
     vectors: VectorsOption = None,
     scale: ScaleOption = None,
     id: Annotated[
-        str | None, typer.Option(help="The column of ids [default: the column called id, else row numbers].")
+        str | None,
+        typer.Option(
+            help="The column of ids [default: the column called id, else one of short, distinct values called code, name or alike, "
+            'else row numbers; "" for row numbers].'
+        ),
     ] = None,
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas [default: all].")] = None,
     image: Annotated[
@@ -175,7 +179,8 @@ def ask(
     with Project.open(find_project(project)) as opened:
         places = opened.ask(n)
         items = opened.store.items(places)
-        rows = [{"id": item.id, **dict.fromkeys(opened.about["fields"]), **item.fields} for item in items]
+        names = [name for name in opened.about["fields"] if name not in opened.unseen]
+        rows = [{"id": item.id, **{name: item.fields.get(name) for name in names}} for item in items]
         reason = opened.finished
     if json:
         print_json({"items": rows, "finished": None if rows else reason})
@@ -192,7 +197,8 @@ def tell(
     file: Annotated[
         Path | None,
         typer.Option(
-            help="A table with the columns id and label, or JSON of Label Studio or Argilla, to save many at once."
+            help="A table with the columns id (or what your table calls it) and label, or JSON of Label Studio or Argilla, "
+            "to save many at once."
         ),
     ] = None,
     project: ProjectOption = None,
@@ -211,8 +217,16 @@ def tell(
     if file is not None and file.suffix.casefold() == ".json":
         save_annotations(project, file)
         return
-    said = [(id or "", label or "")] if file is None else read_labels(file)
+    said = [(id or "", label or "")] if file is None else read_labels(file, _id_column(project))
     _save(project, who, [(item, "label", name) for item, name in said])
+
+
+def _id_column(project: Path | None) -> str | None:
+    """Return the column that the ids of a project come from."""
+    from askgraph.workbench.project import Project
+
+    with Project.open(find_project(project)) as opened:
+        return opened.columns.get("id")
 
 
 @app.command()
@@ -238,11 +252,15 @@ def add(
     vectors: Annotated[
         str | None, typer.Option(help="The vectors of the new rows, where items are compared by vectors of a file.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Where ids are row numbers, take the rows too that are there already.")
+    ] = False,
     project: ProjectOption = None,
 ) -> None:
     """Bring new rows into a project, also while people label; they are joined to all items as these are joined.
 
-    Rows whose id is there already are left out. New columns are, too; answers stay as they are.
+    Rows that are there already are left out: by their id, or where ids are row numbers by all that the project keeps of them.
+    New columns are left out, too; answers stay as they are.
 
     Example: askgraph add more.csv
     """
@@ -252,14 +270,18 @@ def add(
 
     path = find_project(project)
     with Project.open(path) as opened:
-        addition = prepare_addition(opened, table, graph or (), vectors)
+        addition = prepare_addition(opened, table, graph or (), vectors, every)
+        numbered = opened.columns.get("id") is None
     try:
         with open_writer(path) as writer:
             added = writer.add(addition.path)
     finally:
         discard(addition.path)
-    known = f"; {addition.known:,} were there already" if addition.known else ""
-    say(f"{path}: {added:,} item{'s' * (added != 1)} more{known}")
+    say(f"{path}: {added:,} item{'s' * (added != 1)} more")
+    if addition.known:
+        more = "; --all takes them" if numbered and table is not None else ""
+        of = f"{addition.known:,} of {addition.known + added:,} {'nodes' if table is None else 'rows'}"
+        say(f"  {of} were there already and are left out{more}")
     for note in addition.notes:
         say(f"  {note}")
 
@@ -296,11 +318,16 @@ def remove(
 def suggest(
     file: Annotated[
         Path,
-        typer.Argument(help="A table with the columns item (or id) and label, and perhaps score (0 to 1) and source."),
+        typer.Argument(
+            help="A table with the columns item (or id, or what your table calls it) and label, and perhaps score (0 to 1) "
+            "and source."
+        ),
     ],
     project: ProjectOption = None,
 ) -> None:
     """Add labels that a model suggests: evidence for predictions, shown on the card, and never taken for answers of people.
+
+    Rows of unknown items or classes are left out and named; it is an error if no row fits.
 
     Example: askgraph suggest guesses.csv
     """

@@ -70,7 +70,7 @@ def doctor(
             vectors=vectors,
             scale=scale,
         )
-        known = None if labels is None else dict(read_labels(labels))
+        known = None if labels is None else dict(read_labels(labels, id))
         judged = examine(source, known)
         print_json(judged.as_dict()) if json else say("\n".join(judged.lines()))
         return

@@ -37,7 +37,7 @@ def question(project: Project, who: str, place: int | None, note: str | None = N
 
 
 def _shown(project: Project, item: Item) -> dict[str, Any]:
-    fields = {name: value for name, value in item.fields.items() if value is not None}
+    fields = {name: item.fields[name] for name in project.shown if item.fields.get(name) is not None}
     return {"id": item.id, "title": project.title(item), "fields": fields, "image": _picture(project, item)}
 
 

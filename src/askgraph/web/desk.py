@@ -411,7 +411,7 @@ class Desk:
 
     def search(self, text: str) -> Plain:
         """Return the places of the items that contain a text."""
-        return {"places": self.project.store.search(text)}
+        return {"places": self.project.search(text)}
 
     def map_layout(self) -> bytes:
         """Return the positions of all items as 32-bit floats."""

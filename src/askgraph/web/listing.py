@@ -79,7 +79,7 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
         keep &= query.among
     if query.search:
         found = np.zeros(keep.size, dtype=bool)
-        found[project.store.search(query.search)] = True
+        found[project.search(query.search)] = True
         keep &= found
     return np.flatnonzero(keep)
 
@@ -87,12 +87,19 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
 def _sort(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArray:
     if sort == "title":
         rank = np.empty(known.label.size, dtype=np.int64)
-        rank[project.store.by_field(project.naming_field or next(iter(project.shown), ""))] = np.arange(rank.size)
+        rank[_by_title(project)] = np.arange(rank.size)
         return kept[np.argsort(rank[kept], kind="stable")]
     names = np.array([*known.classes, ""])
     keys: dict[str, Any] = {"label": names[np.minimum(known.label, len(known.classes))], "probability": known.sure}
     keys["status"] = np.array(STATUSES)[known.status]
     return kept if sort not in keys else kept[np.argsort(keys[sort][kept], kind="stable")]
+
+
+def _by_title(project: Project) -> list[int]:
+    if project.named_by_id:
+        ids = project.store.ids()
+        return sorted(range(len(ids)), key=lambda place: ids[place])
+    return project.store.by_field(project.naming_field or next(iter(project.shown), ""))
 
 
 def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:

@@ -248,6 +248,8 @@ def lay_out(path: str, connection: Connection) -> None:
 
 def _text_of(project: Project, item: Item) -> str:
     """Return the name of an item, or the beginning of its texts where nothing names it."""
+    if project.named_by_id:
+        return item.id
     named = (
         [project.naming_field] if project.naming_field else [n for n, kind in project.shown.items() if kind == "text"]
     )

@@ -21,33 +21,36 @@ from askgraph.workbench.joining import vector_columns
 from askgraph.workbench.source import Source
 
 Kind = Literal["text", "short", "number", "boolean", "date", "picture", "empty"]
+Use = Literal["id", "compared", "label", "picture"]
 
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 MAX_ID_CHARACTERS = 80  # an id or a label is short enough to be typed; a column with a longer cell holds neither
 MAX_NAMED = 8  # columns that are named in one sentence; of more, the number is given
 
 # A column is the one of ids by its whole name, by its last word (item_id, OrderNo), or by its first word "id" (idItem).
-KEY_NAMES = set(
-    """id code key doc no nr num number uid uuid guid index ref doi isbn issn pmid pmcid accession sku slug ticker symbol docid docno
-    paperid identifier kennung kürzel kuerzel nummer schlüssel signatur aktenzeichen artikelnummer kundennummer bestellnummer
-    identifiant numéro clé código número clave codice numero""".split()
-)
-KEY_ENDINGS = set("id uid uuid guid key code nr no number nummer kennung identifier accession".split())
-NAME_NAMES = set(
-    "name fullname filename file username handle nom nombre nome dateiname".split()
-)  # they are headings too
-NOT_KEYS = set(
-    "zip postal post area phone telephone mobile fax house street room page line error status source".split()
-)
+KEY_NAMES = {
+    "id", "code", "key", "doc", "no", "nr", "num", "number", "uid", "uuid", "guid", "index", "ref", "identifier", "doi",
+    "isbn", "issn", "pmid", "pmcid", "accession", "sku", "slug", "docid", "docno", "paperid", "kennung", "kürzel",
+    "kuerzel", "nummer", "schlüssel", "signatur", "aktenzeichen", "artikelnummer", "kundennummer", "bestellnummer",
+    "identifiant", "numéro", "clé", "código", "número", "clave", "codice", "numero",
+}  # fmt: skip
+KEY_ENDINGS = {
+    "id", "uid", "uuid", "guid", "key", "code", "nr", "no", "number", "nummer", "kennung", "identifier", "accession",
+}  # fmt: skip
+NAME_NAMES = {"name", "fullname", "filename", "file", "username", "dateiname", "nom", "nombre", "nome"}  # headings too
+NOT_KEYS = {
+    "zip", "postal", "post", "area", "phone", "telephone", "mobile", "fax", "house", "street", "room", "page", "line",
+    "error", "status", "source",
+}  # fmt: skip
 
 # Labels that are there already, perhaps: 2 to MAX_CLASSES different short cells of text or of yes and no, each of them
 # MIN_PER_CLASS times on average, and at least MIN_EMPTY of all cells empty. A column called by one of LABEL_NAMES may be full,
 # and may hold numbers. Several columns of yes and no with gaps are answers to a list of questions and no labels.
 MAX_CLASSES, MIN_PER_CLASS, MIN_EMPTY = 30, 3, 0.05
-LABEL_NAMES = LABELS - {"y"} | set(
-    """target relevant relevance included include label_included inclusion annotation gold klasse zielklasse relevanz
-    einschluss""".split()
-)
+LABEL_NAMES = LABELS - {"y"} | {
+    "target", "relevant", "relevance", "included", "include", "label_included", "inclusion", "annotation", "gold", "klasse",
+    "zielklasse", "relevanz", "einschluss",
+}  # fmt: skip
 
 DAY = r"(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}\.\d{1,2}\.(\d{4}|\d\d)|\d{1,2}/\d{1,2}/(\d{4}|\d\d))"
 TIME = r"([T ]+\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d\d(:?\d\d)?))?)?"
@@ -63,7 +66,7 @@ class Column(NamedTuple):
 
     name: str
     kind: Kind
-    use: Literal["id", "compared", "label", "picture"] | None
+    use: Use | None
     offered: bool = False
     values: int = 0
     empty: int = 0
@@ -71,39 +74,32 @@ class Column(NamedTuple):
 
 def look_at_columns(source: Source, table: Table) -> list[Column]:
     """Return what each column of a table is, and what it would be for."""
-    try:
-        source = choose_columns(source, table)
-    except SettingError:  # nothing to compare items by: somebody has to say it
-        pass
-    kinds, uses = find_kinds(table, table.header), find_uses(source, table)
-    offered = find_offered(source, table, kinds)
-    found = []
+    found, kinds = _find_columns(source, table)
+    chosen = _choose(found, table, kinds) or found  # where nothing is left to compare items by, somebody has to say it
+    uses, offered = find_uses(chosen, table), find_offered(chosen, table, kinds)
+    seen = []
     for name in table.header:
         texts = _filled(cells := table.cells(name))
         values, empty = len(set(texts)), len(cells) - len(texts)
-        found.append(Column(name, kinds[name], uses.get(name), name in offered, values, empty))  # type: ignore[arg-type]  # a use
-    return found
+        seen.append(Column(name, kinds[name], uses.get(name), name in offered, values, empty))
+    return seen
 
 
-def find_uses(source: Source, table: Table) -> dict[str, str]:
+def find_uses(source: Source, table: Table) -> dict[str, Use]:
     """Return the use of each column that a source has one for."""
     compared = [*(source.features or ()), *(source.texts or ()), *vector_columns(source.vectors, table.header)]
-    ways = {"picture": source.image, "label": source.label, "id": source.id}
-    return dict.fromkeys(compared, "compared") | {name: use for use, name in ways.items() if name}
+    found: dict[str, Use] = dict.fromkeys(compared, "compared")
+    if source.image:
+        found[source.image] = "picture"
+    if source.label:
+        found[source.label] = "label"
+    return found | ({source.id: "id"} if source.id else {})
 
 
 def choose_columns(source: Source, table: Table) -> Source:
     """Find the columns of ids and of pictures, and choose features or text where the source does not say how to compare items."""
-    if Path(source.table or "").is_dir():
-        source = replace(source, id="file", image="file", show=source.show or ())
-        return compare_by(source, {"file": "picture"}) or source
-    kinds = find_kinds(table, table.header)
-    source = replace(source, image=source.image or _image_column(source, table, kinds))
-    offered = find_offered(source, table, kinds)
-    free = {name: kind for name, kind in kinds.items() if name not in (source.image, source.label)}
-    plain = {name: kind for name, kind in free.items() if name not in offered}
-    source = replace(source, id=_id_column(source, table, plain))
-    chosen = compare_by(source, _without(plain, source.id)) or compare_by(source, _without(free, source.id))
+    found, kinds = _find_columns(source, table)
+    chosen = _choose(found, table, kinds)
     if chosen is None:
         raise SettingError(
             f"{source.table}: what should items be compared by? no column holds numbers or text (columns: {few(table.header)}); "
@@ -112,8 +108,21 @@ def choose_columns(source: Source, table: Table) -> Source:
     return chosen
 
 
-def _without(kinds: Mapping[str, Kind], name: str | None) -> dict[str, Kind]:
-    return {other: kind for other, kind in kinds.items() if other != name}
+def _find_columns(source: Source, table: Table) -> tuple[Source, dict[str, Kind]]:
+    """Return a source with the columns of ids and of pictures, and the kind of each column."""
+    kinds = find_kinds(table, table.header)
+    if Path(source.table or "").is_dir():
+        return replace(source, id="file", image="file", show=source.show or ()), kinds
+    source = replace(source, image=source.image or _image_column(source, table, kinds))
+    return replace(source, id=_id_column(source, table, kinds)), kinds
+
+
+def _choose(source: Source, table: Table, kinds: Mapping[str, Kind]) -> Source | None:
+    """Return a source that says how to compare items; by labels that are there perhaps, only where nothing else is left."""
+    free = {name: kind for name, kind in kinds.items() if name not in (source.id, source.image, source.label)}
+    offered = find_offered(source, table, kinds)
+    plain = {name: kind for name, kind in free.items() if name not in offered}
+    return compare_by(source, plain) or compare_by(source, free)
 
 
 def compare_by(source: Source, kinds: Mapping[str, Kind]) -> Source | None:
@@ -173,7 +182,7 @@ def is_there(source: Source, cells: Sequence[Any]) -> bool:
 def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str | None:
     """Return the column of ids: the one given, else the one called id, else the first that can be it by name and cells.
 
-    ``kinds`` are those of the columns it is sought among. A column that the source names for something else is not taken, nor
+    A column that the source names for something else is not taken, nor
     one without which nothing would be left to compare items by, nor one that does not hold every node of the given graphs.
     """
     if source.id is not None:
@@ -187,7 +196,7 @@ def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str |
         if name not in named
         and (is_key(name) or is_name(name))
         and _are_ids(table.cells(name), kind)
-        and compare_by(source, _without(kinds, name))
+        and _choose(replace(source, id=name), table, kinds)
     ]
     nodes = {
         one_line(graph.name(k))

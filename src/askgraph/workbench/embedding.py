@@ -153,10 +153,10 @@ def embed_project(
 ) -> AnyArray:
     """Embed the items of a project that is open to write, keep the vectors there, and join the items by them.
 
-    Items are embedded by ``fields`` of text, by default by their pictures where they have some, else by all fields of
+    Items are embedded by ``fields`` of text, by default by their pictures where they have some, else by all shown fields of
     text. Vectors are saved in parts; a second call with the same model goes on where the first one ended. Answers stay.
     """
-    store, texts = project.store, [name for name, kind in project.about["fields"].items() if kind == "text"]
+    store, texts = project.store, [name for name, kind in project.shown.items() if kind == "text"]
     has_columns(store.path, list(project.about["fields"]), *(fields or ()))
     by_pictures = fields is None and project.about["images"] is not None
     names = [] if by_pictures else list(fields or texts)

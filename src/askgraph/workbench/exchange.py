@@ -116,10 +116,9 @@ def argilla_records(project: Project) -> Iterator[Row]:
 
 
 def text_of(project: Project, item: Item) -> str:
-    """Return the text of an item: that of the columns it is compared by, else of all columns of text."""
-    fields = project.about["fields"]
-    compared = [name for name in project.columns.get("text") or () if name in fields]
-    names = compared or [name for name, kind in fields.items() if kind == "text"]
+    """Return the text of an item: that of the columns it is compared by, else of all columns of text that are shown."""
+    compared = [name for name in project.columns.get("text") or () if name in project.about["fields"]]
+    names = compared or [name for name, kind in project.shown.items() if kind == "text"]
     return "\n".join(str(item.fields[name]) for name in names if item.fields.get(name) is not None)
 
 

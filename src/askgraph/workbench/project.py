@@ -32,6 +32,7 @@ from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, 
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import find_invisible, is_storable, one_line, one_name, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.columns import is_name
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.follower import Follower, Untold, check_settings
 from askgraph.workbench.items import MAX_SHOWN_FEATURES, read_items
@@ -168,9 +169,11 @@ class Project:
             check_name(str(label), "class")
         places, imported = {id: k for k, id in enumerate(items.ids)}, [name for name in items.labels or () if name]
         given = names or sorted(set(imported))
-        suggested = [
-            one for file in suggestions for one in read_suggestions(file_path(file), places, list(map(str, given)))
+        read = [
+            read_suggestions(file_path(file), places, list(map(str, given)), items.columns.get("id"))
+            for file in suggestions
         ]
+        suggested = [one for found, _ in read for one in found]
         came = _annotations_of(source.table)
         said = [_imported(k, one) for k, one in enumerate(came.answers)]
         suggested += [Suggested(*one) for one in came.guesses]
@@ -183,7 +186,7 @@ class Project:
             "compared": list(items.compared),
             "images": items.folder,
             "source": items.columns,
-            "read": list(items.notes),
+            "read": [*items.notes, *(line for _, left in read for line in left)],
             "graph": [*notes, *graph.notes],
             "settings": chosen.to_json(),
             "seed": seed,
@@ -331,7 +334,7 @@ class Project:
         return self._write([*new, *copies])[: len(new)]
 
     def check(self, said: Iterable[tuple[str, Kind, str | None]]) -> list[tuple[int, Kind, str | None]]:
-        """Check answers without saving any; raise an error for the first that could not be saved.
+        """Check answers without saving any; raise an error for all unknown items, else for the first that could not be saved.
 
         Parameters
         ----------
@@ -346,7 +349,11 @@ class Project:
         answers = listed(said, "answers", LabelError)
         if odd := [answer for answer in answers if not isinstance(answer, tuple | list) or len(answer) != 3]:
             raise LabelError(f"{odd[0]!r} is not an answer: give (item, kind, label)")
-        return [(self.place(item), kind, self._check_label(kind, label)) for item, kind, label in answers]
+        places = self._places([item for item, _, _ in answers])
+        return [
+            (place, kind, self._check_label(kind, label))
+            for place, (_, kind, label) in zip(places, answers, strict=True)
+        ]
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person that was not taken back yet, with all that were given in the same step.
@@ -497,8 +504,9 @@ class Project:
 
     @cached_property
     def copies(self) -> dict[int, list[int]]:
-        """The places of the exact copies of each item that has some: the same fields and the same image."""
-        return {place: [other for other in same if other != place] for same in self.store.same() for place in same}
+        """The places of the exact copies of each item that has some: the same image and fields, but for those that are unseen."""
+        alike = self.store.same(self.unseen)
+        return {place: [other for other in same if other != place] for same in alike for place in same}
 
     def suggest(self, file: FilePath) -> list[str]:
         """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
@@ -506,23 +514,25 @@ class Project:
         Parameters
         ----------
         file
-            A csv, tsv, jsonl or parquet file with the columns item (or id) and label, and perhaps score (from 0 to 1) and
-            source; by default the source is the name of the file. While the project has no classes, those suggested become
-            its classes; after that, a label that is not a class is an error.
+            A csv, tsv, jsonl or parquet file with the columns item (or id, or the name of the column that the ids of the
+            project come from) and label, and perhaps score (from 0 to 1) and source; by default the source is the name of
+            the file. While the project has no classes, those suggested become its classes; after that, a row whose label is
+            not a class is left out, as is one whose item is unknown. If no row fits, that is an error.
 
         Returns
         -------
         list of str
-            One line per source: how many suggestions it has, and how good they are by the labels so far.
+            One line per source: how many suggestions it has, and how good they are by the labels so far. Then one line per
+            reason for which rows were left out.
         """
         places = {id: k for k, id in enumerate(self.store.ids())}
-        new = read_suggestions(file_path(file), places, self.answers.classes)
+        new, left = read_suggestions(file_path(file), places, self.answers.classes, self.columns.get("id"))
         self.store.suggest(new)
         if not self.answers.classes:
             self.answers = self._follower.answers = Answers(self._suggested_classes())
             self.refresh()
         self._follower.forget()
-        return [str(source) for source in self.learner.sources]
+        return [*(str(source) for source in self.learner.sources), *left]
 
     def _suggested_classes(self) -> list[str]:
         return sorted({one.label for one in self.store.suggestions()})
@@ -552,10 +562,28 @@ class Project:
         int
             The place.
         """
-        found = self.store.place(one_line(id) or "")
-        if found is None:
-            raise LabelError(f"no item {id!r}; ids come from the table, and askgraph ask shows some")
-        return found
+        return self._places([id])[0]
+
+    def _places(self, ids: Sequence[str]) -> list[int]:
+        found = [self.store.place(one_line(id) or "") for id in ids]
+        if unknown := [id for id, place in zip(ids, found, strict=True) if place is None]:
+            raise LabelError(f"no item {few(unknown)}; ids come from the table, and askgraph ask shows some")
+        return [place for place in found if place is not None]
+
+    def search(self, text: str) -> list[int]:
+        """Find the items that hold a text in their id or in a field, but for fields that are kept for exports alone.
+
+        Parameters
+        ----------
+        text
+            The text; upper and lower case are the same.
+
+        Returns
+        -------
+        list of int
+            The places of the items.
+        """
+        return self.store.search(text, self.unseen)
 
     def item(self, place: int) -> Item:
         """Return one item.
@@ -575,6 +603,8 @@ class Project:
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its name, else its first text, else its numbers, else its id.
 
+        The id is the name where it comes from a column of names.
+
         Parameters
         ----------
         item
@@ -588,7 +618,7 @@ class Project:
         kinds = {name: kind for name, kind in self.shown.items() if name in item.fields}
         texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
         numbers = ", ".join(f"{name} {item.fields[name]}" for name, kind in kinds.items() if kind == "number")
-        named = item.fields.get(self.naming_field or "")
+        named = item.id if self.named_by_id else item.fields.get(self.naming_field or "")
         line = " ".join(readable(str(named or next(texts, "") or numbers)).split()) or item.id
         return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1] + "…"
 
@@ -628,12 +658,25 @@ class Project:
 
     @cached_property
     def naming_field(self) -> str | None:
-        """The field that names the items: one called title, name or the like, else short texts that all differ; or None."""
+        """The field that names the items: one called title, name or the like, else short texts that all differ; or None.
+
+        None too where ids come from a column of names, which the page shows.
+        """
         texts = [name for name, kind in self.shown.items() if kind == "text"]
         some = self.store.items(range(min(self.n_items, NAMING_SAMPLE)))
         called = (name for name in texts if name.casefold() in NAMING)
         distinct = (name for name in texts if _are_names([str(item.fields.get(name, "")) for item in some]))
-        return next(called, None) or next(distinct, None)
+        return next(called, None) or (None if self._ids_are_names else next(distinct, None))
+
+    @property
+    def _ids_are_names(self) -> bool:
+        column = self.columns.get("id")
+        return isinstance(column, str) and is_name(column)
+
+    @property
+    def named_by_id(self) -> bool:
+        """Whether items are known by their ids, which come from a column of names."""
+        return self._ids_are_names and self.naming_field is None
 
     def _repr_html_(self) -> str:
         """Return a card for notebooks."""

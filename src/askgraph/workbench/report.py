@@ -338,7 +338,8 @@ def checkup(project: Project) -> dict[str, Any]:
 
 def _improve_columns(project: Project) -> list[str]:
     """Return what to know about the columns: text that is not compared, numbers that are not shown, leftovers of HTML."""
-    compared, hidden = project.about.get("compared", []), project.about.get("hidden", [])
+    compared = project.about.get("compared", [])
+    hidden = [name for name in project.about.get("hidden", []) if name not in project.unseen]
     some = project.store.items(range(min(project.n_items, COLUMN_SAMPLE)))
     texts = {
         name: [str(item.fields.get(name, "")) for item in some]
@@ -347,8 +348,10 @@ def _improve_columns(project: Project) -> list[str]:
     }
     prose = [name for name, cells in texts.items() if sum(map(len, cells)) >= MIN_TEXT_CHARACTERS * max(len(cells), 1)]
     left = [name for name in prose if name not in compared] if compared else []
+    offered = project.columns.get("offered") or []
     marked = [name for name, cells in texts.items() if any(readable(cell) != cell for cell in cells)]
-    said = [f"{few(left)} holds text that items are not compared by; name it too with --text"] if left else []
+    said = [f"{few(offered)}: labels that you had already? then make it anew with --label"] if offered else []
+    said += [f"{few(left)} holds text that items are not compared by; name it too with --text"] if left else []
     if hidden:
         said.append(
             f"{counted(len(hidden), 'column')} of numbers compared and not shown on the card; --show names what to show"

@@ -229,24 +229,27 @@ class Store:
         """Return all ids in the order of places."""
         return [id for (id,) in self._rows("SELECT id FROM items ORDER BY place")]
 
-    def same(self) -> list[list[int]]:
-        """Return the places of items that are exact copies of each other, one list per set of copies."""
-        query = """SELECT json_group_array(place) FROM items WHERE length(fields) > 2 OR image IS NOT NULL
-                   GROUP BY fields, image HAVING count(*) > 1"""
-        return [sorted(json.loads(places)) for (places,) in self._rows(query)]
+    def same(self, without: Iterable[str] = ()) -> list[list[int]]:
+        """Return the places of items that are exact copies but for some fields, one list per set of copies."""
+        gone = json.dumps(dict.fromkeys(without))  # a null of a patch deletes the field
+        seen = "fields" if gone == "{}" else "json_patch(fields, ?1)"
+        query = f"""SELECT json_group_array(place) FROM (SELECT place, image, {seen} AS seen FROM items)
+                    WHERE length(seen) > 2 OR image IS NOT NULL GROUP BY seen, image HAVING count(*) > 1"""
+        return [sorted(json.loads(places)) for (places,) in self._rows(query, *([] if gone == "{}" else [gone]))]
 
     def every(self) -> Iterator[Item]:
         """Yield all items in the order of places."""
         for start in range(0, n := self.n_items, ITEMS_PER_READ):
             yield from self.items(range(start, min(start + ITEMS_PER_READ, n)))
 
-    def search(self, text: str) -> list[int]:
-        """Return the places of the items that hold this text in their id or a field."""
+    def search(self, text: str, without: Iterable[str] = ()) -> list[int]:
+        """Return the places of the items that hold this text in their id or a field, but for some fields."""
         if not is_storable(text):
             return []
-        inside = "EXISTS (SELECT 1 FROM json_each(items.fields) WHERE instr(lower(value), lower(?1)))"
+        searched = "instr(lower(value), lower(?1)) AND key NOT IN (SELECT value FROM json_each(?2))"
+        inside = f"EXISTS (SELECT 1 FROM json_each(items.fields) WHERE {searched})"
         query = f"SELECT place FROM items WHERE instr(lower(id), lower(?1)) OR {inside} ORDER BY place"
-        return [place for (place,) in self._rows(query, text)]
+        return [place for (place,) in self._rows(query, text, json.dumps(list(without)))]
 
     def by_field(self, name: str) -> list[int]:
         """Return the places of all items, sorted by a field."""

@@ -10,11 +10,12 @@ from askgraph.errors import FileError
 from askgraph.io.readers import has_columns
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
-from askgraph.support.wording import few
+from askgraph.support.wording import counted, few
 from askgraph.workbench.cells import find_invisible, number, one_line, one_name
 from askgraph.workbench.source import read_columns
 
-ITEM = ("item", "id")  # names of the column of items
+ITEM = ("item", "id")  # names of the column of items, beside the one that the ids of the project come from
+MAX_NAMED = 3  # rows left out that are named, of each reason; of more, the number is given
 
 
 class Suggested(NamedTuple):
@@ -26,54 +27,71 @@ class Suggested(NamedTuple):
     score: float | None = None
 
 
-def read_suggestions(path: FilePath, places: Mapping[str, int], classes: Sequence[str]) -> list[Suggested]:
-    """Return the rows of a table of suggestions, checked; rows without a label are left out.
+def read_suggestions(
+    path: FilePath, places: Mapping[str, int], classes: Sequence[str], ids: str | None = None
+) -> tuple[list[Suggested], list[str]]:
+    """Return the rows of a table of suggestions that fit, and sentences on those that do not; rows without a label are left out.
 
-    ``places`` are the places of the items by their ids. Labels must be among ``classes``, unless there are none yet.
+    ``places`` are the places of the items by their ids, and ``ids`` the column that these come from, which the table may name
+    items by. Labels must be among ``classes``, unless there are none yet. Raises an error if no row fits.
     """
     table = read_columns(path)
-    name = next((name for name in ITEM if name in table.header), None)
-    if name is None:
-        raise FileError(
-            f"{path}: no column called item or id (columns: {few(table.header)}); name the column of items so"
-        )
+    item = item_column(path, table.header, ids)
     has_columns(path, table.header, "label")
     found: dict[tuple[int, str], Suggested] = {}
+    odd: dict[str, list[str]] = {}
     for k, row in enumerate(
-        zip(*(_cells(table, column) for column in (name, "label", "score", "source")), strict=True)
+        zip(*(_cells(table, column) for column in (item, "label", "score", "source")), strict=True)
     ):
-        one = _checked(f"{path}, {table.where(k)}", row, places, classes, Path(path).stem)
-        if one is None:
+        id, label, source = one_line(row[0]), one_name(row[1]), one_line(row[3]) or Path(path).stem
+        if label is None:
             continue
-        if (one.item, one.source) in found:
-            raise FileError(
-                f"{path}, {table.where(k)}: a second suggestion of {one.source!r} for {row[0]!r}; keep one of them"
-            )
-        found[one.item, one.source] = one
+        wrong = _what_is_wrong(id, label, row[2], places, classes)
+        if wrong is None and (places[id or ""], source) in found:
+            wrong = "a second suggestion of one source for an item; keep one of them", id
+        if wrong is not None:
+            odd.setdefault(wrong[0], []).append(f"{wrong[1]!r} on {table.where(k)}")
+            continue
+        score = None if one_line(row[2]) is None else number(row[2])
+        found[places[id or ""], source] = Suggested(places[id or ""], source, label, score)
+    left = [
+        f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {_first(rows)}" for why, rows in odd.items()
+    ]
+    if not found and left:
+        raise FileError(f"{path}: no suggestion fits. {'. '.join(left)}")
     if not found:
         raise FileError(f"{path}: no row has a label; give the columns item and label, and perhaps score and source")
-    return list(found.values())
+    return list(found.values()), left
+
+
+def item_column(path: FilePath, header: Sequence[str], ids: str | None, names: Sequence[str] = ITEM) -> str:
+    """Return the column that names items: the one called as that of the project's ids, else one of ``names``."""
+    known = [*([ids] if ids and ids not in names else []), *names]
+    if (name := next((name for name in known if name in header), None)) is None:
+        raise FileError(
+            f"{path}: no column called {' or '.join(known)} (columns: {few(list(header))}); name the column of items so"
+        )
+    return name
+
+
+def _first(rows: Sequence[str]) -> str:
+    return ", ".join(rows[:MAX_NAMED]) + (", …" if len(rows) > MAX_NAMED else "")
 
 
 def _cells(table: Table, name: str) -> Sequence[Any]:
     return table.cells(name) if name in table.header else [None] * len(table.cells(table.header[0]))
 
 
-def _checked(
-    where: str, row: Sequence[Any], places: Mapping[str, int], classes: Sequence[str], source: str
-) -> Suggested | None:
-    id, label, score, source = one_line(row[0]), one_name(row[1]), row[2], one_line(row[3]) or source
-    if label is None:
-        return None
+def _what_is_wrong(
+    id: str | None, label: str, score: Any, places: Mapping[str, int], classes: Sequence[str]
+) -> tuple[str, object] | None:
+    """Return why a row does not fit, and what of it does not; None if it fits."""
     if id is None or id not in places:
-        raise FileError(f"{where}: there is no item {id!r}; items are called by their ids in the project")
+        return "no item of the project has this id", id
     if classes and label not in classes:
-        raise FileError(
-            f"{where}: {label!r} is not a class of the project ({few(list(classes))}); rename it, or label an item so first"
-        )
+        return f"not a class of the project ({few(list(classes))}); rename it, or label an item so first", label
     if not classes and (odd := find_invisible(label)):
-        raise FileError(f"{where}: the label {label!r} holds {odd}, which nobody sees; leave it out")
-    value = None if one_line(score) is None else number(score)
-    if one_line(score) is not None and (value is None or not 0 <= value <= 1):
-        raise FileError(f"{where}: the score {score!r} is not a number from 0 to 1; divide percentages by 100")
-    return Suggested(places[id], source, label, value)
+        return f"a label that holds {odd}, which nobody sees", label
+    if one_line(score) is not None and ((value := number(score)) is None or not 0 <= value <= 1):
+        return "the score is not a number from 0 to 1; divide percentages by 100", score
+    return None

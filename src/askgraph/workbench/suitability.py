@@ -14,7 +14,7 @@ import numpy as np
 from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.graph.sources import SOURCES, TARGETS
-from askgraph.io.readers import LABELS, TABLES
+from askgraph.io.readers import TABLES
 from askgraph.io.tables import Table
 from askgraph.io.text import TEXT, FilePath
 from askgraph.learner import Learner
@@ -22,11 +22,12 @@ from askgraph.priors.base import HUB
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
+from askgraph.workbench.columns import LABEL_NAMES
 from askgraph.workbench.items import find_items, make_items
 from askgraph.workbench.source import Source, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
-USUAL_LABELS = LABELS - {"y"} | {"target", "category", "species", "topic", "kind"}  # usual names of a column of labels
+USUAL_LABELS = LABEL_NAMES | {"category", "species", "topic", "kind"}  # usual names of a column of labels
 BUDGET = 50  # labels that a beginner can be expected to give
 MIN_LABELS = 20  # below, a trial on the labels there are would judge by fewer than ten items
 SPLITS = 3  # trials with other labels held back, averaged
@@ -138,13 +139,10 @@ def judge(
 
 
 def _look_at_columns(source: Source, table: Table, notes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return sentences on the columns that items are compared by, and on those that they are not."""
+    """Return sentences on the columns that items are compared by; the notes on items say which they are not compared by."""
     compared = [*(source.features or ()), *(source.texts or ())]
-    used = {*compared, source.id, source.image, source.label}
-    found, improve = [], []
-    left = [name for name in table.header if name not in used]
-    if compared and left:
-        found.append(f"shown and not compared: {few(left)}; --features or --text takes other columns")
+    found: list[str] = []
+    improve: list[str] = []
     if source.label is None and (named := [name for name in compared if name.casefold() in USUAL_LABELS]):
         improve.append(
             f"column {named[0]!r} is compared like the others; if it holds the labels, say --label {named[0]}"
