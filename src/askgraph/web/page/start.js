@@ -103,7 +103,7 @@ async function take(all) {
   try {
     const id = await upload(files, (share) => { shown.textContent = say.sending(percent(share)); });
     shown.textContent = say.looking;
-    await show(id, files, { sheet: null, encoding: null });
+    await inspect(id, files, { sheet: null, encoding: null });
   } catch (error) {
     welcome(reason(error));
   }
@@ -112,7 +112,7 @@ async function take(all) {
 /** Shows what files are, read in this way; of text that cannot be read so, it asks how else.
  * @type {(id: string, files: Dropped[], reading: Reading) => Promise<void>}
  */
-async function show(id, files, reading) {
+async function inspect(id, files, reading) {
   try {
     const seen = await look(id, files, reading);
     if (seen.kind === "project") await follow(await post("/api/start/take", { upload: id }, LONG));
@@ -122,7 +122,7 @@ async function show(id, files, reading) {
     const wrong = reason(error);
     if (!NOT_TEXT.test(wrong)) return welcome(wrong);
     clear(main, h("h1", {}, say.title), alert(wrong),
-      h("label", { class: "way" }, say.encoding, select([["", say.otherwise], ...Object.entries(say.encodings)], reading.encoding ?? "", (encoding) => show(id, files, { ...reading, encoding }))),
+      h("label", { class: "way" }, say.encoding, select([["", say.otherwise], ...Object.entries(say.encodings)], reading.encoding ?? "", (encoding) => inspect(id, files, { ...reading, encoding }))),
       h("div", { class: "choices" }, h("button", { class: "button", onclick: () => welcome() }, say.again)));
   }
 }
