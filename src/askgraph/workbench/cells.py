@@ -10,10 +10,7 @@ import sys
 import unicodedata
 from typing import Any
 
-from askgraph.io.text import is_number, plain_numbers
-
-MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
-
+from askgraph.io.text import MISSING, is_number, plain_numbers
 
 JOINERS = "\u200c\u200d"  # which some scripts and emoji need between two characters
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that cannot be seen
