@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "askgraph"
 # where messages come from that the start page can show: whole files, and of others the functions
 WHOLE = (
+    "io/decimals.py", "io/packed.py",
     "io/annotations.py", "io/edge_lists.py", "io/encodings.py", "io/jsonl.py", "io/ods.py", "io/parquet.py",
     "io/pictures.py", "io/pixels.py", "io/ris.py", "io/sheets.py", "io/spreadsheets.py", "io/text.py", "io/xlsx.py",
     "support/files.py", "web/dropped.py", "web/start.py", "workbench/backup_files.py", "workbench/schema.py",
@@ -42,8 +43,8 @@ PLACES = {
 }
 STAGES = ("working", "bar", "compiling")  # functions whose texts say what is being done
 NOT_SAID = re.compile(
-    r"SELECT |WITH last|^PRAGMA |CREATE T|ALTER T|INSERT I|UPDATE |^[\[(?^\\]|\\d|^http|^ORDER"
-)  # SQL and regular expressions
+    r"SELECT |WITH last|^PRAGMA |CREATE T|ALTER T|INSERT I|UPDATE |^[\[(?^\\]|\\d|^http|^urn:|^<|^ORDER"
+)  # SQL, XML and regular expressions
 
 
 def templates(place, functions):
@@ -105,6 +106,13 @@ def keys(language):
 @pytest.mark.parametrize("place", PLACES)
 def test_every_message_that_the_start_page_can_show_has_words_in_german(place):
     assert set(templates(place, PLACES[place])) - keys("de") == set()
+
+
+def test_every_reader_of_files_is_looked_at():
+    """Those that are not read each number, name or cell for one that is, or a part of a parquet file."""
+    readers = {f"io/{path.name}" for path in (SOURCE / "io").glob("*.py")}
+    parsers = {f"io/{name}.py" for name in ("__init__", "cell_parser", "edge_parser", "name_parser", "parquet_pages")}
+    assert readers - set(PLACES) == parsers
 
 
 def test_every_sentence_with_words_in_german_is_still_said():

@@ -44,6 +44,18 @@ def column_letters(k: int) -> str:
     return letters
 
 
+def column_number(letters: bytes) -> int:
+    """Return the number of a column, from 1, by its letters.
+
+    >>> column_number(b"A"), column_number(b"aa"), column_number(b"XFD")
+    (1, 27, 16384)
+    """
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - 64
+    return number
+
+
 def plain(cell: Any) -> Any:
     """Return a cell as text, a number or a truth value; None if it is empty.
 

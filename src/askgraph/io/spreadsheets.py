@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -70,13 +71,13 @@ def _as_table(path: FilePath, sheet: Sheet) -> Table:
 
 
 def _fill_merged(columns: list[list[Any]], numbers: list[int], merged: list[tuple[int, int, int]]) -> None:
-    """Repeat the value of cells that are merged over several rows in each of those rows that is there."""
-    place = {number: k for k, number in enumerate(numbers)}
+    """Repeat the value of cells that are merged over several rows in each of those rows that is there, below the header."""
+    place, free = {number: k for k, number in enumerate(numbers)}, len(numbers) * len(columns)
     for top, bottom, left in merged:
-        if top in place and left < len(columns):
-            for number in range(top + 1, bottom + 1):
-                if (k := place.get(number)) is not None:
-                    columns[left][k] = columns[left][place[top]]
+        first, end = place.get(top, 0), bisect_right(numbers, bottom)
+        free -= max(end - first, 0)
+        if first and left < len(columns) and free >= 0:  # the header has none; beyond, merged cells would overlap
+            columns[left][first + 1 : end] = [columns[left][first]] * (end - first - 1)
 
 
 def _number(where: str, cell: Any) -> float:

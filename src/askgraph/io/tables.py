@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.io.decimals import is_decimal, read_decimal_commas
 from askgraph.io.encodings import decode_as_found
 from askgraph.io.text import (
     FilePath,
@@ -61,8 +62,9 @@ def text_table(path: FilePath, encoding: str | None = None) -> Table:
     """
     (found, notes), encoding, guessed = decode_as_found(path, encoding, partial(_quoted_or_not, path))
     notes = [*(f"{note}; --encoding names another" for note in guessed), *notes]
+    commas = find_delimiter(path, _first_line(path, encoding)) == ";"
     first, header = found[0], [cell or str(k) for k, cell in enumerate(found[0].cells)]
-    if any(is_number(cell) for cell in first.cells):
+    if any(is_number(cell) or (commas and is_decimal(cell)) for cell in first.cells):
         header = [str(k) for k in range(len(header))]
     elif _is_data(found):
         header = [str(k) for k in range(len(header))]
@@ -71,6 +73,7 @@ def text_table(path: FilePath, encoding: str | None = None) -> Table:
         check_header(f"{path}, line {first.line}", header)
         if not (found := found[1:]):
             raise FileError(f"{path}: a header and no rows; give at least one row")
+    notes += read_decimal_commas(header, found) if commas else []
     place = {name: k for k, name in enumerate(header)}
 
     floats = _numbers_at_once(header, found)

@@ -26,6 +26,7 @@ FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
 OTHER_SPREADSHEETS = (".xls", ".xlsb", ".numbers")  # which can be saved as one that is read
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
+MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 MAX_LINE_BYTES = 2**24  # a longer line is refused: the file is hardly text
 MAX_CELL_CHARACTERS = 2**24  # of a csv cell: a whole document fits; in a longer one a quote is not closed
 CHUNK_BYTES = 2**20  # read at a time

@@ -14,6 +14,7 @@ const THUMB = 120; // pixels of a picture in the sample, at its larger side
 const NOT_TEXT = / is not \S+ text; save the file as UTF-8| text\?$|give text in UTF-8$/; // what the server says of text in an encoding it did not find out
 const main = byId("main");
 const say = words.start;
+let asked = 0; // how often a file was read in another way
 document.documentElement.lang = language;
 
 /** @typedef {import("./start/columns.js").Table} Table */
@@ -118,6 +119,7 @@ async function inspect(id, files, reading) {
     if (seen.kind === "project") await follow(await post("/api/start/take", { upload: id }, LONG));
     else if (seen.there) offerThere(id, seen, seen.there);
     else choose(id, seen, reading);
+    main.focus({ preventScroll: true });
   } catch (error) {
     const wrong = reason(error);
     if (!NOT_TEXT.test(wrong)) return welcome(wrong);
@@ -166,7 +168,6 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
   h("label", {}, say.classes, classes),
   h("div", { class: "choices" }, h("button", { class: "primary" }, say.go), h("button", { class: "button", type: "button", onclick: () => welcome() }, say.again)));
   show(null);
-  name.focus();
 
   /** Shows the choices, as they are, and what was wrong with them.
    * @param {string | null} wrong
@@ -193,19 +194,20 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
    * @param {Reading} other
    */
   async function again(other) {
-    try {
-      choose(id, await look(id, seen.files, other), other);
-    } catch (error) {
-      show(reason(error));
-    }
+    const mine = ++asked;
+    const found = await look(id, seen.files, other).catch(reason);
+    if (mine !== asked) return; // arrow keys have gone on in the list
+    if (typeof found === "string") show(found);
+    else choose(id, found, other);
   }
 }
 
 /** @type {(options: string[][], chosen: string, change: (value: string) => void) => HTMLSelectElement} */
 function select(options, chosen, change) {
   /** @type {HTMLSelectElement} */
-  const found = h("select", { onchange: () => change(found.value) }, options.map(([value, text]) => h("option", { value: value ?? "" }, text)));
+  const found = h("select", { onchange: () => load() }, options.map(([value, text]) => h("option", { value: value ?? "" }, text)));
   found.value = chosen;
+  const load = () => change(found.value); // reads again, and writes nothing
   return found;
 }
 

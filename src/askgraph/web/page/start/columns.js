@@ -19,9 +19,11 @@ export class Heads {
   /** @param {Table} table */
   constructor(table) {
     this.table = table;
-    this.open = new Set(table.columns.filter((one) => one.offered)); // offers that nobody has answered
-    this.uses = table.columns.map(proposed);
     this.rest = h("input", { type: "checkbox", checked: true, onchange: () => this.show() });
+    this.wanted = table.columns.map(proposed);
+    this.last = table.columns.map(() => 0); // when each was said, by a count
+    this.saying = 0;
+    this.uses = this.wanted;
     this.restLine = h("label", { class: "mark-column" }, this.rest, h("span"));
     this.summary = h("p", { class: "summary", role: "status" });
     this.offers = h("div", { class: "offers" });
@@ -56,20 +58,40 @@ export class Heads {
     return this.table.by_pictures || this.named("compare").length > 0 || this.#restCompared() > 0;
   }
 
-  /** Says what a column is for. One column names items, and one has labels.
+  /** Says what a column is for. What another column loses by it, as the name of items, it has again once this one is for something else.
    * @param {number} k
-   * @param {Use} use
+   * @param {string} use
    */
-  choose(k, use) {
-    this.open.delete(/** @type {Column} */ (this.table.columns[k]));
-    if (use === "id" || use === "label") this.uses = this.uses.map((one) => (one === use ? "show" : one));
-    this.uses[k] = use;
-    if (this.textCounts) this.uses = this.uses.map((one, at) => (one === "compare" && NUMBERS.has(this.#kind(at)) ? "show" : one));
+  mark(k, use) {
+    this.wanted[k] = /** @type {Use} */ (use);
+    this.last[k] = ++this.saying;
     this.show();
+  }
+
+  /** Returns what each column is for: one names items, one has labels, and no numbers are compared beside text.
+   * @returns {Use[]}
+   */
+  #uses() {
+    const { columns } = this.table;
+    const first = (/** @type {Use} */ use) => this.wanted.reduce((best, one, k) => (one === use && (best < 0 || this.#when(k) > this.#when(best)) ? k : best), -1);
+    const [id, label] = [first("id"), first("label")];
+    this.uses = this.wanted.map((one, k) => ((one === "id" && k !== id) || (one === "label" && k !== label) ? "show" : one));
+    return this.textCounts ? this.uses.map((one, k) => (one === "compare" && NUMBERS.has(columns[k]?.kind ?? "") ? "show" : one)) : this.uses;
+  }
+
+  /** @param {number} k */
+  #when(k) {
+    return this.last[k] ?? 0;
+  }
+
+  /** @param {Column} one */
+  #asks(one) {
+    return Boolean(one.offered) && this.uses[this.table.columns.indexOf(one)] === "leave";
   }
 
   /** Brings everything that is seen to what is chosen. */
   show() {
+    this.uses = this.#uses();
     this.heads.forEach(({ th, select, why }, k) => {
       const use = /** @type {Use} */ (this.uses[k]);
       const idle = this.textCounts && NUMBERS.has(this.#kind(k)) && use === "show";
@@ -84,7 +106,7 @@ export class Heads {
     this.restLine.hidden = !rest;
     this.rest.disabled = this.textCounts && this.#restKind() === "number";
     /** @type {HTMLElement} */ (this.restLine.lastElementChild).textContent = rest ? say.restCompared(rest, say.columnKinds[this.#restKind()]) : "";
-    clear(this.offers, [...this.open].map((one) => this.#offer(one)));
+    clear(this.offers, this.table.columns.filter((one) => this.#asks(one)).map((one) => this.#offer(one)));
     clear(this.summary, this.#sentences());
   }
 
@@ -102,7 +124,7 @@ export class Heads {
     /** @type {Use[]} */
     const uses = [...(compares ? /** @type {Use[]} */ (["compare"]) : []), "id", "label", "show", "leave"];
     /** @type {HTMLSelectElement} */
-    const select = h("select", { "aria-label": say.useOf(one.name), onchange: () => this.choose(k, /** @type {Use} */ (select.value)) },
+    const select = h("select", { "aria-label": say.useOf(one.name), onchange: () => this.mark(k, select.value) },
       uses.map((use) => h("option", { value: use }, say.uses[use])));
     return select;
   }
@@ -112,8 +134,8 @@ export class Heads {
     const k = this.table.columns.indexOf(one);
     return h("section", { class: "offer" }, h("p", {}, say.offer(one.name, one.values ?? 0, one.empty ?? 0)),
       h("div", { class: "choices" },
-        h("button", { class: "button", type: "button", onclick: () => this.choose(k, "label") }, say.offerYes),
-        h("button", { class: "button", type: "button", onclick: () => this.choose(k, "show") }, say.offerNo)));
+        h("button", { class: "button", type: "button", onclick: () => this.mark(k, "label") }, say.offerYes),
+        h("button", { class: "button", type: "button", onclick: () => this.mark(k, "show") }, say.offerNo)));
   }
 
   /** Says what is compared, what is not and why, and what items are called by. */
@@ -134,7 +156,7 @@ export class Heads {
   #reason(one, use) {
     const beside = this.textCounts && NUMBERS.has(one.kind) && use === "show";
     const shown = TEXTS.has(one.kind) && one.kind !== "short" || NUMBERS.has(one.kind) ? say.onlyShown : say.columnKinds[one.kind];
-    return `${one.name} (${this.open.has(one) ? say.asked : beside ? say.beside(say.columnKinds[one.kind]) : use === "show" ? shown : say.whys[/** @type {"id" | "label" | "leave"} */ (use)]})`;
+    return `${one.name} (${this.#asks(one) ? say.asked : beside ? say.beside(say.columnKinds[one.kind]) : use === "show" ? shown : say.whys[/** @type {"id" | "label" | "leave"} */ (use)]})`;
   }
 
   /** @param {number} k */

@@ -434,6 +434,8 @@ export default {
     refused: (status) => `Der Server hat das abgelehnt (${status}).`,
   },
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
+  // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
+  // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   server: {
     "the next group is being computed": "Die nächste Gruppe wird vorbereitet.",
     "the first question is being computed": "Die erste Frage wird vorbereitet.",
@@ -578,6 +580,24 @@ export default {
     "{}: {} is not a finite number; fix it or leave it out": "{1}: {2} ist keine Zahl; berichtigen Sie das, oder lassen Sie es weg",
     "{}: only a spreadsheet has sheets; leave --sheet out, or give an xlsx or ods file": "{1}: Nur eine Tabellenkalkulation hat Blätter",
     "{}: only text (csv, tsv, txt) is read with an encoding; leave --encoding out": "{1}: Nur Text (csv, tsv, txt) hat eine Kodierung",
+    "{}: has no part content.xml; save it again as xlsx or ods": "{1}: Darin fehlt der Inhalt; speichern Sie die Datei noch einmal als xlsx oder ods",
+    "{}: protected by a password; save it without one": "{1}: Mit einem Passwort geschützt; speichern Sie sie ohne",
+    "{}: has no sheet with cells; save it again as xlsx": "{1}: Kein Blatt mit Zellen; speichern Sie die Datei noch einmal als xlsx",
+    "{}: the sheet {} is missing in it; save it again": "{1}: Das Blatt {2} fehlt darin; speichern Sie die Datei noch einmal",
+    "{}{}: decimal commas are read as points": "{1}{2}: Dezimalkommas sind als solche gelesen",
+    " and {} more columns": " und {1} weitere Spalten",
+    "{}: {} bytes would unpack to more than {}; delete empty rows and columns that are formatted, or save it as csv":
+      "{1}: {2} Bytes würden zu mehr als {3} entpackt; löschen Sie leere, formatierte Zeilen und Spalten, oder speichern Sie die Datei als csv",
+    "{}: packed in a way that is not read here; save it again": "{1}: Auf eine Art gepackt, die hier nicht gelesen wird; speichern Sie die Datei noch einmal",
+    "{}: damaged at {}; get another copy": "{1}: Beschädigt bei {2}; nehmen Sie eine andere Kopie",
+    "{}: has no part {}; save it again": "{1}: Darin fehlt {2}; speichern Sie die Datei noch einmal",
+    "{}: protected by a password, or an old xls file; save it as xlsx without a password":
+      "{1}: Mit einem Passwort geschützt, oder eine alte xls-Datei; speichern Sie sie als xlsx ohne Passwort",
+    "{}: declares a DOCTYPE or entities, which can unpack without end; save it again":
+      "{1}: Enthält einen DOCTYPE oder Entitäten, die sich endlos entpacken können; speichern Sie die Datei noch einmal",
+    "{}: {} is not XML that is read here; save it again": "{1}: {2} ist kein XML, das hier gelesen wird; speichern Sie die Datei noch einmal",
+    "{}: {} is too long; save it again": "{1}: {2} ist zu lang; speichern Sie die Datei noch einmal",
+    "save it again as xlsx": "speichern Sie sie noch einmal als xlsx",
     "{}, line {}: {} is {}; give {} throughout": "{1}, Zeile {2}: {3} ist {4}; nötig ist überall dasselbe ({5})",
     "integers or text": "ganze Zahlen oder Text",
     "{}, line {}: {}; fix it or leave it out": "{1}, Zeile {2}: {3}; berichtigen Sie das, oder lassen Sie es weg",
