@@ -186,7 +186,7 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
     return [
       sheets.length > 1 && h("label", { class: "way" }, say.sheet, select(sheets.map((one) => [one, one]), seen.sheet ?? "", (sheet) => again({ ...reading, sheet }))),
       notes.map((note) => h("p", { class: "note" }, translated(note))),
-      guessed && h("label", { class: "way" }, say.encoding, select(Object.entries({ [encoding]: encoding, ...say.encodings }), encoding, (chosen) => again({ ...reading, encoding: chosen }))),
+      guessed && h("label", { class: "way" }, say.encoding, select(Object.entries(encoding in say.encodings ? say.encodings : { [encoding]: encoding, ...say.encodings }), encoding, (chosen) => again({ ...reading, encoding: chosen }))),
     ];
   }
 
@@ -195,12 +195,17 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
    */
   async function again(other) {
     const mine = ++asked;
+    const place = lists().findIndex((one) => one === document.activeElement);
     const found = await look(id, seen.files, other).catch(reason);
     if (mine !== asked) return; // arrow keys have gone on in the list
     if (typeof found === "string") show(found);
     else choose(id, found, other);
+    lists()[place]?.focus();
   }
 }
+
+/** The lists of ways in which a file can be read. */
+const lists = () => [...main.querySelectorAll(/** @type {"select"} */ (".way select"))];
 
 /** @type {(options: string[][], chosen: string, change: (value: string) => void) => HTMLSelectElement} */
 function select(options, chosen, change) {

@@ -19,9 +19,12 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
  * @param {string} text
  */
 export function sentence(text) {
-  const begun = /^\S+:|^[^:]*\.\w{1,10}(, [^:]*)?:/.test(text) ? text : capital(text);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+  const begun = /^\S+:/.test(text) ? text : capital(text);
+  return stopped(begun);
 }
+
+/** @type {(text: string) => string} */
+const stopped = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** The sentences of the server that have words of the page, as the texts between what varies; those that say most come first. */
 const PATTERNS = Object.entries(words.server).map(([said, meant]) => ({ parts: said.split("{}"), meant }))
@@ -30,15 +33,28 @@ const PATTERNS = Object.entries(words.server).map(([said, meant]) => ({ parts: s
 /** Returns a sentence of the server in the words of the page; one that the page has no words for as it is.
  * @param {string} text
  */
-export const translated = (text) => sentence(inWords(text));
+export function translated(text) {
+  const found = match(text);
+  const said = inWords(text);
+  return found && /^\{1\}[:,]/.test(found.meant) ? stopped(said) : sentence(said); // the name of a file stays as it is
+}
 
 /** @type {(text: string) => string} */
 function inWords(text) {
-  for (const { parts, meant } of PATTERNS) {
-    const found = between(text, parts);
-    if (found) return meant.replace(/\{(\d)\}/g, (_, place) => inWords(found[Number(place) - 1] ?? ""));
-  }
+  const found = match(text);
+  if (found) return found.meant.replace(/\{(\d)\}/g, (_, place) => inWords(found.values[Number(place) - 1] ?? ""));
   return /^\d{1,3}(,\d{3})+$/.test(text) ? count(Number(text.replaceAll(",", ""))) : text;
+}
+
+/** Returns the words of the page for a sentence, and what varies in it.
+ * @param {string} text
+ */
+function match(text) {
+  for (const { parts, meant } of PATTERNS) {
+    const values = between(text, parts);
+    if (values) return { meant, values };
+  }
+  return null;
 }
 
 /** Returns what stands between these parts of a text, or null where it is not made of them.

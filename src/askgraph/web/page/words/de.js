@@ -436,6 +436,7 @@ export default {
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
+  // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   server: {
     "the next group is being computed": "Die nächste Gruppe wird vorbereitet.",
     "the first question is being computed": "Die erste Frage wird vorbereitet.",
@@ -554,6 +555,7 @@ export default {
       "Zeile {1} zählt als Eintrag: Sie nennt keine Spalten, darum heißen diese 0, 1, …",
     "{}: two columns are called {}; rename one": "{1}: Zwei Spalten heißen {2}; benennen Sie eine um",
     "line {}": "Zeile {1}",
+    "byte {}": "Byte {1}",
     "row {}": "Zeile {1}",
     "{} column": "{1} Spalte",
     "{} columns": "{1} Spalten",
