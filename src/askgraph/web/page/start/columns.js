@@ -99,7 +99,7 @@ export class Heads {
         select.value = use;
         for (const option of select.options) option.disabled = option.value === "compare" && this.textCounts && NUMBERS.has(this.#kind(k));
       }
-      why.textContent = idle ? say.besideText : "";
+      why.textContent = this.#asks(/** @type {Column} */ (this.table.columns[k])) ? say.asked : idle ? say.besideText : "";
       for (const cell of [th, ...this.cells.map((row) => /** @type {HTMLElement} */ (row[k]))]) cell.dataset.use = idle ? "idle" : use;
     });
     const rest = this.#more((one) => one.use === "compared");
@@ -146,8 +146,8 @@ export class Heads {
     const more = this.#restCompared();
     const rest = this.#more(() => true) - more;
     return [
-      h("span", {}, !this.compares ? say.nothingCompared : by_pictures ? say.byPictures : say.compared(several(compared), more)),
-      (left.length > 0 || rest > 0) && h("span", {}, say.notCompared(several(left), rest)),
+      h("span", {}, !this.compares ? say.nothingCompared : by_pictures ? say.byPictures : say.compared(several(compared, more))),
+      (left.length > 0 || rest > 0) && h("span", {}, say.notCompared(several(left, rest))),
       h("span", {}, say.calledBy(this.named("id")[0] ?? null)),
     ];
   }
@@ -180,7 +180,7 @@ export class Heads {
 
   #end() {
     const more = this.#more(() => true);
-    return more ? say.moreColumns(more) : say.end;
+    return more ? `… ${say.moreColumns(more)}` : say.end;
   }
 }
 
@@ -190,8 +190,13 @@ function proposed(one) {
   return one.use === "compared" ? "compare" : one.use === "id" || one.use === "label" ? one.use : "show";
 }
 
-/** @param {string[]} names */
-const several = (names) => names.length > NAMED ? `${names.slice(0, NAMED).join(", ")} ${say.andMore(names.length - NAMED)}` : names.join(", ");
+/** Lists the first names, and says how many others there are.
+ * @type {(names: string[], more: number) => string}
+ */
+function several(names, more) {
+  const others = Math.max(0, names.length - NAMED) + more;
+  return names.length ? [names.slice(0, NAMED).join(", "), others && say.andMore(others)].filter(Boolean).join(" ") : say.moreColumns(others);
+}
 
 /** Puts a table into a box of its own that scrolls; a shade at its side says that there is more.
  * @param {HTMLElement} table
