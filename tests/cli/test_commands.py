@@ -128,6 +128,17 @@ def test_skip_undo_relabel_and_history(project):
     assert "tall" in out
 
 
+def test_add_says_how_many_rows_were_there_already(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n5,6\n")
+    run("init", "t.csv")
+    (tmp_path / "more.csv").write_text("x,y\n1,2\n3,4\n7,8\n")
+    said = run("add", "more.csv").splitlines()
+    assert said[:2] == ["t.ask: 1 item more", "  2 of 3 rows were there already and are left out; --all takes them"]
+    assert "all 3 rows are in t.ask already; nothing to add; --all takes them" in error_of("add", "more.csv")
+    assert run("add", "more.csv", "--all").splitlines()[0] == "t.ask: 3 items more"
+
+
 def test_results_come_back_in_batches(project):
     (project / "results.csv").write_text("id,label,by\nf0,wide,lab\nf1,tall,lab\nf2,,lab\n")
     assert run("tell", "--file", "results.csv") == "saved: 2 answers\n"

@@ -13,9 +13,9 @@ from askgraph.errors import BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.workbench import growing
 from askgraph.workbench.embedding import embed_project, load_model
-from askgraph.workbench.growing import prepare_addition, remove_items, take_in
+from askgraph.workbench.growing import prepare_addition, remove_items, rows_there, take_in
 from askgraph.workbench.project import Project
-from askgraph.workbench.source import Source
+from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import Store
 from askgraph.workbench.suggesting import Suggested
 from tests.helpers.projects import hurt, make, make_old
@@ -177,6 +177,95 @@ def test_rows_that_are_there_are_left_out(tables):
     assert (found.items, found.known) == (N - FIRST, FIRST)
     with Project.open(tables / "p.ask") as project, pytest.raises(FileError, match=f"all {N} rows are in"):
         prepare_addition(project, tables / "all.csv")
+
+
+def numbered(folder, name, rows, **source):
+    """A project whose ids are row numbers, of rows of text and a number."""
+    write(folder, f"{name}.csv", [{"about": about, "size": size, "kind": kind} for about, size, kind in rows])
+    Project.create(folder / f"{name}.ask", Source(folder / f"{name}.csv", features=["size"], neighbors=2, **source))
+    return folder / f"{name}.ask"
+
+
+ROWS = [("a cat", "1.5", "x"), ("a dog", "2", "y"), ("a cow", "3", ""), ("a cat", "1.5", "x")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "new"),
+    [
+        (ROWS, 0),
+        ([*ROWS, ("a hen", "4", "")], 1),
+        ([*ROWS, ROWS[0], ROWS[0], ROWS[1]], 3),
+        ([ROWS[2], ("a hen", "4", ""), ROWS[1]], 1),
+        ([(about, size, "another") for about, size, _ in ROWS], 0),
+        ([(about, "7", kind) for about, _, kind in ROWS], 4),
+    ],
+    ids=["the same", "grown", "copies more often", "in another order", "other labels", "other numbers"],
+)
+def test_rows_that_come_again_are_left_out_where_ids_are_row_numbers(tmp_path, rows, new):
+    path = numbered(tmp_path, "t", ROWS, label="kind")
+    more = write(tmp_path, "more.csv", [{"about": about, "size": size, "kind": kind} for about, size, kind in rows])
+    with Project.open(path) as project:
+        assert rows_there(project, read_columns(more)) == len(rows) - new
+    if new:
+        added = grow(path, more)
+        assert (added.items, added.known) == (new, len(rows) - new)
+        with Project.open(path) as project:
+            assert project.store.ids() == [str(k + 1) for k in range(len(ROWS) + new)]
+            assert rows_there(project, read_columns(more)) == len(rows)
+    with Project.open(path) as project, pytest.raises(FileError, match=f"all {len(rows)} rows are in .*; --all takes"):
+        prepare_addition(project, more)
+    with Project.open(path) as project:
+        everything = prepare_addition(project, more, every=True)
+        assert (everything.items, everything.known) == (len(rows), 0)
+
+
+def test_a_number_is_the_same_whichever_type_of_file_it_comes_from(tmp_path):
+    path = numbered(tmp_path, "t", ROWS)
+    more = tmp_path / "more.jsonl"
+    more.write_text("".join(f'{{"about": "{a}", "size": {float(s)}, "kind": "{k}"}}\n' for a, s, k in ROWS))
+    with Project.open(path) as project:
+        assert rows_there(project, read_columns(more)) == len(ROWS)
+        write(tmp_path, "other.csv", [{"about": "a cat", "size": "1.5"}])
+        assert rows_there(project, read_columns(tmp_path / "other.csv")) == 0  # a column is missing
+
+
+def test_rows_with_ids_are_there_if_their_fields_are_equal_too(tables):
+    Project.create(tables / "p.ask", Source(tables / "first.csv", features=["x"]))
+    rows = [cells(np.random.default_rng(0), k) for k in range(FIRST)]
+    with Project.open(tables / "p.ask") as project:
+        assert rows_there(project, read_columns(tables / "all.csv")) == FIRST
+        assert rows_there(project, read_columns(tables / "more.csv")) == 0
+        changed = write(tables, "changed.csv", [{**row, "text": "other"} for row in rows])
+        assert rows_there(project, read_columns(changed)) == 0
+
+
+def test_rows_of_vectors_come_again_if_their_vectors_do(tables):
+    rows = [{"kind": "ab"[k % 2], "x": str(k), "y": str(k % 3)} for k in range(N)]
+    path = write(tables, "v.csv", rows[:FIRST])
+    Project.create(tables / "v.ask", Source(path, vectors="x:y", neighbors=3))
+    added = grow(tables / "v.ask", write(tables, "more.csv", rows[FIRST - 2 :]))
+    assert (added.items, added.known) == (N - FIRST, 2)
+    Project.create(tables / "file.ask", Source(path, vectors=str(tables / "first.npy"), neighbors=3))
+    with Project.open(tables / "file.ask") as project:
+        assert rows_there(project, read_columns(path)) == 0  # nothing says whether their vectors are the same
+    added = grow(tables / "file.ask", write(tables, "all.csv", rows), vectors=str(tables / "all.npy"))
+    assert (added.items, added.known) == (N - FIRST, FIRST)
+
+
+def test_edges_name_rows_by_their_number_so_none_is_left_out_beside_them(tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,3\n3,4\n")
+    write(tmp_path, "t.csv", [{"about": about} for about, *_ in ROWS])
+    Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", tmp_path / "edges.csv"))
+    (tmp_path / "further.csv").write_text("source,target\n4,5\n5,6\n6,7\n7,8\n")
+    assert grow(tmp_path / "t.ask", tmp_path / "t.csv", [tmp_path / "further.csv"]).items == len(ROWS)
+
+
+def test_rows_that_come_again_are_found_in_linear_time(tmp_path, monkeypatch):
+    path, reads = numbered(tmp_path, "t", [(f"text {k}", str(k), "x") for k in range(40)]), []
+    monkeypatch.setattr(growing, "_same", lambda cell, kind: reads.append(1) or cell)
+    with Project.open(path) as project:
+        assert rows_there(project, read_columns(tmp_path / "t.csv")) == 40
+    assert len(reads) == 2 * 3 * 40
 
 
 def test_new_pictures_of_the_folder(tmp_path):

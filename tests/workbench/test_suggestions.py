@@ -72,7 +72,7 @@ def test_a_later_suggestion_of_a_source_replaces_an_earlier_one(made):
         ("item,label\nn1,middling\n", "not a class of the project .'low', 'high'.*: 'middling' on line 2"),
         ("item,label,score\nn1,low,1.5\n", "not a number from 0 to 1.*: '1.5' on line 2"),
         ("item,label,score\nn1,low,nan\n", "from 0 to 1"),
-        ("name,label\nn1,low\n", "no column called item or id"),
+        ("name,label\nn1,low\n", "no column called item or id .columns: 'name', 'label'"),
         ("item,guess\nn1,low\n", "label"),
         ("item,label\nn1,\n", "no row has a label"),
     ],
@@ -87,6 +87,51 @@ def test_a_bad_table_is_refused_with_a_reason_and_changes_nothing(made, text, wo
     with pytest.raises(FileError, match=words):
         Project.create(made / "new.ask", source, classes=["low", "high"], suggestions=[made / "bad.csv"])
     assert not (made / "new.ask").exists()
+
+
+def test_suggestions_that_fit_are_taken_and_the_rest_is_named(made):
+    unknown = "".join(f"x{k},low,\n" for k in range(5))
+    (made / "some.csv").write_text(
+        f"item,label,score\nn1,low,0.5\n{unknown}n2,middling,\nn3,low,50\nn1,high,\nn4,high,0\n"
+    )
+    said = [
+        "some.csv: 5 rows left out, no item of the project has this id: 'x0' on line 3, 'x1' on line 4, 'x2' on line 5, …",
+        "some.csv: 1 row left out, not a class of the project ('low', 'high'); rename it, or label an item so first: "
+        "'middling' on line 8",
+        "some.csv: 1 row left out, the score is not a number from 0 to 1; divide percentages by 100: '50' on line 9",
+        "some.csv: 1 row left out, a second suggestion of one source for an item; keep one of them: 'n1' on line 10",
+    ]
+    with Project.open(made / "items.ask", write=True) as project:
+        first, *left = project.suggest(made / "some.csv")
+        assert first.startswith("some: 2 suggestions")
+        assert left == said
+        assert {(one.item, one.label) for one in project.store.suggestions()} == {(1, "low"), (4, "high")}
+    source = Source(made / "items.csv", neighbors=2)
+    Project.create(made / "new.ask", source, classes=["low", "high"], suggestions=[made / "some.csv"])
+    with Project.open(made / "new.ask") as project:
+        assert project.about["read"][-4:] == said
+        assert len(project.store.suggestions()) == 2
+
+
+@pytest.mark.parametrize("column", ["code", "item", "id"])
+def test_items_are_suggested_and_told_by_the_column_of_ids_of_the_project(tmp_path, monkeypatch, column):
+    from typer.testing import CliRunner
+
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("code,x\n" + "".join(f"n {k},{k}\n" for k in range(12)))
+    Path("said.csv").write_text(f"{column},label\nn 1,low\nn 9,high\n")
+    run = CliRunner()
+    made = run.invoke(app, ["init", "t.csv", "--classes", "low,high"]).stdout
+    assert "ids are those of 'code'; --id names another column" in made
+    assert "said: 2 suggestions" in run.invoke(app, ["suggest", "said.csv"]).stdout
+    assert run.invoke(app, ["tell", "--file", "said.csv"]).stdout == "saved: 2 answers\n"
+    for command in (["relabel", "n 1", "high"], ["skip", "n 3"], ["remove", "n 4", "--yes"], ["tell", "n 5", "low"]):
+        assert run.invoke(app, command).exit_code == 0
+    with Project.open("t.ask") as project:
+        assert {project.item(place).id: label for place, label in project.answers.labels.items()} == {
+            "n 1": "high", "n 9": "high", "n 5": "low"
+        }  # fmt: skip
+        assert "n 4" not in project.store.ids()
 
 
 def test_without_classes_those_suggested_are_the_classes(made):

@@ -34,8 +34,13 @@ def is_numeric(cells: list[Any]) -> bool:
     """Return whether every cell is a number or means that there is none, and some are numbers."""
     if plain_numbers(cells) is not None:
         return True
-    there = [cell for cell in cells if not is_missing(cell)]
-    return bool(there) and all(number(cell) is not None for cell in there)
+    some = False
+    for cell in cells:
+        if number(cell) is not None:
+            some = True
+        elif not is_missing(cell):
+            return False
+    return some
 
 
 def is_missing(cell: Any) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
@@ -14,7 +16,7 @@ from askgraph.errors import SettingError
 from askgraph.io.pictures import find_picture, is_picture
 from askgraph.io.readers import LABELS, read_graph
 from askgraph.io.tables import Table
-from askgraph.io.text import is_number
+from askgraph.io.text import FilePath, is_number
 from askgraph.support.wording import counted, few
 from askgraph.workbench.cells import is_missing, is_numeric, one_line, truths
 from askgraph.workbench.joining import vector_columns
@@ -74,14 +76,15 @@ class Column(NamedTuple):
 
 def look_at_columns(source: Source, table: Table) -> list[Column]:
     """Return what each column of a table is, and what it would be for."""
-    found, kinds = _find_columns(source, table)
+    kinds = find_kinds(table, table.header)
+    found = _find_columns(source, table, kinds)
     chosen = _choose(found, table, kinds) or found  # where nothing is left to compare items by, somebody has to say it
     uses, offered = find_uses(chosen, table), find_offered(chosen, table, kinds)
     seen = []
     for name in table.header:
-        texts = _filled(cells := table.cells(name))
-        values, empty = len(set(texts)), len(cells) - len(texts)
-        seen.append(Column(name, kinds[name], uses.get(name), name in offered, values, empty))
+        counts = _count(table.cells(name))
+        empty = counts.pop(None, 0)
+        seen.append(Column(name, kinds[name], uses.get(name), name in offered, len(counts), empty))
     return seen
 
 
@@ -98,8 +101,8 @@ def find_uses(source: Source, table: Table) -> dict[str, Use]:
 
 def choose_columns(source: Source, table: Table) -> Source:
     """Find the columns of ids and of pictures, and choose features or text where the source does not say how to compare items."""
-    found, kinds = _find_columns(source, table)
-    chosen = _choose(found, table, kinds)
+    kinds = find_kinds(table, table.header)
+    chosen = _choose(_find_columns(source, table, kinds), table, kinds)
     if chosen is None:
         raise SettingError(
             f"{source.table}: what should items be compared by? no column holds numbers or text (columns: {few(table.header)}); "
@@ -108,21 +111,24 @@ def choose_columns(source: Source, table: Table) -> Source:
     return chosen
 
 
-def _find_columns(source: Source, table: Table) -> tuple[Source, dict[str, Kind]]:
-    """Return a source with the columns of ids and of pictures, and the kind of each column."""
-    kinds = find_kinds(table, table.header)
+def _find_columns(source: Source, table: Table, kinds: Mapping[str, Kind]) -> Source:
+    """Return a source with the columns of ids and of pictures."""
     if Path(source.table or "").is_dir():
-        return replace(source, id="file", image="file", show=source.show or ()), kinds
+        return replace(source, id="file", image="file", show=source.show or ())
     source = replace(source, image=source.image or _image_column(source, table, kinds))
-    return replace(source, id=_id_column(source, table, kinds)), kinds
+    return replace(source, id=_id_column(source, table, kinds))
 
 
 def _choose(source: Source, table: Table, kinds: Mapping[str, Kind]) -> Source | None:
     """Return a source that says how to compare items; by labels that are there perhaps, only where nothing else is left."""
     free = {name: kind for name, kind in kinds.items() if name not in (source.id, source.image, source.label)}
+    return compare_by(source, _plain(source, table, free)) or compare_by(source, free)
+
+
+def _plain(source: Source, table: Table, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return the columns that do not look like labels that are there already."""
     offered = find_offered(source, table, kinds)
-    plain = {name: kind for name, kind in free.items() if name not in offered}
-    return compare_by(source, plain) or compare_by(source, free)
+    return {name: kind for name, kind in kinds.items() if name not in offered}
 
 
 def compare_by(source: Source, kinds: Mapping[str, Kind]) -> Source | None:
@@ -143,29 +149,42 @@ def find_kinds(table: Table, names: Iterable[str]) -> dict[str, Kind]:
 
 
 def _kind(cells: list[Any]) -> Kind:
-    there = [cell for cell in cells if not is_missing(cell)]
-    if not there:
-        return "short" if any(cell is not None for cell in cells) else "empty"
-    if is_numeric(cells):
+    different = list(dict.fromkeys(cells)) if _are_texts(cells) else cells
+    if all(map(is_missing, different)):
+        return "short" if any(cell is not None for cell in different) else "empty"
+    if is_numeric(different):
         return "number"
-    if truths(cells) is not None:
+    if truths(different) is not None:
         return "boolean"
-    if all(isinstance(cell, date) or (isinstance(cell, str) and DATE.fullmatch(cell)) for cell in there):
+    if all(map(_is_date, different)):
         return "date"
-    if all(map(is_picture, cells)):
+    if all(map(is_picture, different)):
         return "picture"
     return "text" if _is_prose(cells) else "short"
 
 
+def _is_date(cell: Any) -> bool:
+    """Return whether a cell is a date, with or without a time, or missing."""
+    return isinstance(cell, date) or (isinstance(cell, str) and bool(DATE.fullmatch(cell))) or is_missing(cell)
+
+
 def _is_prose(cells: list[Any]) -> bool:
     """Return whether the cells of a column are long enough to be compared by their words."""
-    lengths = [len(cell) for cell in cells if isinstance(cell, str) and not is_number(cell)]
-    return sum(lengths) >= MIN_TEXT_CHARACTERS * len(cells)
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    enough = MIN_TEXT_CHARACTERS * len(cells)
+    return sum(map(len, texts)) >= enough and sum(len(text) for text in texts if not is_number(text)) >= enough
 
 
-def _filled(cells: Iterable[Any]) -> list[str]:
-    """Return the cells that are not empty, as text on one line."""
-    return [line for cell in cells if (line := one_line(cell)) is not None]
+def _are_texts(cells: list[Any]) -> bool:
+    """Return whether all cells are text or empty, so that equal ones are the same."""
+    return set(map(type, cells)) <= {str, NoneType}
+
+
+def _count(cells: list[Any]) -> Counter[str | None]:
+    """Return how often each different cell comes; None stands for empty ones."""
+    counts = Counter(cells if _are_texts(cells) else map(one_line, cells))
+    counts[None] += counts.pop("", 0)
+    return counts
 
 
 def _image_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str | None:
@@ -190,20 +209,25 @@ def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str |
     if exact := next((name for name in table.header if name.casefold() == "id"), None):
         return exact
     named = {*find_uses(source, table), *(source.show or ())}
-    able = [
+    called = [name for name in kinds if name not in named and (is_key(name) or is_name(name))]
+    free = {name: kind for name, kind in kinds.items() if name not in (source.image, source.label)}
+    plain = _plain(source, table, free) if called else {}
+    able = (
         name
-        for name, kind in kinds.items()
-        if name not in named
-        and (is_key(name) or is_name(name))
-        and _are_ids(table.cells(name), kind)
-        and _choose(replace(source, id=name), table, kinds)
-    ]
-    nodes = {
-        one_line(graph.name(k))
-        for graph in map(read_graph, source.graphs if able else ())
-        for k in range(graph.n_nodes)
-    }
-    return next((name for name in able if nodes <= set(_filled(table.cells(name)))), None)
+        for name in called
+        if _are_ids(table.cells(name), kinds[name])
+        and compare_by(source, {other: kind for other, kind in plain.items() if other != name})
+    )
+    if not source.graphs:
+        return next(able, None)
+    matching = list(able)
+    nodes = {node for path in source.graphs for node in _nodes(path)} if matching else set()
+    return next((name for name in matching if nodes <= set(map(one_line, table.cells(name)))), None)
+
+
+def _nodes(path: FilePath) -> list[str | None]:
+    graph = read_graph(path)
+    return [one_line(graph.name(k)) for k in range(graph.n_nodes)]
 
 
 def is_key(column: str) -> bool:
@@ -233,10 +257,10 @@ def _words(column: str) -> list[str]:
 
 def _are_ids(cells: list[Any], kind: Kind) -> bool:
     """Return whether cells are short, distinct, never empty, and either whole numbers or no sentences."""
-    texts = _filled(cells)
-    if kind not in ("number", "short", "text") or not len(set(texts)) == len(texts) == len(cells):
+    if kind not in ("number", "short", "text") or (_are_texts(cells) and len(set(cells)) < len(cells)):
         return False
-    if kind == "number" and not all(map(str.isdecimal, texts)):
+    texts = [line for line in map(one_line, cells) if line is not None]
+    if not len(set(texts)) == len(texts) == len(cells) or (kind == "number" and not all(map(str.isdecimal, texts))):
         return False
     return max(map(len, texts)) <= MAX_ID_CHARACTERS and not (kind == "text" and any(" " in text for text in texts))
 
@@ -246,42 +270,35 @@ def find_offered(source: Source, table: Table, kinds: Mapping[str, Kind]) -> dic
 
     None where the source names such a column, nor columns that it names for something else.
     """
+    if source.label:
+        return {}
     named = {*find_uses(source, table), *(source.show or ())}
-    found = (
-        {}
-        if source.label
-        else {
-            name: said
-            for name, kind in kinds.items()
-            if name not in named
-            and kind not in ("date", "picture", "empty")
-            and (said := _offer(name, table.cells(name), kind))
-        }
-    )
-    asked = [name for name in found if kinds[name] == "boolean" and name.casefold() not in LABEL_NAMES]
+    able = [name for name, kind in kinds.items() if name not in named and _may_be_labels(name, kind)]
+    found = {name: said for name in able if (said := _offer(name, table.cells(name)))}
+    asked = [name for name in found if kinds[name] == "boolean" and not _is_called_label(name)]
     return found if len(asked) < 2 else {name: said for name, said in found.items() if name not in asked}
 
 
-def _offer(name: str, cells: list[Any], kind: Kind) -> str | None:
+def _may_be_labels(name: str, kind: Kind) -> bool:
+    return kind in ("short", "text", "boolean") or (kind == "number" and _is_called_label(name))
+
+
+def _is_called_label(name: str) -> bool:
+    return name.casefold() in LABEL_NAMES
+
+
+def _offer(name: str, cells: list[Any]) -> str | None:
     """Return the sentence that offers a column as labels that are there already, or None; see MAX_CLASSES."""
-    called_so = name.casefold() in LABEL_NAMES
-    if kind == "number" and not called_so:
+    counts = _count(cells)
+    empty = counts.pop(None, 0)
+    if not 2 <= len(counts) <= MAX_CLASSES or len(cells) - empty < MIN_PER_CLASS * len(counts):
         return None
-    values: set[str] = set()
-    empty = 0
-    for cell in cells:
-        line = one_line(cell)
-        empty += line is None
-        if line is not None:
-            values.add(line)
-        if len(values) > MAX_CLASSES:
-            return None
-    if len(values) < 2 or len(cells) - empty < MIN_PER_CLASS * len(values) or max(map(len, values)) > MAX_ID_CHARACTERS:
+    if empty < max(1, MIN_EMPTY * len(cells)) and not _is_called_label(name):
         return None
-    if not called_so and empty < max(1, MIN_EMPTY * len(cells)):
+    if max(len(value or "") for value in counts) > MAX_ID_CHARACTERS:
         return None
     gaps = counted(empty, "empty cell") if empty else "no empty cell"
-    return f"{name} has {len(values)} values and {gaps}: labels that you have already? then give --label {name}"
+    return f"{name} has {len(counts)} values and {gaps}: labels that you have already? then give --label {name}"
 
 
 def say_what_is_not_compared(source: Source, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:

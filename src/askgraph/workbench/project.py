@@ -504,8 +504,11 @@ class Project:
 
     @cached_property
     def copies(self) -> dict[int, list[int]]:
-        """The places of the exact copies of each item that has some: the same image and fields, but for those that are unseen."""
-        alike = self.store.same(self.unseen)
+        """The places of the exact copies of each item that has some: the same image and fields, but for those that are unseen.
+
+        Items whose ids are names are never copies: people label them by their names.
+        """
+        alike = [] if self._ids_are_names else self.store.same(self.unseen)
         return {place: [other for other in same if other != place] for same in alike for place in same}
 
     def suggest(self, file: FilePath) -> list[str]:
