@@ -437,6 +437,7 @@ export default {
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
+  // {} stands for what varies, {1} for the first of it; what varies may be one of these sentences too
   server: {
     "the next group is being computed": "Die nächste Gruppe wird vorbereitet.",
     "the first question is being computed": "Die erste Frage wird vorbereitet.",
@@ -600,6 +601,7 @@ export default {
     "{}: {} is not XML that is read here; save it again": "{1}: {2} ist kein XML, das hier gelesen wird; speichern Sie die Datei noch einmal",
     "{}: {} is too long; save it again": "{1}: {2} ist zu lang; speichern Sie die Datei noch einmal",
     "save it again as xlsx": "speichern Sie sie noch einmal als xlsx",
+    "--sheet and --encoding say how a table is read; give a table, or leave them out": "Blatt und Kodierung gibt es nur bei einer Tabelle",
     "{}, line {}: {} is {}; give {} throughout": "{1}, Zeile {2}: {3} ist {4}; nötig ist überall dasselbe ({5})",
     "integers or text": "ganze Zahlen oder Text",
     "{}, line {}: {}; fix it or leave it out": "{1}, Zeile {2}: {3}; berichtigen Sie das, oder lassen Sie es weg",
