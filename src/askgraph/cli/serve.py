@@ -43,12 +43,12 @@ LeaseOption = Annotated[
 
 @app.command()
 def start(
-    folder: Annotated[Path, typer.Argument(help="The folder that projects are made in.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="The folder that projects lie in.")] = Path(),
     port: PortOption = None,
     who: WhoOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
-    """Begin in the browser: drop a table, pictures or an edge list on a page, choose columns, and label.
+    """Begin in the browser: go on with a project, or drop a table or pictures on a page, choose columns, and label.
 
     Everything stays on this machine: files come to the folder where you are, and nobody else can reach the page.
 

@@ -8,6 +8,7 @@ import os
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from askgraph.graph.sources import (
     ignored_columns_note,
     number_nodes,
 )
+from askgraph.io.encodings import UTF_8, decode_as_found, find_mark
 from askgraph.io.text import (
     INTEGER,
     FilePath,
@@ -46,7 +48,10 @@ BOM = b"\xef\xbb\xbf"
 
 def read_text_edges(path: FilePath) -> Raw:
     """Read a csv, tsv, txt or edges file: source, target and perhaps weight."""
-    return _parse_plain(path) or _parse_any(path)
+    if plain := _parse_plain(path):
+        return plain
+    raw, _, guessed = decode_as_found(path, None, partial(_parse_any, path))
+    return raw._replace(notes=(*guessed, *raw.notes))
 
 
 def reading_bar(path: FilePath) -> AbstractContextManager[Tick]:
@@ -79,10 +84,10 @@ def collect_edges(edges: Iterable[tuple[Hashable, Hashable, float]]) -> Edges:
     return Edges(list(place), np.array(i, np.int32), np.array(j, np.int32), np.array(weights))
 
 
-def _parse_any(path: FilePath) -> Raw:
+def _parse_any(path: FilePath, encoding: str | None = None) -> Raw:
     """Read any edge list, with an error that names the line that is wrong."""
     with reading_bar(path) as tick:
-        found = read_rows(path, tick)
+        found = read_rows(path, tick, encoding=encoding)
         first = next(found)
         columns, named = _edge_columns(first), _is_header(first)
         edges = collect_edges(
@@ -156,7 +161,7 @@ def _edge_notes(first: Row, named: bool, used: Columns) -> tuple[str, ...]:
 def _parse_plain(path: FilePath) -> Raw | None:
     """Read a large edge list by compiled code; return None if any line needs the general parser."""
     try:
-        if os.path.getsize(path) < COMPILED_FILE_BYTES:
+        if os.path.getsize(path) < COMPILED_FILE_BYTES or find_mark(path) != UTF_8:
             return None
         head = list(itertools.islice(read_rows(path), 2))
         width, columns = len(head[0].cells), _edge_columns(head[0])

@@ -19,8 +19,9 @@ from askgraph.io.edge_lists import read_text_edges
 from askgraph.io.jsonl import jsonl_table, read_jsonl_edges
 from askgraph.io.parquet import parquet_table, read_parquet_edges
 from askgraph.io.ris import ris_table
+from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.io.tables import Table, label_list, npz_table, text_table
-from askgraph.io.text import TEXT, FilePath, naming_file, parse_integers, read_lines, read_rows, suffix, text_column
+from askgraph.io.text import TEXT, FilePath, naming_file, parse_integers, read_all_rows, read_lines, suffix, text_column
 from askgraph.support.arguments import listed
 from askgraph.support.files import reading
 from askgraph.support.npz import load_arrays
@@ -34,6 +35,7 @@ TABLES = {  # readers of tables that are not text
     ".parquet": parquet_table,
     ".json": json_table,
     ".ris": ris_table,
+    **dict.fromkeys(SPREADSHEETS, sheet_table),
 }
 LABELS = {"label", "labels", "class", "y"}  # headers of a column of labels
 
@@ -225,7 +227,7 @@ class Labels(NamedTuple):
 
 
 def _text_labels(path: FilePath, graph: Graph) -> Labels:
-    found = list(read_rows(path))
+    found = read_all_rows(path)
     if (width := len(found[0].cells)) > 2:
         raise FileError(f"{path}: {width} columns; give node and label, or one label per line")
     if width == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from operator import eq, itemgetter
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.io.decimals import is_decimal, read_decimal_commas
+from askgraph.io.encodings import decode_as_found
 from askgraph.io.text import (
     FilePath,
     Row,
@@ -41,6 +43,9 @@ class Table:
     cells: Callable[[str], list[Any]]  # a column as it is, None for an empty cell
     where: Callable[[int], str]  # the place of the k-th row, such as "line 5"
     notes: tuple[str, ...] = ()  # what had to be guessed to read the file
+    encoding: str | None = None  # of a text file, as --encoding takes it
+    sheets: tuple[str, ...] = ()  # all sheets of a spreadsheet
+    sheet: str | None = None  # the one that was read
     _floats: dict[str, Array | None] = field(default_factory=dict, repr=False)
 
     def floats(self, name: str) -> Array | None:
@@ -50,14 +55,16 @@ class Table:
         return self._floats[name]
 
 
-def text_table(path: FilePath) -> Table:
+def text_table(path: FilePath, encoding: str | None = None) -> Table:
     """Read a csv, tsv or txt file, or text without a suffix; its first row is a header unless it looks like data.
 
-    It does where a cell in it is a number or comes again in its column.
+    It does where a cell in it is a number or comes again in its column. Without ``encoding`` it is found out.
     """
-    found, notes = _quoted_or_not(path)
+    (found, notes), encoding, guessed = decode_as_found(path, encoding, partial(_quoted_or_not, path))
+    notes = [*(f"{note}; --encoding names another" for note in guessed), *notes]
+    commas = find_delimiter(path, _first_line(path, encoding)) == ";"
     first, header = found[0], [cell or str(k) for k, cell in enumerate(found[0].cells)]
-    if any(is_number(cell) for cell in first.cells):
+    if any(is_number(cell) or (commas and is_decimal(cell)) for cell in first.cells):
         header = [str(k) for k in range(len(header))]
     elif _is_data(found):
         header = [str(k) for k in range(len(header))]
@@ -66,6 +73,7 @@ def text_table(path: FilePath) -> Table:
         check_header(f"{path}, line {first.line}", header)
         if not (found := found[1:]):
             raise FileError(f"{path}: a header and no rows; give at least one row")
+    notes += read_decimal_commas(header, found) if commas else []
     place = {name: k for k, name in enumerate(header)}
 
     floats = _numbers_at_once(header, found)
@@ -86,7 +94,8 @@ def text_table(path: FilePath) -> Table:
         cells,
         lambda k: f"line {found[k].line}",
         tuple(notes),
-        dict(floats),
+        encoding,
+        _floats=dict(floats),
     )
 
 
@@ -107,20 +116,20 @@ def _numbers_at_once(header: list[str], rows: list[Row]) -> dict[str, Array]:
     return {header[k]: column for k, column in columns if np.isfinite(column).all()}
 
 
-def _quoted_or_not(path: FilePath) -> tuple[list[Row], list[str]]:
+def _quoted_or_not(path: FilePath, encoding: str) -> tuple[list[Row], list[str]]:
     """Return the rows of a text file and what had to be guessed: in text with tabs, quotes may be part of the cells."""
     notes = [] if Path(path).suffix else [f"{Path(path).name} has no suffix: read as text, one item per line"]
     try:
-        found, wrong = list(read_rows(path)), None
+        found, wrong = list(read_rows(path, encoding=encoding)), None
     except FileError as error:
         found, wrong = [], error
     whole = bool(found) and found[-1].line - found[0].line + 1 == len(found)
-    if whole or find_delimiter(path, _first_line(path)) != "\t":
+    if whole or find_delimiter(path, _first_line(path, encoding)) != "\t":
         if wrong:
             raise wrong
         return found, notes
     try:
-        plain = list(read_rows(path, quoted=False))
+        plain = list(read_rows(path, quoted=False, encoding=encoding))
     except FileError as error:
         if wrong:
             raise wrong from error
@@ -130,8 +139,8 @@ def _quoted_or_not(path: FilePath) -> tuple[list[Row], list[str]]:
     return plain, [*notes, "quotes are kept as they are: they do not enclose cells here"]
 
 
-def _first_line(path: FilePath) -> str:
-    return next((line for line in read_lines(path) if line.strip()), "")
+def _first_line(path: FilePath, encoding: str) -> str:
+    return next((line for line in read_lines(path, encoding=encoding) if line.strip()), "")
 
 
 def _is_data(rows: list[Row]) -> bool:

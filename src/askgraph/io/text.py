@@ -11,11 +11,12 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
 from askgraph.errors import FileError, GraphError
+from askgraph.io.encodings import UTF_8, NotUtf8Error, check_encoding, decode_as_found, find_mark, open_text
 from askgraph.support.arguments import file_path
 from askgraph.support.progress import Tick
 from askgraph.support.wording import counted
@@ -23,7 +24,9 @@ from askgraph.types import Array
 
 FilePath = str | os.PathLike[str]
 TEXT = (".csv", ".tsv", ".txt", ".edges")
+OTHER_SPREADSHEETS = (".xls", ".xlsb", ".numbers")  # which can be saved as one that is read
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # "007" is text: as a number it would become another id
+MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 MAX_LINE_BYTES = 2**24  # a longer line is refused: the file is hardly text
 MAX_CELL_CHARACTERS = 2**24  # of a csv cell: a whole document fits; in a longer one a quote is not closed
 CHUNK_BYTES = 2**20  # read at a time
@@ -48,6 +51,8 @@ def naming_file(path: FilePath) -> Iterator[None]:
 def suffix(path: FilePath, known: tuple[str, ...]) -> str:
     """Return the suffix of a file in lower case; raise an error unless it is among those known."""
     kind = Path(file_path(path)).suffix.casefold()
+    if kind in OTHER_SPREADSHEETS and ".xlsx" in known:
+        raise FileError(f"{path}: a file of type {kind} is not read here; open it in a spreadsheet and save it as xlsx")
     if kind not in known:
         raise FileError(
             f"{path}: a file of type {kind or '(none)'} is not read here; use {', '.join(filter(None, known))}"
@@ -55,35 +60,67 @@ def suffix(path: FilePath, known: tuple[str, ...]) -> str:
     return kind
 
 
-def read_lines(path: FilePath, tick: Tick | None = None) -> Iterator[str]:
-    """Yield the lines of a text file in UTF-8; ``tick`` is called with the number of bytes read."""
+def read_lines(path: FilePath, tick: Tick | None = None, encoding: str | None = None) -> Iterator[str]:
+    """Yield the lines of a text file; ``tick`` is called with the number of bytes read.
+
+    It is in UTF-8 unless ``encoding``, or else a mark at its start, says otherwise.
+    """
+    codec = check_encoding(encoding or find_mark(path))
+    with open_text(path) as file:
+        yield from _utf_8_lines(path, file, tick) if codec in (UTF_8, "utf-8-sig") else _lines(path, file, codec, tick)
+
+
+def _utf_8_lines(path: FilePath, file: BinaryIO, tick: Tick | None) -> Iterator[str]:
     number = 1
     try:
-        with open(path, "rb") as file:
-            while chunk := file.read(min(CHUNK_BYTES, MAX_LINE_BYTES)):
-                rest = file.readline(MAX_LINE_BYTES)
-                chunk += rest
-                if len(rest) == MAX_LINE_BYTES or b"\0" in chunk:
-                    number += chunk.count(b"\n", 0, chunk.find(b"\0") if b"\0" in chunk else None)
-                    raise FileError(f"{path}, line {number}: binary data or an endless line; give text in UTF-8")
-                yield from io.StringIO(chunk.decode("utf-8-sig" if number == 1 else "utf-8"), newline="\n")
-                number += chunk.count(b"\n")
-                if tick:
-                    tick(len(chunk))
+        while chunk := file.read(min(CHUNK_BYTES, MAX_LINE_BYTES)):
+            rest = file.readline(MAX_LINE_BYTES)
+            chunk += rest
+            if len(rest) == MAX_LINE_BYTES or b"\0" in chunk:
+                number += chunk.count(b"\n", 0, chunk.find(b"\0") if b"\0" in chunk else None)
+                raise FileError(f"{path}, line {number}: binary data or an endless line; give text in UTF-8")
+            yield from io.StringIO(chunk.decode("utf-8-sig" if number == 1 else UTF_8), newline="\n")
+            number += chunk.count(b"\n")
+            if tick:
+                tick(len(chunk))
     except UnicodeDecodeError as error:
-        number, what = number + error.object.count(b"\n", 0, error.start), f"byte 0x{error.object[error.start]:02x}"
-        raise FileError(f"{path}, line {number}: {what} is not UTF-8 text; save the file as UTF-8") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+        number += error.object.count(b"\n", 0, error.start)
+        raise NotUtf8Error(_not_text(path, number, f"byte 0x{error.object[error.start]:02x}", "UTF-8")) from None
 
 
-def read_rows(path: FilePath, tick: Tick | None = None, quoted: bool = True) -> Iterator[Row]:
+def _lines(path: FilePath, file: BinaryIO, codec: str, tick: Tick | None) -> Iterator[str]:
+    """Yield the lines of a file in another encoding; it is decoded before it is split, for a line end may be two bytes."""
+    number = 0
+    try:
+        with io.TextIOWrapper(file, codec, newline="\n") as text:
+            while line := text.readline(MAX_LINE_BYTES):
+                number += 1
+                if len(line) == MAX_LINE_BYTES or "\0" in line:
+                    raise FileError(f"{path}, line {number}: binary data or an endless line; is it {codec} text?")
+                yield line
+                if tick:
+                    tick(len(line))
+    except UnicodeDecodeError as error:
+        number += 1 + error.object[: error.start].decode(codec, "ignore").count("\n")
+        raise FileError(_not_text(path, number, f"byte 0x{error.object[error.start]:02x}", codec)) from None
+    except UnicodeError as error:
+        raise FileError(_not_text(path, number + 1, str(error), codec)) from None
+
+
+def _not_text(path: FilePath, number: int, what: str, codec: str) -> str:
+    named = ", or name the encoding of a table with --encoding" if Path(path).suffix.casefold() in (*TEXT, "") else ""
+    return f"{path}, line {number}: {what} is not {codec} text; save the file as UTF-8{named}"
+
+
+def read_rows(
+    path: FilePath, tick: Tick | None = None, quoted: bool = True, encoding: str | None = None
+) -> Iterator[Row]:
     """Yield the rows that are not blank, their cells stripped; skip comments at the start of a txt or edges file.
 
     Quotes around a cell are part of it unless ``quoted``. Raises an error if there is no row, or if a row has more or fewer
     cells than the first.
     """
-    source, head = read_lines(path, tick), []
+    source, head = read_lines(path, tick, encoding), []
     comments = ("#", "%") if Path(path).suffix.casefold() in (".txt", ".edges") else ()
     for line in source:
         head.append("\n" if comments and line.startswith(comments) else line)
@@ -100,6 +137,11 @@ def read_rows(path: FilePath, tick: Tick | None = None, quoted: bool = True) -> 
     except csv.Error as error:
         long = f"a cell is longer than {MAX_CELL_CHARACTERS:,} characters" if "field limit" in str(error) else error
         raise FileError(f"{path}, line {reader.line_num}: {long}; fix the quotes or the line ends") from None
+
+
+def read_all_rows(path: FilePath) -> list[Row]:
+    """Return the rows of a text file, whose encoding is found out."""
+    return decode_as_found(path, None, lambda encoding: list(read_rows(path, encoding=encoding)))[0]
 
 
 def _check_widths(path: FilePath, split: Iterable[list[str]], numbers: Iterator[int]) -> Iterator[Row]:

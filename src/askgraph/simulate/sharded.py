@@ -18,7 +18,7 @@ from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import FileError
 from askgraph.io.readers import LABELS, TABLES
 from askgraph.io.tables import label_list
-from askgraph.io.text import TEXT, parse_integers, read_rows, suffix
+from askgraph.io.text import TEXT, parse_integers, read_all_rows, suffix
 from askgraph.spaces.base import Space
 from askgraph.support.hashing import FIRST, GOLDEN
 from askgraph.support.wording import few
@@ -102,7 +102,7 @@ def _read_pairs(path: str) -> Iterable[Pair]:
         table = TABLES[Path(path).suffix.casefold()](path)
         columns = [table.values(name) for name in table.header]
     else:
-        lines = [row.cells for row in read_rows(path)]
+        lines = [row.cells for row in read_all_rows(path)]
         named = lines[0][-1].casefold() in LABELS or lines[0][0].casefold() in NODES
         columns = [list(column) for column in zip(*lines[named:], strict=True)]
     if len(columns) != 2:

@@ -5,18 +5,33 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 log: logging.Logger = logging.getLogger("askgraph")
 SECONDS_BETWEEN_LINES = 60.0  # at least, if there is no terminal
+Watcher = Callable[[str, float | None], None]  # is told what is being done, and which share of it is, if that is known
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Tell ``watcher`` of every message and every step of a bar while the block runs."""
+    before = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(before)
 
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
     """Show a message while the block runs."""
     log.info(message)
+    if watcher := _watcher.get():
+        watcher(message, None)
     if not sys.stderr.isatty():
         yield
         return
@@ -50,6 +65,27 @@ class Tick(Protocol):
 @contextmanager
 def bar(total: float, what: str) -> Iterator[Tick]:
     """Show a progress bar with the time left; yield a function to call after each step, or with a number of steps."""
+    with _bar(total, what) as tick:
+        watcher = _watcher.get()
+        yield tick if watcher is None or total == 0 else _watched(tick, total, what, watcher)
+
+
+def _watched(tick: Tick, total: float, what: str, watcher: Watcher) -> Tick:
+    """Return a function that moves a bar and tells a watcher of it."""
+    done = 0.0
+
+    def told(amount: float = 1) -> None:
+        nonlocal done
+        done += amount
+        watcher(what, min(1.0, done / total))
+        tick(amount)
+
+    watcher(what, 0.0)
+    return told
+
+
+@contextmanager
+def _bar(total: float, what: str) -> Iterator[Tick]:
     if total == 0 or not sys.stderr.isatty():
         yield _lines(total, what)
         return
@@ -72,7 +108,8 @@ def _lines(total: float, what: str) -> Tick:
         done, now = done + amount, time.monotonic()
         if total > 0 and now - last >= SECONDS_BETWEEN_LINES:
             left = (now - start) * (total - done) / done / 60
-            print(f"{what}: {done / total:.0%}, about {left:.0f} minutes left", file=sys.stderr, flush=True)
+            said = f"about {left:.0f} minutes" if left >= 1 else "less than a minute"
+            print(f"{what}: {done / total:.0%}, {said} left", file=sys.stderr, flush=True)
             last = now
 
     return tick

@@ -18,7 +18,7 @@ def add_page(app: FastAPI, first: str = "index.html") -> None:
     early = "".join(
         f'<link rel="modulepreload" href="/page/{name}">\n'
         for name in sorted(page)
-        if name.endswith(".js") and name != "start.js"
+        if name.endswith(".js") and not name.startswith("start")
     )
     # all modules are loaded at once, not each after the one that imports it
     whole = page[first].replace(b"<script", early.encode() + b"<script", 1 if first == "index.html" else 0)

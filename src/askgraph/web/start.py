@@ -1,7 +1,7 @@
-"""Begin without a command line: a page on which files are dropped, ten rows are seen and columns chosen; a project comes of it.
+"""Begin without a command line: a page that goes on with a project of a folder, or makes one of files that are dropped on it.
 
-Nothing leaves the machine, and no path that the browser names is opened: what is dropped comes as bytes, in parts, and lies in a
-folder of its own until the project is made. Names of files lose everything that could lead elsewhere.
+Nothing leaves the machine, and no path that the browser names is opened: what is dropped comes as bytes, and a project is
+named as the page lists it.
 """
 
 from __future__ import annotations
@@ -9,37 +9,49 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import shutil
-import tempfile
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
-from uuid import uuid4
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Query, Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
-from askgraph.io.pictures import is_picture
-from askgraph.io.readers import EDGES, TABLES, read_graph
+from askgraph.io.pictures import folder_table
+from askgraph.io.readers import EDGES, read_graph
+from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
+from askgraph.support.progress import watching
 from askgraph.version import __version__
 from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
+from askgraph.web.dropped import MAX_BYTES, Upload
+from askgraph.web.entry import session_cookie
 from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
+from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
+from askgraph.workbench.database import remove_side_files
+from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.project import Project
+from askgraph.workbench.server_file import Server
+from askgraph.workbench.shelf import PROJECT, find_copy, find_project, find_rows, list_projects
 from askgraph.workbench.source import Source, read_columns
+from askgraph.workbench.writer_lock import WriterLock
 
-LONGEST = 255  # bytes of the name of a file: what lies on this machine already keeps its name
-MAX_BYTES, MAX_FILES = 2 * 2**30, 50_000  # of all that is dropped at once
 ROWS, COLUMNS, CELL = 10, 50, 200  # rows and columns that are shown, and characters of a cell
-READ = {*TABLES, *EDGES, *TEXT, ".npz", ".mtx", ".graphml", ".gml"}  # files that are not pictures
-GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # of these, those that can only be graphs
+GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # files that can only be graphs
+NUMBERS = ("number", "boolean")  # kinds of columns that are compared by their values
+LOCK_SECONDS = 0.5  # how long to wait for another writer before giving up
+LINKS = (*TEXT, *EDGES, "")  # files that can be edge lists
 ENDS = ({"source", "target"}, {"from", "to"})  # columns of an edge list
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -54,75 +66,47 @@ class Part(BaseModel):
     offset: Annotated[int, Field(ge=0, le=MAX_BYTES)] = 0
 
 
-class Looking(BaseModel):
-    """A request to look at what was dropped."""
+class Dropped(BaseModel):
+    """A request about what was dropped."""
 
     upload: Name
 
 
-class Making(BaseModel):
-    """A request to make a project of what was dropped."""
+class Looking(Dropped):
+    """A request to look at what was dropped, and how a table is to be read."""
 
-    upload: Name
+    sheet: ColumnName | None = None
+    encoding: Annotated[str, Field(max_length=40)] | None = None
+
+
+class Opening(BaseModel):
+    """A request to go on with a project of the folder."""
+
+    name: Name
+
+
+class Adding(Dropped):
+    """A request to go on with a project, and to add the dropped rows to it that it does not have."""
+
+    name: Name
+
+
+class Making(Looking):
+    """A request to make a project of what was dropped; ``rest`` stands for the columns that the page does not show."""
+
     project: Name
     kind: Literal["table", "graph", "pictures"]
     id: ColumnName | None = None
-    text: Annotated[list[ColumnName], Field(max_length=10_000)] = []
-    features: Annotated[list[ColumnName], Field(max_length=100_000)] = []
+    text: Annotated[list[ColumnName], Field(max_length=COLUMNS)] = []
+    features: Annotated[list[ColumnName], Field(max_length=COLUMNS)] = []
+    rest: bool = True
     label: ColumnName | None = None
+    left_out: Annotated[list[ColumnName], Field(max_length=COLUMNS)] = []
     classes: Annotated[list[ColumnName], Field(max_length=1000)] = []
 
 
-class Upload:
-    """The files of one drop, in a folder of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.id: str = uuid4().hex
-        self.folder: Path = Path(tempfile.mkdtemp(prefix=".askgraph-", dir=folder))
-        self.sizes: dict[str, int] = {}
-
-    def write(self, name: str, offset: int, data: bytes) -> None:
-        """Add a part to a file; parts come in order."""
-        parts = [safe_name(part, LONGEST) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
-        inside = "/".join(parts[-4:])
-        if not parts or not (is_picture(inside) or Path(inside).suffix.casefold() in READ or "." not in parts[-1]):
-            raise FileError(f"{name[:100]}: a file of this type is not read; drop a table, pictures or an edge list")
-        if self.sizes.get(inside, 0) != offset:
-            raise LabelError(f"{inside}: a part of it is missing; drop it again")
-        if sum(self.sizes.values()) + len(data) > MAX_BYTES or len(self.sizes) >= MAX_FILES:
-            limit = f"{MAX_BYTES / 2**30:.0f} GB or {MAX_FILES:,} files"
-            raise FullError(f"more than {limit} at once; use askgraph init on the command line")
-        path = self.folder / inside
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open(path, "ab" if offset else "wb") as file:
-                file.write(data)
-        except OSError as error:
-            raise FullError(f"{inside}: cannot be stored ({error.strerror}); make room and drop it again") from None
-        self.sizes[inside] = offset + len(data)
-
-    @property
-    def pictures(self) -> bool:
-        """Whether pictures were dropped."""
-        return any(map(is_picture, self.sizes))
-
-    @property
-    def file(self) -> Path:
-        """The one file that is not a picture."""
-        found = [name for name in self.sizes if not is_picture(name)]
-        if len(found) != 1:
-            raise SettingError(
-                f"{len(found)} files that are not pictures: drop one table, or one edge list, or pictures"
-            )
-        return self.folder / found[0]
-
-    def drop(self) -> None:
-        """Delete the files."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
 class Beginning:
-    """What the page begins with: the last drop, and the project that came of it. Files go to ``folder``."""
+    """What the page begins with: the last drop, and the project that came of it or was chosen. Files go to ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder: Path = folder.resolve()
@@ -130,13 +114,52 @@ class Beginning:
         self.made: Path | None = None
         self.working: str | None = None
         self.failed: str | None = None
+        self.stage: tuple[str, float | None] | None = None  # what is being done, and which share of it is
+        self._rest: list[Column] = []  # columns of the table that the page does not show
+
+    def projects(self) -> list[dict[str, Any]]:
+        """Return the projects of the folder, the one that was used last first."""
+        found = [one._asdict() for one in list_projects(self.folder)]
+        return [{**one, "wrong": one["wrong"] and self._plain(one["wrong"])} for one in found]
+
+    def open(self, name: str) -> Server | None:
+        """Choose a project of the folder to go on with; return the server that has it open already, or None."""
+        self.check_idle()
+        path = self._find_project(name)
+        lock = WriterLock(path)
+        with self._own_names():
+            _check_project(path)
+            if server := lock.server():
+                return server
+            lock.take(wait=LOCK_SECONDS)
+            lock.release()
+        self.close()
+        self.made = path
+        return None
+
+    def take(self, id: str) -> str:
+        """Put a dropped project into the folder, unless it is there, perhaps with more answers; return its name."""
+        path = self.find(id).project
+        if path is None:
+            raise SettingError("no project (.ask) was dropped; drop one by itself")
+        with self._own_names():
+            _check_project(path)
+            if known := find_copy(self.folder, path):
+                return known.name
+            known = self.folder / f"{_free_name(self.folder, safe_name(path.stem), [PROJECT])}{PROJECT}"
+            path.chmod(0o600)
+            remove_side_files(known)
+            path.rename(known)
+        return known.name
 
     def begin(self) -> dict[str, Any]:
         """Begin a new drop; the files of the one before are deleted."""
-        if self.working:
-            raise LabelError("a project is being made; wait until it is there")
+        self.check_idle()
         self.close()
-        self.upload = Upload(self.folder)
+        try:
+            self.upload = Upload(self.folder)
+        except OSError as error:
+            raise FullError(f"the folder cannot be written ({error.strerror}); start askgraph in another one") from None
         return {"upload": self.upload.id}
 
     def find(self, id: str) -> Upload:
@@ -145,54 +168,116 @@ class Beginning:
             raise LabelError("no such files here anymore; drop them again")
         return self.upload
 
-    def look(self, id: str) -> dict[str, Any]:
+    def look(self, said: Looking) -> dict[str, Any]:
         """Return what was dropped: its kind, columns and first rows, and what would be compared."""
-        upload = self.find(id)
-        if upload.pictures and all(map(is_picture, upload.sizes)):
-            names = sorted(upload.sizes)
-            name, rows = _common_folder(names) or "pictures", [[one] for one in names[:ROWS]]
-            return {"kind": "pictures", "name": name, "count": len(names), "columns": _only("file"), "rows": rows}
-        file = upload.file
-        if file.suffix.casefold() in GRAPHS:
-            return _graph(file)
-        table = read_columns(file)
-        if any(ends <= {name.casefold() for name in table.header} for ends in ENDS) and len(table.header) <= 3:
-            return _graph(file)
-        cells = {name: table.cells(name) for name in table.header}
-        columns = [one._asdict() for one in look_at_columns(Source(file), table)]
-        count = len(cells[table.header[0]])
-        rows = [[_short(cells[name][k]) for name in table.header[:COLUMNS]] for k in range(min(ROWS, count))]
-        known = {"kind": "table", "name": file.stem, "count": count, "by_pictures": upload.pictures}
-        return {**known, "columns": columns, "rows": rows}
+        upload = self.find(said.upload)
+        with self._own_names():
+            if upload.project:
+                return {"kind": "project"}
+            if upload.pictures and len(upload.pictures) == len(upload.sizes):
+                return self._look_at_pictures(upload)
+            file = upload.file
+            if file.suffix.casefold() in GRAPHS:
+                return _look_at_graph(file)
+            return self._look_at_table(file, said)
+
+    def _look_at_table(self, file: Path, said: Looking) -> dict[str, Any]:
+        table = read_columns(file, said.sheet, said.encoding)
+        ends = {name.casefold() for name in table.header}
+        if file.suffix.casefold() in LINKS and len(ends) <= 3 and any(pair <= ends for pair in ENDS):
+            return _look_at_graph(file)
+        columns = look_at_columns(Source(file), table)
+        used = [one for one in columns if one.use not in (None, "compared")]
+        shown = {one.name for one in [*used, *(one for one in columns if one not in used)][:COLUMNS]}
+        self._rest = [one for one in columns if one.name not in shown]
+        columns = [one for one in columns if one.name in shown]
+        cells = [table.cells(one.name) for one in columns]
+        more = Counter((one.kind, one.use) for one in self._rest)
+        return {
+            "kind": "table",
+            "name": file.stem,
+            "count": len(cells[0]) if cells else 0,
+            "by_pictures": bool(self.find(said.upload).pictures),
+            "columns": [one._asdict() for one in columns],
+            "more": [{"kind": kind, "use": use, "count": n} for (kind, use), n in more.items()],
+            "rows": [[_short(cell) for cell in row] for row in zip(*(column[:ROWS] for column in cells), strict=True)],
+            "notes": [self._plain(note) for note in table.notes],
+            "sheets": table.sheets,
+            "sheet": table.sheet,
+            "encoding": table.encoding,
+            "there": self._there(table, len(cells[0]) if cells else 0),
+        }
+
+    def _there(self, table: Table, count: int) -> dict[str, Any] | None:
+        """Return the project of the folder that has these rows already, or None."""
+        if (found := find_rows(self.folder, table, count)) is None:
+            return None
+        one, rows = found
+        return {"name": one.name, "labels": one.labels, "items": one.items, "rows": rows}
+
+    def _look_at_pictures(self, upload: Upload) -> dict[str, Any]:
+        names = sorted(upload.sizes)
+        name, rows = upload.common_folder or "pictures", [[one] for one in names[:ROWS]]
+        folder = upload.folder / (upload.common_folder or ".")
+        there = self._there(folder_table(folder), len(names))
+        if there is not None and not _same_pictures(folder, self.folder / there["name"]):
+            there = None
+        seen = {"kind": "pictures", "name": name, "count": len(names), "there": there}
+        return {**seen, "columns": _only("file"), "rows": rows}
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
         upload = self.find(said.upload)
-        stem = _free_name(self.folder, safe_name(said.project))
-        path = self.folder / f"{stem}.ask"
+        stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
+        path = self.folder / f"{stem}{PROJECT}"
         classes = [name for name in said.classes if name.strip()]
-        if said.kind == "graph":
-            Project.create(path, Source(graph=upload.file), classes)
-        elif said.kind == "table" and not upload.pictures:
-            if not said.text and not said.features:
-                raise SettingError("no column is marked to compare items by; mark at least one")
-            features = None if said.text else said.features or None
-            source = Source(
-                upload.file, id=said.id or None, features=features, text=said.text or None, label=said.label or None
-            )
-            Project.create(path, source, classes)
-        else:
-            self._make_of_pictures(upload, path, said, classes)
+        with self._own_names(), watching(self._note_stage):
+            if said.kind == "graph":
+                Project.create(path, Source(graph=upload.file), classes)
+            elif said.kind == "table" and not upload.pictures:
+                Project.create(path, self._source(upload.file, said), classes)
+            else:
+                self._make_of_pictures(upload, path, said, classes)
         upload.drop()
         self.made = path
 
+    def add(self, said: Adding) -> None:
+        """Add the dropped rows that a project of the folder does not have, and go on with it."""
+        file = self.find(said.upload).file
+        path = self._find_project(said.name)
+        with self._own_names(), watching(self._note_stage):
+            with Project.open(path) as project:
+                addition = prepare_addition(project, file)
+            try:
+                with open_writer(path) as writer:
+                    writer.add(addition.path)
+            finally:
+                discard(addition.path)
+        self.close()
+        self.made = path
+
+    def _source(self, file: Path, said: Making) -> Source:
+        """Return the table and what its columns are for, as the page says it."""
+        rest = [one for one in self._rest if said.rest and one.use == "compared"]
+        text = [*said.text, *(one.name for one in rest if one.kind not in NUMBERS and not said.features)]
+        features = [*said.features, *(one.name for one in rest if one.kind in NUMBERS)]
+        if not text and not features:
+            raise SettingError("no column is marked to compare items by; mark at least one")
+        return Source(
+            file, id=said.id or "", features=None if text else features, text=text or None, label=said.label or None,
+            hide=said.left_out, sheet=said.sheet, encoding=said.encoding,
+        )  # fmt: skip
+
     def _make_of_pictures(self, upload: Upload, path: Path, said: Making, classes: list[str]) -> None:
         """Move the pictures to where they stay, and make the project of them, or of the table that names them."""
-        inner, home = upload.folder / (_common_folder(list(upload.sizes)) or "."), path.with_suffix("")
+        inner, home = upload.folder / (upload.common_folder or "."), path.with_suffix("")
         table = None if said.kind == "pictures" else home / upload.file.relative_to(inner)
         inner.rename(home)
+        source = Source(home, label=said.label or None)
+        if table is not None:
+            source = replace(source, table=table, id=said.id or "", hide=said.left_out)
         try:
-            Project.create(path, Source(table or home, id=said.id or None, label=said.label or None), classes)
+            Project.create(path, source, classes)
         except BaseException:
             home.rename(inner)
             raise
@@ -205,17 +290,55 @@ class Beginning:
             self.upload.drop()
         self.upload = None
 
+    def _find_project(self, name: str) -> Path:
+        if (path := find_project(self.folder, name)) is None:
+            raise FileError(f"{name[:100]}: no such project in this folder anymore; load this page again")
+        return path
 
-def _graph(file: Path) -> dict[str, Any]:
+    def check_idle(self) -> None:
+        """Raise an error while a project is being made."""
+        if self.working:
+            raise LabelError("a project is being made; wait until it is there")
+
+    def _note_stage(self, what: str, share: float | None) -> None:
+        self.stage = (what, share)
+
+    @contextmanager
+    def _own_names(self) -> Iterator[None]:
+        """Raise errors that name files as people know them, without the folders they lie in on this machine."""
+        try:
+            yield
+        except AskgraphError as error:
+            raise type(error)(self._plain(str(error))) from None
+
+    def _plain(self, text: str) -> str:
+        for folder in [*([self.upload.folder] if self.upload else []), self.folder]:
+            text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "this folder")
+        return text
+
+
+def _check_project(path: Path) -> None:
+    """Raise an error for what is not a project that this program reads."""
+    with Project.open(path):
+        pass
+
+
+def _same_pictures(folder: Path, path: Path) -> bool:
+    """Return whether pictures of a folder are as large as those of the same names of a project: cameras count from 1."""
+    with Project.open(path) as project:
+        home = Path(project.about["images"] or ".")
+        names = [item.id for item in project.store.items(range(min(ROWS, project.n_items)))]
+    pairs = [(home / name, folder / name) for name in names if (folder / name).exists()]
+    try:
+        return all(kept.stat().st_size == dropped.stat().st_size for kept, dropped in pairs)
+    except OSError:
+        return False
+
+
+def _look_at_graph(file: Path) -> dict[str, Any]:
     graph = read_graph(file)
     rows = [[str(graph.name(k))] for k in range(min(ROWS, graph.n_nodes))]
-    return {
-        "kind": "graph",
-        "name": file.stem,
-        "count": graph.n_nodes,
-        "columns": _only("node"),
-        "rows": rows,
-    }
+    return {"kind": "graph", "name": file.stem, "count": graph.n_nodes, "columns": _only("node"), "rows": rows}
 
 
 def _only(name: str) -> list[dict[str, Any]]:
@@ -228,29 +351,33 @@ def _short(cell: Any) -> str:
     return text if len(text) <= CELL else text[: CELL - 1] + "…"
 
 
-def _common_folder(names: list[str]) -> str | None:
-    """Return the folder that all these files lie in, or None."""
-    first = {name.split("/")[0] if "/" in name else "" for name in names}
-    return (first.pop() or None) if len(first) == 1 else None
-
-
-def _free_name(folder: Path, stem: str) -> str:
-    """Return a name that no project and no folder has yet."""
+def _free_name(folder: Path, stem: str, endings: list[str]) -> str:
+    """Return a name that nothing in the folder has yet, with any of these endings."""
     k, free = 1, stem
-    while os.path.lexists(folder / f"{free}.ask") or os.path.lexists(
-        folder / free
-    ):  # a link that leads nowhere counts, too
+    while any(os.path.lexists(folder / f"{free}{end}") for end in endings):  # a link that leads nowhere counts, too
         k += 1
         free = f"{stem} {k}"
     return free
 
 
 def start_application(beginning: Beginning, done: Any) -> FastAPI:
-    """Return the application of the page; ``done`` is called when a project is made."""
+    """Return the application of the page; ``done`` is called when there is a project to go on with."""
     app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None)
     add_error_handlers(app)
     add_page(app, "start.html")
     tasks: set[asyncio.Task[None]] = set()
+
+    @app.get("/api/start/projects")
+    async def projects() -> list[dict[str, Any]]:
+        return await asyncio.to_thread(beginning.projects)
+
+    @app.post("/api/start/open")
+    async def open_project(said: Opening) -> JSONResponse:
+        return await asyncio.to_thread(_lead_to, beginning, said.name)
+
+    @app.post("/api/start/take")
+    async def take(said: Dropped) -> JSONResponse:
+        return await asyncio.to_thread(_lead_to, beginning, await asyncio.to_thread(beginning.take, said.upload))
 
     @app.post("/api/start/begin")
     async def begin() -> dict[str, Any]:
@@ -264,20 +391,26 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
 
     @app.post("/api/start/look")
     async def look(said: Looking) -> dict[str, Any]:
-        return await asyncio.to_thread(beginning.look, said.upload)
+        return await asyncio.to_thread(beginning.look, said)
 
     @app.post("/api/start/make")
     async def make(said: Making) -> dict[str, Any]:
+        return _work(beginning.make, said, said.project)
+
+    @app.post("/api/start/add")
+    async def add(said: Adding) -> dict[str, Any]:
+        return _work(beginning.add, said, said.name)
+
+    def _work(do: Callable[[Any], None], said: Dropped, name: str) -> dict[str, Any]:
         beginning.find(said.upload)
-        if beginning.working:
-            raise LabelError("a project is being made; wait until it is there")
-        beginning.working, beginning.failed = said.project, None
-        tasks.add(asyncio.create_task(_make(said)))
+        beginning.check_idle()
+        beginning.working, beginning.failed, beginning.stage = name, None, None
+        tasks.add(asyncio.create_task(_doing(do, said)))
         return {"working": True}
 
-    async def _make(said: Making) -> None:
+    async def _doing(do: Callable[[Any], None], said: Dropped) -> None:
         try:
-            await asyncio.to_thread(beginning.make, said)
+            await asyncio.to_thread(do, said)
         except AskgraphError as error:
             beginning.failed = str(error)
         except Exception as error:
@@ -290,9 +423,20 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
     async def made() -> dict[str, Any]:
         if beginning.made is not None:
             asyncio.get_running_loop().call_later(0.2, done)  # after this reply
-        return {"made": beginning.made is not None, "failed": beginning.failed}
+        stage, share = beginning.stage or (None, None)
+        return {"made": beginning.made is not None, "failed": beginning.failed, "stage": stage, "share": share}
 
     return app
+
+
+def _lead_to(beginning: Beginning, name: str) -> JSONResponse:
+    """Open a project of the folder; where another server has it, let the browser in there, or say at which address it is."""
+    server = beginning.open(name)
+    if server is None:
+        return JSONResponse({"opening": True})
+    if cookie := session_cookie(server):
+        return JSONResponse({"port": urlsplit(server.url).port}, headers={"Set-Cookie": cookie})
+    return JSONResponse({"at": server.url})
 
 
 def begin_here(folder: Path, port: int | None, ready: Any) -> tuple[Path, int, str] | None:

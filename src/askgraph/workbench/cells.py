@@ -10,9 +10,8 @@ import sys
 import unicodedata
 from typing import Any
 
-from askgraph.io.text import is_number, plain_numbers
+from askgraph.io.text import MISSING, is_number, plain_numbers
 
-MISSING = {"na", "n/a", "nan", "null", "none", "missing", "unknown", "-", "?", "."}  # cells that mean no number
 YES_AND_NO = (("true", "false"), ("yes", "no"), ("ja", "nein"), ("wahr", "falsch"))  # of a column of two values
 
 JOINERS = "\u200c\u200d"  # which some scripts and emoji need between two characters

@@ -116,9 +116,9 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
         return _items_of_graph(source)
     uses = find_uses(source, table)
     kinds = find_kinds(table, (name for name in table.header if name not in uses))
-    offered = find_offered(source, table, kinds)
+    offered = find_offered(source, table, kinds) if source.hide is None else {}
     vectors = _vector_places(source, table)
-    items = _make_items(source, table, list(offered), vectors)
+    items = _make_items(source, table, list(offered) if source.hide is None else source.hide, vectors)
     joined = join_items(source, table, items.ids)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
     columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors}
@@ -165,7 +165,7 @@ def _vector_places(source: Source, table: Table) -> dict[str, int | None]:
     return {name: k for k, name in enumerate(names) if table.floats(name) is not None}
 
 
-def _make_items(source: Source, table: Table, offered: Sequence[str], vectors: dict[str, int | None]) -> Items:
+def _make_items(source: Source, table: Table, unseen: Sequence[str], vectors: dict[str, int | None]) -> Items:
     path = source.table or ""
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
@@ -182,7 +182,7 @@ def _make_items(source: Source, table: Table, offered: Sequence[str], vectors: d
         )
     folder = None if images is None else str(source.image_folder.absolute())
     beside = vector_columns(source.vectors, table.header) if source.show is None else []
-    hidden = _hidden(source, [name for name in (*offered, *beside) if name in fields])
+    hidden = _hidden(source, [name for name in (*unseen, *beside) if name in fields])
     return Items(ids, fields, images, labels, folder=folder, hidden=hidden, compared=_compared(source))
 
 
@@ -197,13 +197,13 @@ def _compared(source: Source) -> tuple[str, ...]:
     return (*(source.features or ()), *(source.texts or ()))
 
 
-def _hidden(source: Source, offered: Sequence[str]) -> tuple[str, ...]:
+def _hidden(source: Source, unseen: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that are kept and not shown.
 
-    Those are the labels that are there, given or offered, as they are the answer; and the columns that items are compared by
-    where there are too many to read, or a picture says more.
+    Those are the labels that are there, as they are the answer; those that are hidden by choice, or since they look like
+    labels; and the columns that items are compared by where there are too many to read, or a picture says more.
     """
-    answers = [name for name in (source.label, *offered) if name is not None and name not in (source.show or ())]
+    answers = [name for name in (source.label, *unseen) if name is not None and name not in (source.show or ())]
     unread = len(source.features or ()) > MAX_SHOWN_FEATURES or source.image is not None
     return (*answers, *(source.features or ())) if unread and source.show is None else tuple(answers)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from askgraph.errors import SettingError
 from askgraph.io.pictures import folder_table
 from askgraph.io.readers import TABLES
+from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, suffix
 from askgraph.support.arguments import file_path, whole_number
@@ -40,6 +41,8 @@ class Source:
         columns, first:last.
     show
         Columns to show; by default all others but vectors.
+    hide
+        Columns that are kept and not shown; by default those that look like labels that are there already.
     image
         The column of image file names; by default the first one where every cell is the name of a picture.
     label
@@ -71,17 +74,18 @@ class Source:
     images: FilePath | None = None
     sheet: str | None = None
     encoding: str | None = None
+    hide: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
-        for name in ("graph", "features", "text", "show"):
+        for name in ("graph", "features", "text", "show", "hide"):
             value, single = getattr(self, name), PathLike if name == "graph" else str
             if not isinstance(value, single | Sequence | None) or value == "":
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
         one = {name: getattr(self, name) for name in ("id", "image", "label", "vectors", "scale", "sheet", "encoding")}
-        several = {"features": self.features, "text": self.texts, "show": self.show}
+        several = {"features": self.features, "text": self.texts, "show": self.show, "hide": self.hide}
         names = {name: [value] for name, value in one.items()} | {
             name: list(value or ()) for name, value in several.items()
         }
@@ -110,7 +114,19 @@ class Source:
 
 
 def read_columns(path: FilePath, sheet: str | None = None, encoding: str | None = None) -> Table:
-    """Read a table of any supported file type, or a folder of pictures."""
-    if Path(path).is_dir():
+    """Read a table of any supported file type, or a folder of pictures.
+
+    ``sheet`` names one of a spreadsheet, by default the first; ``encoding`` that of text, by default it is
+    found out.
+    """
+    folder = Path(path).is_dir()
+    kind = "" if folder else suffix(path, (".csv", ".tsv", ".txt", "", *TABLES))
+    if sheet is not None and kind not in SPREADSHEETS:
+        raise SettingError(f"{path}: only a spreadsheet has sheets; leave --sheet out, or give an xlsx or ods file")
+    if encoding is not None and (folder or kind in TABLES):
+        raise SettingError(f"{path}: only text (csv, tsv, txt) is read with an encoding; leave --encoding out")
+    if folder:
         return folder_table(path)
-    return TABLES.get(suffix(path, (".csv", ".tsv", ".txt", "", *TABLES)), text_table)(path)
+    if kind in SPREADSHEETS:
+        return sheet_table(path, sheet)
+    return TABLES[kind](path) if kind in TABLES else text_table(path, encoding)

@@ -28,13 +28,21 @@ export class Failed extends Error {
   }
 }
 
-/** Posts JSON and returns the JSON of the reply.
+/** Posts JSON and returns the JSON of the reply, which must come within so many milliseconds.
  * @param {string} path
  * @param {unknown} body
+ * @param {number} patience
  * @returns {Promise<any>}
  */
-export const post = (path, body) =>
-  request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).then(read);
+export const post = (path, body, patience = TIMEOUT) =>
+  request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal: AbortSignal.timeout(patience) }).then(read);
+
+/** Posts bytes and returns the JSON of the reply.
+ * @param {string} path
+ * @param {Blob} body
+ * @returns {Promise<any>}
+ */
+export const send = (path, body) => request(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body }).then(read);
 
 /** Gets JSON; empty values of the query are left out.
  * @param {string} path
