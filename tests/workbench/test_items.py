@@ -195,7 +195,7 @@ def work_of(folder, monkeypatch, n):
         Project.create(path, Source("t.csv", features=features, vectors=vectors))
     path.unlink()
     Project.create(path, Source("t.csv"))
-    monkeypatch.setattr(growing, "read_columns", lambda _: more)
+    monkeypatch.setattr(growing, "read_columns", lambda *_: more)
     with Project.open(path, write=True) as project:
         growing.prepare_addition(project, "more.csv")
         project.about["fields"] = {Counted(name): kind for name, kind in project.about["fields"].items()}

@@ -39,6 +39,7 @@ interface State {
   seq: number;
   items: number;
   parquet: boolean;
+  xlsx: boolean;
   labels: number;
   aside: number;
   classes: ClassInfo[];

@@ -9,13 +9,15 @@ from askgraph.cli.options import find_project, say
 from askgraph.errors import FileError
 
 
-def read_labels(file: Path) -> list[tuple[str, str]]:
+def read_labels(file: Path, sheet: str | None = None, encoding: str | None = None) -> list[tuple[str, str]]:
     """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet."""
     from askgraph.io.readers import has_columns
     from askgraph.workbench.export import unescape_formula
     from askgraph.workbench.source import read_columns
 
-    table = read_columns(file)
+    table = read_columns(file, sheet, encoding)
+    for note in table.notes:
+        say(f"{file}: {note}")
     items = "node" if "node" in table.header and "id" not in table.header else "id"
     has_columns(file, table.header, items, "label")
     pairs = zip(table.cells(items), table.cells("label"), strict=True)

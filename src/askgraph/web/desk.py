@@ -525,7 +525,8 @@ class Desk:
         if self._counted[0] != (answers.seq, answers.changes):
             agreed, classes = answers.agreement(), report.classes(self.project)
             counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
-            counted |= {"seq": answers.seq, "items": self.project.n_items, "parquet": find_spec("pyarrow") is not None}
+            counted |= {"seq": answers.seq, "items": self.project.n_items}
+            counted |= {"parquet": find_spec("pyarrow") is not None, "xlsx": find_spec("xlsxwriter") is not None}
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
             counted |= {"guidelines": len(answers.guidelines), "changes": answers.changes}

@@ -56,17 +56,24 @@ class Removed(NamedTuple):
 
 
 def prepare_addition(
-    project: Project, table: FilePath | None, graphs: Sequence[FilePath] = (), vectors: str | None = None
+    project: Project,
+    table: FilePath | None,
+    graphs: Sequence[FilePath] = (),
+    vectors: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
 ) -> Addition:
     """Read new rows, join them to the items of a project as these are joined, and write that to a file beside the project.
 
     The graph is the one that a new project of all rows would have. Rows whose id is in the project already are left out.
-    ``graphs`` are further edges over ids, ``vectors`` the vectors of the new rows, where the project has such.
+    ``graphs`` are further edges over ids, ``vectors`` the vectors of the new rows, where the project has such;
+    ``sheet`` and ``encoding`` say how the table is read, as in `read_columns`.
     """
     columns = project.columns or _columns_of_old(project)
     if project.about.get("vectors"):
         columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
-    items, known, added = _new_items(project, columns, table, graphs)
+    added = None if table is None else _read_rows(project, table, sheet, encoding)
+    items, known = _new_items(project, columns, table, added, graphs)
     if not items.ids:
         raise FileError(f"{table or graphs[0]}: all {known:,} rows are in {project.store.path} already; nothing to add")
     joined, arrays = _join_all(project, columns, items, added, table, graphs, vectors)
@@ -79,7 +86,7 @@ def prepare_addition(
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
     Store.create(path, replace(items, features=joined.features, arrays=arrays), joined.graph, about)
-    return Addition(path, len(items.ids), known, notes)
+    return Addition(path, len(items.ids), known, [*(added.notes if added else ()), *notes])
 
 
 def _columns_of_old(project: Project) -> dict[str, Any]:
@@ -122,23 +129,30 @@ def _table(header: list[str], stored: dict[str, list[Any]], added: dict[str, lis
     return Table(header, lambda name: np.array(cells(name), float), cells, cells, lambda k: f"row {k + 1}")
 
 
+def _read_rows(project: Project, path: FilePath, sheet: str | None, encoding: str | None) -> Table:
+    if Path(path).is_dir() and Path(path).resolve() != Path(project.about["images"] or "").resolve():
+        raise SettingError(
+            f"{path}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
+        )
+    with working(f"reading {Path(path).name}"):
+        return read_columns(path, sheet, encoding)
+
+
 def _new_items(
-    project: Project, columns: dict[str, Any], table: FilePath | None, graphs: Sequence[FilePath]
-) -> tuple[Items, int, Table | None]:
-    """Return the new items, how many rows were known already, and the table of all rows."""
+    project: Project,
+    columns: dict[str, Any],
+    table: FilePath | None,
+    found: Table | None,
+    graphs: Sequence[FilePath],
+) -> tuple[Items, int]:
+    """Return the new items, and how many rows were known already."""
     known = {id: place for place, id in enumerate(project.store.ids())}
-    if table is None:
+    if table is None or found is None:
         if not graphs:
             raise SettingError("add what? give a table with new rows (askgraph add more.csv), or edges with --graph")
         names = [one_line(graph.name(k)) or "" for graph in map(read_graph, graphs) for k in range(graph.n_nodes)]
         fresh = [name for name in dict.fromkeys(names) if name not in known]
-        return Items(fresh), len(set(names)) - len(fresh), None
-    with working(f"reading {Path(table).name}"):
-        found = read_columns(table)
-    if Path(table).is_dir() and Path(table).resolve() != Path(project.about["images"] or "").resolve():
-        raise SettingError(
-            f"{table}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
-        )
+        return Items(fresh), len(set(names)) - len(fresh)
     ids = _ids_of(project, columns, table, found, known)
     keep = [k for k, id in enumerate(ids) if id not in known]
     image, label = columns["image"], columns["label"]
@@ -150,7 +164,7 @@ def _new_items(
     labels = None if label is None else [one_name(cell) for cell in cells[label]]
     for name in set(labels or ()) - {None}:
         check_name(str(name), "class")
-    return Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found
+    return Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep)
 
 
 def _cells(table: Table, name: str, keep: Sequence[int]) -> list[Any]:

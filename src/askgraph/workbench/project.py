@@ -500,15 +500,19 @@ class Project:
         """The places of the exact copies of each item that has some: the same fields and the same image."""
         return {place: [other for other in same if other != place] for same in self.store.same() for place in same}
 
-    def suggest(self, file: FilePath) -> list[str]:
+    def suggest(self, file: FilePath, sheet: str | None = None, encoding: str | None = None) -> list[str]:
         """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
 
         Parameters
         ----------
         file
-            A csv, tsv, jsonl or parquet file with the columns item (or id) and label, and perhaps score (from 0 to 1) and
-            source; by default the source is the name of the file. While the project has no classes, those suggested become
-            its classes; after that, a label that is not a class is an error.
+            A csv, tsv, xlsx, ods, jsonl or parquet file with the columns item (or id) and label, and perhaps score (from 0
+            to 1) and source; by default the source is the name of the file. While the project has no classes, those
+            suggested become its classes; after that, a label that is not a class is an error.
+        sheet
+            The sheet of a spreadsheet; by default the first.
+        encoding
+            The encoding of text, such as "windows-1252"; by default it is found out.
 
         Returns
         -------
@@ -516,7 +520,7 @@ class Project:
             One line per source: how many suggestions it has, and how good they are by the labels so far.
         """
         places = {id: k for k, id in enumerate(self.store.ids())}
-        new = read_suggestions(file_path(file), places, self.answers.classes)
+        new = read_suggestions(file_path(file), places, self.answers.classes, sheet, encoding)
         self.store.suggest(new)
         if not self.answers.classes:
             self.answers = self._follower.answers = Answers(self._suggested_classes())

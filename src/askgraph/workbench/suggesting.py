@@ -26,12 +26,19 @@ class Suggested(NamedTuple):
     score: float | None = None
 
 
-def read_suggestions(path: FilePath, places: Mapping[str, int], classes: Sequence[str]) -> list[Suggested]:
+def read_suggestions(
+    path: FilePath,
+    places: Mapping[str, int],
+    classes: Sequence[str],
+    sheet: str | None = None,
+    encoding: str | None = None,
+) -> list[Suggested]:
     """Return the rows of a table of suggestions, checked; rows without a label are left out.
 
     ``places`` are the places of the items by their ids. Labels must be among ``classes``, unless there are none yet.
+    ``sheet`` and ``encoding`` say how the table is read, as in `read_columns`.
     """
-    table = read_columns(path)
+    table = read_columns(path, sheet, encoding)
     name = next((name for name in ITEM if name in table.header), None)
     if name is None:
         raise FileError(
