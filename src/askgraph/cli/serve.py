@@ -161,12 +161,16 @@ def label(
         path = items
     elif not (path := (items if items.name else items.absolute()).with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
-        named = (id, show, image, images, known, classes)
         init(
             items,
             path,
             *compared,
-            *named,
+            id,
+            show,
+            image,
+            images,
+            known,
+            classes,
             overlap=overlap,
             suggestions=suggestions,
             sheet=sheet,

@@ -19,7 +19,7 @@ from xml.parsers import expat
 from zipfile import ZIP_STORED
 
 from askgraph.errors import FileError, MissingExtraError
-from askgraph.io.packed import Archive, Part, open_archive, pack
+from askgraph.io.packed import TAG_BYTES, Archive, Part, open_archive, pack
 from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain
 from askgraph.io.text import FilePath
 
@@ -27,7 +27,9 @@ MAIN, LINKS = (
     "http://schemas.openxmlformats.org/{}/2006/main",
     "http://schemas.openxmlformats.org/{}/2006/relationships",
 )
-CELL = re.compile(rb"[<:]c(?:\s+r\s*=\s*[\"']([A-Za-z]+[0-9]+)[\"']|[\s/>])")  # its place, unless it has none
+CELL = re.compile(  # its place, as programs write it; nothing where it is missing, or written in any other way
+    rb'[<:]c(?:\s+r="([A-Za-z]+[0-9]+)"(?:\s+[a-qs-z][a-z]?="\w*")*\s*/?>|[\s/>])'
+)
 PLACE = re.compile(rb"r\s*=\s*[\"']\s*([A-Za-z]+[0-9]+)")
 ROW = re.compile(rb"[<:]row[\s/>]")
 MERGED = re.compile(rb"mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z]+)([0-9]+):[A-Za-z]+([0-9]+)[\"']")
@@ -149,7 +151,7 @@ class _Look:
 
     def _find_last(self, chunk: bytes, places: list[bytes]) -> None:
         self._rows += chunk.count(b"row")
-        if b"" in places:  # these stand after the cell before, or say their place in a way that is not usual
+        if b"" in places:
             counts = [CELL.findall(row).count(b"") for row in ROW.split(chunk)]
             counts[0] += self._open
             self._open, self._longest = counts[-1], max(self._longest, *counts)
@@ -183,7 +185,7 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
             archive.budget.spend(TEXT_BYTES)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    for chunk in archive.unpack(part) if part else ():
+    for chunk in archive.unpack(part, TAG_BYTES) if part else ():
         parser.Parse(chunk)
     return texts
 
