@@ -397,11 +397,12 @@ def test_huge_and_tiny_numbers_are_scaled(tmp_path):
         ("t.csv", "id,x\na,1\nb,2\n", {"features": ["x"], "vectors": "x"}, SettingError, "one of them"),
         ("t.csv", "id,x,t\na,1,b\nc,2,d\n", {"text": "t", "features": ["x"]}, SettingError, "--features and --text"),
         ("t.csv", "id,x\na,1\n", {}, GraphError, "at least two"),
-        ("t.csv", b"id,x\n\xff,1\n", {}, FileError, "line 2: byte 0xff is not UTF-8"),
+        ("t.csv", b"id,x\n\x81,1\n", {}, FileError, "line 2: byte 0x81 is not UTF-8"),
         ("t.jsonl", "{}\n{}\n", {"graph": "e.csv"}, FileError, "no column"),
         ("t.jsonl", '{"\\ud800": 1}\n', {}, FileError, "not valid text"),
         ("t.jsonl", "[1]\n", {}, FileError, "line 1"),
-        ("t.xlsx", "x", {}, FileError, ".csv"),
+        ("t.xlsx", "x", {}, FileError, "save it again as xlsx"),
+        ("t.xls", "x", {}, FileError, "save it as xlsx"),
         ("t.parquet", b"PAR1 not at all PAR1", {}, FileError, "t.parquet"),
         ("t.csv", "id,x\na,1\nb,2\n", {"graph": "e.csv"}, LabelError, "column of ids"),
         ("t.csv", "id,x\na,1\nb,2\n", {"graph": "nowhere.csv"}, FileError, "nowhere.csv"),
@@ -542,7 +543,7 @@ def test_promise_12_fuzzed_parquet(tmp_path_factory, columns, flips):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".parquet"]))
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods"]))
 def test_promise_12_any_bytes(tmp_path_factory, content, kind):
     folder = tmp_path_factory.getbasetemp()
     end_to_end(write(folder, "any" + kind, content), folder)
