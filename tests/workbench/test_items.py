@@ -30,6 +30,7 @@ from askgraph.workbench.items import Items, read_items
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns
 from tests.helpers.complaints import complaint
+from tests.helpers.sheets import ods, ods_row, xlsx, xlsx_row
 
 NUMBERS = "id,a,b,kind\n" + "".join(f"r{k},{k % 5},{10 * (k % 2)},{'xy'[k % 2]}\n" for k in range(20))
 PROSE = "id,about\n" + "".join(
@@ -540,6 +541,29 @@ def test_promise_12_fuzzed_parquet(tmp_path_factory, columns, flips):
     path.write_bytes(content)
     for options in ({}, {"features": ["x"]}, {"text": "text"}, {"label": "label"}):
         end_to_end(path, folder, **options)
+
+
+SHEETS = {
+    "fuzz.xlsx": (xlsx, "".join(xlsx_row(k, ["ab"[k % 2], k, 2.5, "text"][: k + 1]) for k in range(1, 5)).encode()),
+    "fuzz.ods": (ods, "".join(ods_row(["ab"[k % 2], k, None, 2.5, "text"]) for k in range(4)).encode()),
+}
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(SHEETS)),
+    st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.sampled_from(b'<>/"=&;rctvse019AZ\xff')), min_size=1, max_size=4
+    ),
+)
+def test_promise_12_fuzzed_spreadsheets(tmp_path_factory, name, changes):
+    """Their XML is changed before it is packed: no check of sums finds it."""
+    folder, (make, rows) = tmp_path_factory.getbasetemp(), SHEETS[name]
+    content = bytearray(rows)
+    for where, byte in changes:
+        content[int(where * len(content))] = byte
+    end_to_end(make(folder / name, bytes(content)), folder)
 
 
 @settings(max_examples=30, deadline=None)
