@@ -25,6 +25,7 @@ from askgraph.workbench.source import Source
 from askgraph.workbench.suggesting import read_suggestions
 from tests.helpers.bad_inputs import Tried, tried
 from tests.helpers.projects import make, say
+from tests.helpers.sheets import ods, ods_row, xlsx, xlsx_row
 
 STORED = Path(__file__).parents[1] / "data"
 SPARSE = ("csr", "csc", "coo", "bsr", "lil", "dia", "dok")
@@ -56,6 +57,10 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
 
     write_table(pyarrow.table({"source": ["a", "b"], "target": ["b", "c"]}), folder / "e.parquet")
     _seeds_of_other_tools(folder)
+    rows = [[name, k, 2.5 * k] for k, name in enumerate(["a", "b", "c", "d"])]
+    xlsx(folder / "t.xlsx", "".join(xlsx_row(k, row) for k, row in enumerate([["id", "x", "y"], *rows], 1)))
+    ods(folder / "t.ods", "".join(map(ods_row, [["id", "x", "y"], *rows])))
+    (folder / "w.csv").write_bytes("id;Größe;y\na;1,5;2\nb;2,5;ö\nc;1.000,5;3\n".encode("cp1252"))
     for name in ("learner_plain", "learner_probes", "learner_state", "learner_tuned", "learner_features"):
         shutil.copy(STORED / f"{name}.npz", folder)
     make(folder / "p.ask", 12, ["a", "b"])
@@ -68,7 +73,7 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
         "y.npy": lambda path: ag.read_labels(path, ag.grid(3, 3)),
         **dict.fromkeys((f"learner_{k}.npz" for k in ("plain", "probes", "state", "tuned")), _use_learner),
         "p.ask": _use_project,
-        **dict.fromkeys(("r.ris", "t.parquet"), _use_items),
+        **dict.fromkeys(("r.ris", "t.parquet", "t.xlsx", "t.ods", "w.csv"), _use_items),
         **dict.fromkeys(("l.json", "a.json", "s.jsonl", "l.parquet"), lambda path: _use_items(path, text="text")),
         **dict.fromkeys(("l2.json", "a2.json"), read_annotated),
         "said.csv": lambda path: read_suggestions(path, {f"i{k}": k for k in range(12)}, ["a", "b"]),

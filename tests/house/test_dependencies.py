@@ -20,9 +20,11 @@ DISTRIBUTIONS = {
     "cupy": "cupy-cuda12x",
     "cupyx": "cupy-cuda12x",
     "faiss": "faiss-cpu",
+    "python_calamine": "python-calamine",
     "sentence_transformers": "sentence-transformers",
     "skactiveml": "scikit-activeml",
     "sklearn": "scikit-learn",
+    "xlsxwriter": "XlsxWriter",
 }
 FOR_DEVELOPERS = ("test", "test-clients", "bench", "docs")  # extras that the source itself must not need
 

@@ -24,6 +24,7 @@ WRITERS = {
     "rows.jsonl": lambda path: write_rows(path, ROWS),
     "rows.json": lambda path: write_rows(path, ROWS),
     "rows.parquet": lambda path: write_rows(path, ROWS),
+    "rows.xlsx": lambda path: write_rows(path, ROWS),
     "arrays.npz": lambda path: save_arrays(path, x=np.arange(3)),
     "graph.npz": lambda path: ag.chain(5).save(path),
     "project.ask": make,

@@ -1,10 +1,12 @@
-"""Promise 25: csv does no harm in a spreadsheet; jsonl and parquet come back as they were; Label Studio's JSON has its shape."""
+"""Promise 25: csv and xlsx do no harm in a spreadsheet; exports come back as they were; Label Studio's JSON has its shape."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
+import zipfile
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.learner.settings import Settings
+from askgraph.workbench import spreadsheet
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import (
     ANSWER,
@@ -20,6 +23,7 @@ from askgraph.workbench.export import (
     answer_rows,
     escape_formula,
     lost_columns,
+    number_columns,
     prediction_rows,
     to_csv,
     to_json,
@@ -30,7 +34,7 @@ from askgraph.workbench.export import (
 )
 from askgraph.workbench.items import Items
 from askgraph.workbench.project import Project
-from askgraph.workbench.source import Source
+from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import Store
 from tests.helpers.projects import make
 
@@ -139,6 +143,71 @@ def test_jsonl_and_parquet_are_lossless(columns):
     assert json.loads("".join(to_json(rows))) == rows
     table = pq.read_table(io.BytesIO(to_parquet(rows)))
     assert table.to_pylist() == rows
+
+
+def xml_of(path):
+    """All parts of a spreadsheet, joined."""
+    with zipfile.ZipFile(path) as file:
+        return "".join(file.read(name).decode() for name in file.namelist())
+
+
+@pytest.mark.parametrize("payload", [*PAYLOADS, "\t=1+1", "http://example.org", "{=1+1}", "007"])
+def test_every_text_of_a_spreadsheet_is_text(tmp_path, payload):
+    """Opened again by calamine and as XML: no formula, no link, in headers, ids, classes and cells."""
+    # Promise 25
+    from python_calamine import CalamineWorkbook
+
+    path = project_of(tmp_path / "p.ask", [payload, "ham", "eggs"], [payload, "b"], payload)
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i0", "label", payload)
+        for rows in (prediction_rows, answer_rows):
+            write_rows(tmp_path / "out.xlsx", rows(project))
+            found = CalamineWorkbook.from_path(tmp_path / "out.xlsx").get_sheet_by_index(0).to_python()
+            assert payload in [cell for row in found for cell in row]
+            assert not re.search("<f[ >/]|hyperlink", xml_of(tmp_path / "out.xlsx"))
+
+
+SHEET_TEXT = st.sampled_from(ODD) | st.text(st.characters(exclude_characters="\ufffe\uffff", exclude_categories=["Cs"]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(SHEET_TEXT, min_size=1, max_size=4), st.integers(-(10**15), 10**15), st.booleans())
+def test_a_spreadsheet_reads_back_as_it_was(tmp_path_factory, texts, number, flag):
+    # Promise 25
+    path = tmp_path_factory.getbasetemp() / "back.xlsx"
+    rows = [{"id": "007", "text": text, "n": number, "half": 0.5, "flag": flag, "x": "794.4"} for text in texts]
+    write_rows(path, rows, numbers={"x"})
+    table = read_columns(path)
+    found = table.cells("text") if "text" in table.header else [None] * len(texts)
+    assert found == [text.strip() or None for text in texts]
+    assert {name: table.cells(name)[0] for name in ("id", "n", "half", "flag", "x")} == {
+        "id": "007", "n": number, "half": 0.5, "flag": flag, "x": 794.4
+    }  # fmt: skip
+
+
+def test_columns_of_numbers_are_numbers_in_a_spreadsheet_and_ids_are_text(tmp_path):
+    (tmp_path / "t.csv").write_text("id;size;code;label\n01;794,4;7;1\n02;3;x;2\n")
+    Project.create(tmp_path / "p.ask", Source(tmp_path / "t.csv", id="id", features=["size"]))
+    with Project.open(tmp_path / "p.ask") as project:
+        write_rows(tmp_path / "out.xlsx", prediction_rows(project), numbers=number_columns(project))
+    table = read_columns(tmp_path / "out.xlsx")
+    assert [table.cells(name) for name in ("id", "size", "code", "label (table)")] == [
+        ["01", "02"], [794.4, 3], ["7", "x"], [1, 2]
+    ]  # fmt: skip
+
+
+def test_what_a_sheet_cannot_hold_is_said_and_nothing_is_written(tmp_path, monkeypatch):
+    path = tmp_path / "out.xlsx"
+    with pytest.raises(FileError, match=r"row 2, column 'text': 32,768 characters, and a cell .* export csv"):
+        write_rows(path, [{"text": "x" * 32_768}])
+    with pytest.raises(FileError, match="16,385 columns, and a sheet holds 16,384; export csv"):
+        write_rows(path, [{str(k): 1 for k in range(16_385)}])
+    monkeypatch.setattr(spreadsheet, "MAX_ROWS", 3)
+    with pytest.raises(FileError, match="more than 2 rows, which a sheet cannot hold; export csv"):
+        write_rows(path, [{"a": 1}] * 3)
+    assert not list(tmp_path.iterdir())
+    write_rows(path, [{"a": 10**20, "b": float("nan")}])
+    assert [read_columns(path).cells(name) for name in "ab"] == [[str(10**20)], ["nan"]]
 
 
 @pytest.mark.parametrize(
@@ -253,13 +322,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         yield {"a": 1}
         raise FileError("in the middle")
 
-    for target in (path, tmp_path / "labels.jsonl", tmp_path / "labels.parquet"):
+    for target in (path, *(tmp_path / f"labels.{kind}" for kind in ("jsonl", "parquet", "xlsx"))):
         with pytest.raises(FileError, match="in the middle"):
             write_rows(target, rows())
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["labels.csv"]
-    with pytest.raises(FileError, match=r"\.csv, \.jsonl, \.parquet or \.json"):
-        write_rows(tmp_path / "labels.xlsx", [])
+    with pytest.raises(FileError, match=r"\.csv, \.xlsx, \.jsonl, \.parquet or \.json"):
+        write_rows(tmp_path / "labels.xls", [])
     with pytest.raises(FileError, match="cannot be written"):
         write_rows(tmp_path / "nowhere" / "labels.csv", [])
     (tmp_path / "folder.csv").mkdir()

@@ -30,6 +30,7 @@ from askgraph.workbench.items import Items, read_items
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns
 from tests.helpers.complaints import complaint
+from tests.helpers.sheets import ods, ods_row, xlsx, xlsx_row
 
 NUMBERS = "id,a,b,kind\n" + "".join(f"r{k},{k % 5},{10 * (k % 2)},{'xy'[k % 2]}\n" for k in range(20))
 PROSE = "id,about\n" + "".join(
@@ -196,7 +197,7 @@ def work_of(folder, monkeypatch, n):
         Project.create(path, Source("t.csv", features=features, vectors=vectors))
     path.unlink()
     Project.create(path, Source("t.csv"))
-    monkeypatch.setattr(growing, "read_columns", lambda _: more)
+    monkeypatch.setattr(growing, "read_columns", lambda *_: more)
     with Project.open(path, write=True) as project:
         growing.prepare_addition(project, "more.csv")
         project.about["fields"] = {Counted(name): kind for name, kind in project.about["fields"].items()}
@@ -398,11 +399,12 @@ def test_huge_and_tiny_numbers_are_scaled(tmp_path):
         ("t.csv", "id,x\na,1\nb,2\n", {"features": ["x"], "vectors": "x"}, SettingError, "one of them"),
         ("t.csv", "id,x,t\na,1,b\nc,2,d\n", {"text": "t", "features": ["x"]}, SettingError, "--features and --text"),
         ("t.csv", "id,x\na,1\n", {}, GraphError, "at least two"),
-        ("t.csv", b"id,x\n\xff,1\n", {}, FileError, "line 2: byte 0xff is not UTF-8"),
+        ("t.csv", b"id,x\n\x81,1\n", {}, FileError, "line 2: byte 0x81 is not UTF-8"),
         ("t.jsonl", "{}\n{}\n", {"graph": "e.csv"}, FileError, "no column"),
         ("t.jsonl", '{"\\ud800": 1}\n', {}, FileError, "not valid text"),
         ("t.jsonl", "[1]\n", {}, FileError, "line 1"),
-        ("t.xlsx", "x", {}, FileError, ".csv"),
+        ("t.xlsx", "x", {}, FileError, "save it again as xlsx"),
+        ("t.xls", "x", {}, FileError, "save it as xlsx"),
         ("t.parquet", b"PAR1 not at all PAR1", {}, FileError, "t.parquet"),
         ("t.csv", "id,x\na,1\nb,2\n", {"graph": "e.csv"}, LabelError, "column of ids"),
         ("t.csv", "id,x\na,1\nb,2\n", {"graph": "nowhere.csv"}, FileError, "nowhere.csv"),
@@ -542,8 +544,31 @@ def test_promise_12_fuzzed_parquet(tmp_path_factory, columns, flips):
         end_to_end(path, folder, **options)
 
 
+SHEETS = {
+    "fuzz.xlsx": (xlsx, "".join(xlsx_row(k, ["ab"[k % 2], k, 2.5, "text"][: k + 1]) for k in range(1, 5)).encode()),
+    "fuzz.ods": (ods, "".join(ods_row(["ab"[k % 2], k, None, 2.5, "text"]) for k in range(4)).encode()),
+}
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(SHEETS)),
+    st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.sampled_from(b'<>/"=&;rctvse019AZ\xff')), min_size=1, max_size=4
+    ),
+)
+def test_promise_12_fuzzed_spreadsheets(tmp_path_factory, name, changes):
+    """Their XML is changed before it is packed: no check of sums finds it."""
+    folder, (make, rows) = tmp_path_factory.getbasetemp(), SHEETS[name]
+    content = bytearray(rows)
+    for where, byte in changes:
+        content[int(where * len(content))] = byte
+    end_to_end(make(folder / name, bytes(content)), folder)
+
+
 @settings(max_examples=30, deadline=None)
-@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".parquet"]))
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods"]))
 def test_promise_12_any_bytes(tmp_path_factory, content, kind):
     folder = tmp_path_factory.getbasetemp()
     end_to_end(write(folder, "any" + kind, content), folder)

@@ -40,6 +40,7 @@ interface State {
   items: number;
   parquet: boolean;
   ris: boolean;
+  xlsx: boolean;
   labels: number;
   aside: number;
   classes: ClassInfo[];

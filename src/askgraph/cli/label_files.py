@@ -10,7 +10,9 @@ from askgraph.cli.options import find_project, say
 from askgraph.errors import FileError
 
 
-def read_labels(file: Path, ids: str | None) -> list[tuple[str, str]]:
+def read_labels(
+    file: Path, ids: str | None, sheet: str | None = None, encoding: str | None = None
+) -> list[tuple[str, str]]:
     """Read ids and labels from a table; leave out rows without a label, which nobody has answered yet.
 
     ``ids`` is the column that the ids of the project come from: the table may call the column of items so.
@@ -20,7 +22,9 @@ def read_labels(file: Path, ids: str | None) -> list[tuple[str, str]]:
     from askgraph.workbench.source import read_columns
     from askgraph.workbench.suggesting import item_column
 
-    table = read_columns(file)
+    table = read_columns(file, sheet, encoding)
+    for note in table.notes:
+        say(f"{file}: {note}")
     items = item_column(file, table.header, ids, ("id", "item", "node"))
     has_columns(file, table.header, "label")
     pairs = zip(table.cells(items), table.cells("label"), strict=True)

@@ -48,6 +48,15 @@ SuggestionsOption = Annotated[
 ]
 
 
+SheetOption = Annotated[str | None, typer.Option(help="The sheet of an xlsx or ods file [default: the first].")]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding of a csv, tsv or txt file, such as windows-1252 [default: UTF-8, by its mark, or Windows text]."
+    ),
+]
+
+
 BackupsOption = Annotated[
     int, typer.Option(envvar="ASKGRAPH_BACKUPS", help="Backups to keep beside the project; 0 makes none.", min=0)
 ]

@@ -9,11 +9,13 @@ import typer
 
 from askgraph.cli.label_files import check_classes, read_labels, save_annotations
 from askgraph.cli.options import (
+    EncodingOption,
     FeaturesOption,
     GraphOption,
     JsonOption,
     ProjectOption,
     ScaleOption,
+    SheetOption,
     SuggestionsOption,
     TextOption,
     VectorsOption,
@@ -32,7 +34,7 @@ app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 TableArgument = Annotated[
     Path | None,
     typer.Argument(
-        help="A table of items (csv, tsv, jsonl, parquet) or a folder of pictures; leave it out if items are the nodes of --graph."
+        help="A table of items (csv, tsv, xlsx, ods, jsonl, parquet) or a folder of pictures; none if items are nodes of --graph."
     ),
 ]
 NewOption = Annotated[bool, typer.Option("--new", help="Make a class of a label that is not one yet.")]
@@ -83,6 +85,8 @@ def init(
     find: Annotated[
         str | None, typer.Option(help="A class to find all items of: questions are those most likely in it.")
     ] = None,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
 ) -> None:
     """Make a project from a table or a graph.
 
@@ -99,6 +103,8 @@ def init(
     askgraph init photos/ --label folder
 
     askgraph init papers.csv --text abstract --classes "relevant,irrelevant" --find relevant
+
+    askgraph init survey.xlsx --sheet "Wave 2" --text comment
 
     askgraph init papers.csv --graph citations.csv --label topic
 
@@ -125,6 +131,8 @@ def init(
         neighbors=neighbors,
         vectors=vectors,
         scale=scale,
+        sheet=sheet,
+        encoding=encoding,
     )
     settings = Settings(utility=sampler, spot_checks=spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
@@ -205,6 +213,8 @@ def tell(
     new: NewOption = False,
     project: ProjectOption = None,
     who: WhoOption = None,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
 ) -> None:
     """Save the label of an item, or of many.
 
@@ -220,10 +230,12 @@ def tell(
     """
     if (file is None) == (id is None or label is None):
         raise SettingError("give an id and its label (askgraph tell 17 setosa), or a table of them with --file")
+    if (sheet or encoding) and (file is None or file.suffix.casefold() == ".json"):
+        raise SettingError("--sheet and --encoding say how the table of --file is read; leave them out without one")
     if file is not None and file.suffix.casefold() == ".json":
         save_annotations(project, file, new)
         return
-    said = [(id or "", label or "")] if file is None else read_labels(file, _id_column(project))
+    said = [(id or "", label or "")] if file is None else read_labels(file, _id_column(project), sheet, encoding)
     _save(project, who, [(item, "label", name) for item, name in said], new)
 
 
@@ -263,6 +275,8 @@ def add(
         bool, typer.Option("--all", help="Where ids are row numbers, take the rows too that are there already.")
     ] = False,
     project: ProjectOption = None,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
 ) -> None:
     """Bring new rows into a project, also while people label; they are joined to all items as these are joined.
 
@@ -277,7 +291,7 @@ def add(
 
     path = find_project(project)
     with Project.open(path) as opened:
-        addition = prepare_addition(opened, table, graph or (), vectors, every)
+        addition = prepare_addition(opened, table, graph or (), vectors, every, sheet, encoding)
         numbered = opened.columns.get("id") is None
     try:
         with open_writer(path) as writer:
@@ -331,6 +345,8 @@ def suggest(
         ),
     ],
     project: ProjectOption = None,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
 ) -> None:
     """Add labels that a model suggests: evidence for predictions, shown on the card, and never taken for answers of people.
 
@@ -341,7 +357,7 @@ def suggest(
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project), write=True) as opened:
-        lines = opened.suggest(file)
+        lines = opened.suggest(file, sheet, encoding)
     say("\n".join(lines))
 
 

@@ -39,7 +39,7 @@ def history(
 
 @app.command()
 def predict(
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .jsonl or .parquet file.")] = Path(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .xlsx, .jsonl or .parquet file.")] = Path(
         "labels.csv"
     ),
     project: ProjectOption = None,
@@ -51,11 +51,11 @@ def predict(
     Example: askgraph predict -o labels.csv
     """
     from askgraph.workbench.datasheet import write_how_labeled
-    from askgraph.workbench.export import lost_columns, prediction_rows, write_rows
+    from askgraph.workbench.export import lost_columns, number_columns, prediction_rows, write_rows
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project)) as opened:
-        write_rows(output, prediction_rows(opened))
+        write_rows(output, prediction_rows(opened), numbers=number_columns(opened))
         labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
         how, lost = write_how_labeled(opened, output), lost_columns(opened)
     if classes:
@@ -92,6 +92,8 @@ def export(
     Examples:
 
     askgraph export -o answers.csv
+
+    askgraph export -o answers.xlsx
 
     askgraph export -o tasks.json
 

@@ -14,10 +14,12 @@ from askgraph.cli.options import (
     BackupMegabytesOption,
     BackupMinutesOption,
     BackupsOption,
+    EncodingOption,
     GraphOption,
     PortOption,
     ProjectOption,
     ScaleOption,
+    SheetOption,
     SuggestionsOption,
     VectorsOption,
     WhoOption,
@@ -106,7 +108,9 @@ def serve(
 def label(
     items: Annotated[
         Path | None,
-        typer.Argument(help="A table (csv, tsv, jsonl, parquet), a folder of pictures, or a project (.ask)."),
+        typer.Argument(
+            help="A table (csv, tsv, xlsx, ods, jsonl, parquet), a folder of pictures, or a project (.ask)."
+        ),
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try the page on 1,797 handwritten digits.")] = False,
     graph: GraphOption = None,
@@ -128,6 +132,8 @@ def label(
     show: Annotated[str | None, typer.Option(help="Columns to show, separated by commas, for a new project.")] = None,
     overlap: Annotated[int, typer.Option(help="People who should label each item, for a new project.", min=1)] = 1,
     suggestions: SuggestionsOption = None,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
     port: PortOption = None,
     who: WhoOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -155,7 +161,21 @@ def label(
         path = items
     elif not (path := (items if items.name else items.absolute()).with_suffix(".ask")).exists():
         compared = (graph, features, text, vectors, scale)
-        init(items, path, *compared, id, show, image, images, known, classes, overlap=overlap, suggestions=suggestions)
+        init(
+            items,
+            path,
+            *compared,
+            id,
+            show,
+            image,
+            images,
+            known,
+            classes,
+            overlap=overlap,
+            suggestions=suggestions,
+            sheet=sheet,
+            encoding=encoding,
+        )
     else:
         print(f"going on with {path} and its settings; for a new project, choose another name with askgraph init -o")
 

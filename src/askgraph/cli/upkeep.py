@@ -9,11 +9,13 @@ import typer
 
 from askgraph.cli.label_files import read_labels
 from askgraph.cli.options import (
+    EncodingOption,
     FeaturesOption,
     GraphOption,
     JsonOption,
     ProjectOption,
     ScaleOption,
+    SheetOption,
     TextOption,
     VectorsOption,
     find_project,
@@ -43,6 +45,8 @@ def doctor(
     neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
     project: ProjectOption = None,
     json: JsonOption = False,
+    sheet: SheetOption = None,
+    encoding: EncodingOption = None,
 ) -> None:
     """Say whether a table or a graph suits, which settings, how fast and what to expect; or check a project.
 
@@ -58,7 +62,8 @@ def doctor(
         from askgraph.workbench.source import Source
         from askgraph.workbench.suitability import examine, is_graph_file
 
-        table, graphs = (None, [file]) if file is not None and not graph and is_graph_file(file) else (file, graph)
+        joined = file is not None and not graph and is_graph_file(file, sheet, encoding)
+        table, graphs = (None, [file]) if file is not None and joined else (file, graph)
         source = Source(
             table,
             graphs,
@@ -69,6 +74,8 @@ def doctor(
             neighbors=neighbors,
             vectors=vectors,
             scale=scale,
+            sheet=sheet,
+            encoding=encoding,
         )
         known = None if labels is None else dict(read_labels(labels, id))
         judged = examine(source, known)

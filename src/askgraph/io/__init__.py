@@ -1,1 +1,1 @@
-"""Readers of files: graphs, labels and tables from csv, tsv, jsonl, parquet, npz and the like; nothing is written here."""
+"""Readers of files: graphs, labels and tables from csv, tsv, xlsx, ods, jsonl, parquet, npz and others; nothing is written here."""

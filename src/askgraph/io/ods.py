@@ -8,13 +8,15 @@ from typing import Any
 from xml.parsers import expat
 
 from askgraph.errors import FileError
-from askgraph.io.packed import Archive, open_archive
+from askgraph.io.packed import TAG_BYTES, Archive, open_archive
 from askgraph.io.sheets import Sheet, choose_sheet, plain
 from askgraph.io.text import FilePath
 
 NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 OFFICE, TABLE, TEXT, DRAW = (f"{NAMES}{name}:1.0 " for name in ("office", "table", "text", "drawing"))
-CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+SHEET, ROW, PARAGRAPH, NOTE = f"{TABLE}table", f"{TABLE}table-row", f"{TEXT}p", f"{OFFICE}annotation"
+CELL, COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
+VALUE_TYPE, FORMULA = f"{OFFICE}value-type", f"{TABLE}formula"
 CALC_TYPE = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0 value-type"
 DURATION = re.compile(r"(-?)PT(\d+)H(\d+)M(\d+)(?:[.,]\d*)?S")
 CELL_BYTES, PLACE_BYTES = 100, 8  # of memory: of a cell, of a place for one
@@ -31,7 +33,7 @@ def read_ods(path: FilePath, sheet: str | None = None) -> Sheet:
         if manifest and any(b"encryption-data" in chunk for chunk in archive.unpack(manifest)):
             raise FileError(f"{path}: protected by a password; save it without one")
         reader = _Reader(archive, sheet)
-        for chunk in archive.unpack(content):
+        for chunk in archive.unpack(content, TAG_BYTES):
             reader.parser.Parse(chunk)
         reader.parser.Parse(b"", True)
     names = tuple(dict.fromkeys(reader.names))
@@ -46,7 +48,7 @@ class _Reader:
         self.rows: dict[int, list[Any]] = {}
         self.merged: list[tuple[int, int, int]] = []
         self.errors: int = 0
-        self._budget, self._sheet = archive.budget, sheet
+        self._budget, self._sheet, self._is_open = archive.budget, sheet, False
         self._row, self._row_times, self._column = 1, 1, 0  # the open row and how often it comes, the place in it
         self._cells: list[Any] = []
         self._cell: dict[str, str] | None = None  # attributes of the open cell
@@ -58,19 +60,20 @@ class _Reader:
         self.parser.CharacterDataHandler = self._characters
 
     def _start(self, name: str, said: dict[str, str]) -> None:
-        if self._skipped or name == f"{OFFICE}annotation" or (self._cell is not None and name.startswith(DRAW)):
+        if self._skipped or name == NOTE or (self._cell is not None and name.startswith(DRAW)):
             self._skipped += 1
-        elif name == f"{TABLE}table":
+        elif name == SHEET:
             self.names.append(said.get(f"{TABLE}name", ""))
             self._row = 1
-        elif not self._is_wanted():
+            self._is_open = self.names[-1] == self._sheet or (self._sheet is None and len(self.names) == 1)
+        elif not self._is_open:
             return
-        elif name == f"{TABLE}table-row":
+        elif name == ROW:
             self._row_times, self._column, self._cells = _times(said, "number-rows-repeated"), 0, []
-        elif name in CELLS:
+        elif name in (CELL, COVERED):
             self._cell, self._paragraphs = said, 0
             self._text.clear()
-        elif name == f"{TEXT}p" and self._cell is not None:
+        elif name == PARAGRAPH and self._cell is not None:
             self._paragraphs += 1
             if self._paragraphs > 1:
                 self._text.append("\n")
@@ -79,9 +82,6 @@ class _Reader:
             self._budget.spend(count)
             self._text.append(BLANK[name] * count)
 
-    def _is_wanted(self) -> bool:
-        return bool(self.names) and (self.names[-1] == self._sheet or (self._sheet is None and len(self.names) == 1))
-
     def _characters(self, some: str) -> None:
         if self._cell is not None and self._paragraphs and not self._skipped:
             self._text.append(some)
@@ -89,10 +89,10 @@ class _Reader:
     def _end(self, name: str) -> None:
         if self._skipped:
             self._skipped -= 1
-        elif name in CELLS and self._cell is not None:
-            self._end_cell(self._cell, name == CELLS[1])
+        elif name in (CELL, COVERED) and self._cell is not None:
+            self._end_cell(self._cell, name == COVERED)
             self._cell = None
-        elif name == f"{TABLE}table-row" and self._is_wanted():
+        elif name == ROW and self._is_open:
             if self._cells:
                 self._budget.spend(self._row_times * (CELL_BYTES + PLACE_BYTES * len(self._cells)))
                 self.rows |= dict.fromkeys(range(self._row, self._row + self._row_times), self._cells)
@@ -110,8 +110,8 @@ class _Reader:
 
     def _value(self, said: dict[str, str]) -> Any:
         """Return the value of the open cell: its attributes say it, but of text."""
-        kind, text = said.get(f"{OFFICE}value-type"), "".join(self._text)
-        if said.get(CALC_TYPE) == "error" or (f"{TABLE}formula" in said and text.startswith(("#", "Err:"))):
+        kind, text = said.get(VALUE_TYPE), "".join(self._text)
+        if said.get(CALC_TYPE) == "error" or (FORMULA in said and text.startswith(("#", "Err:"))):
             self.errors += 1
             return None
         if kind in ("float", "percentage", "currency"):

@@ -84,7 +84,7 @@ def read_labels(path: FilePath, graph: Graph) -> list[Hashable]:
     Parameters
     ----------
     path : str or path
-        A file (text, jsonl, parquet) with columns node and label, or with one label per line or row in node order; or
+        A file (text, xlsx, ods, jsonl, parquet) with columns node and label, or with one label per line or row in node order; or
         an npy file, or an npz file with an array y.
     graph : Graph
         The graph whose nodes have these labels.
@@ -123,7 +123,7 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        A csv, tsv, txt, jsonl or parquet file, or an npz file with arrays X and perhaps y and names. The first row of
+        A csv, tsv, txt, xlsx, ods, jsonl or parquet file, or an npz file with arrays X and perhaps y and names. The first row of
         text is a header if no cell in it is a number; else the columns are called "0", "1", ….
     features : sequence of str, optional
         The columns of features; by default all but ``label`` and ``id``.

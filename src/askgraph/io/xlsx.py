@@ -19,7 +19,7 @@ from xml.parsers import expat
 from zipfile import ZIP_STORED
 
 from askgraph.errors import FileError, MissingExtraError
-from askgraph.io.packed import Archive, Part, open_archive, pack
+from askgraph.io.packed import TAG_BYTES, Archive, Part, open_archive, pack
 from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain
 from askgraph.io.text import FilePath
 
@@ -27,9 +27,11 @@ MAIN, LINKS = (
     "http://schemas.openxmlformats.org/{}/2006/main",
     "http://schemas.openxmlformats.org/{}/2006/relationships",
 )
-CELL = re.compile(rb"[<:]c(?:\s+r\s*=\s*[\"']([A-Za-z]+[0-9]+)[\"']|[\s/>])")  # its place, unless it has none
-PLACE = re.compile(rb"r\s*=\s*[\"']\s*([A-Za-z]+[0-9]+)")
-ROW = re.compile(rb"[<:]row[\s/>]")
+CELL = re.compile(  # its place, as programs write it; nothing where it is missing, or written in any other way
+    rb'[<:]c(?:\s+r="([A-Za-z]+[0-9]+)"(?:\s+[a-qs-z][a-z]?="\w*")*\s*/?>|[\s/>])'
+)
+PLACE = re.compile(rb"r\s*=\s*[\"']\s*([A-Za-z]*[0-9]+)")  # of a cell or a row, in any way
+ROW = re.compile(rb"<[^<>\s/:]*:?row[\s/>][^<]*")
 MERGED = re.compile(rb"mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z]+)([0-9]+):[A-Za-z]+([0-9]+)[\"']")
 ERROR = b't="e"'
 DIGITS, LETTERS = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -134,6 +136,7 @@ class _Look:
         self.merged: list[tuple[int, int, int]] = []
         self.errors: int = 0
         self._last: tuple[int, int] = (0, 0)  # row and column
+        self._row: bytes = b""  # the tag of the open row
         self._rows = self._open = self._longest = self._area = 0  # of cells without a place: those of a row
         for chunk in archive.unpack(part):
             places = CELL.findall(chunk)
@@ -148,16 +151,18 @@ class _Look:
                 self.merged.append((int(top), int(bottom), column_number(left) - 1))
 
     def _find_last(self, chunk: bytes, places: list[bytes]) -> None:
-        self._rows += chunk.count(b"row")
-        if b"" in places:  # these stand after the cell before, or say their place in a way that is not usual
+        rows = ROW.findall(chunk)
+        self._rows += len(rows)
+        if b"" in places:
             counts = [CELL.findall(row).count(b"") for row in ROW.split(chunk)]
             counts[0] += self._open
             self._open, self._longest = counts[-1], max(self._longest, *counts)
-            places = [*places, *PLACE.findall(chunk)]
+            places = [*places, *PLACE.findall(self._row + chunk)]
+        self._row = rows[-1] if rows else self._row
         joined = b" ".join(places)
         columns = map(column_number, set(joined.translate(None, DIGITS).split()))
-        rows = map(int, set(joined.translate(None, LETTERS).split()))
-        self._last = max(self._last[0], *rows, 0), max(self._last[1], *columns, 0)
+        numbers = map(int, set(joined.translate(None, LETTERS).split()))
+        self._last = max(self._last[0], *numbers, 0), max(self._last[1], *columns, 0)
 
 
 def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
@@ -183,7 +188,7 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
             archive.budget.spend(TEXT_BYTES)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    for chunk in archive.unpack(part) if part else ():
+    for chunk in archive.unpack(part, TAG_BYTES) if part else ():
         parser.Parse(chunk)
     return texts
 

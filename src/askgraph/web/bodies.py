@@ -12,7 +12,18 @@ POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y 
 Who = Annotated[str, Field(min_length=1, max_length=200)]
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Download = Literal[
-    "csv", "jsonl", "parquet", "answers", "labelstudio", "argilla", "huggingface", "spacy", "fasttext", "ris", "how"
+    "csv",
+    "xlsx",
+    "jsonl",
+    "parquet",
+    "answers",
+    "labelstudio",
+    "argilla",
+    "huggingface",
+    "spacy",
+    "fasttext",
+    "ris",
+    "how",
 ]
 Id = Annotated[str, Field(min_length=1, max_length=10_000)]
 

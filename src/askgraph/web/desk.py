@@ -529,7 +529,8 @@ class Desk:
             agreed, classes = answers.agreement(), report.classes(self.project)
             counted = {name: self.project.about[name] for name in ("project", "uid", "overlap")}
             counted |= {"seq": answers.seq, "items": self.project.n_items}
-            counted |= {"parquet": find_spec("pyarrow") is not None, "ris": has_titles(self.project)}
+            counted |= {"parquet": find_spec("pyarrow") is not None, "xlsx": find_spec("xlsxwriter") is not None}
+            counted["ris"] = has_titles(self.project)
             counted |= {"labels": len(answers.labels), "aside": len(answers.aside), "classes": classes}
             counted |= {"agreement": agreed and {"items": agreed[0], "share": agreed[1]}}
             counted |= {"guidelines": len(answers.guidelines), "changes": answers.changes}

@@ -25,7 +25,7 @@ from askgraph.types import AnyArray, Array
 from askgraph.workbench.cells import readable
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
-from askgraph.workbench.export import answer_rows, prediction_rows, write_rows
+from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects
 from askgraph.workbench.store import Item
@@ -221,7 +221,7 @@ class Ranker:
         else:
             rows = answer_rows if format == "answers" else prediction_rows
             encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # spreadsheets need the byte order mark
-            write_rows(path, rows(self._project), encoding)
+            write_rows(path, rows(self._project), encoding, number_columns(self._project))
         return path
 
     @property

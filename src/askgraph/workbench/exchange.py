@@ -21,7 +21,16 @@ from askgraph.support.files import replacing, safe_name
 from askgraph.support.wording import counted
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import is_numeric, number
-from askgraph.workbench.export import DIGITS, Row, answer_rows, own_columns, to_json, to_jsonl, write_rows
+from askgraph.workbench.export import (
+    DIGITS,
+    Row,
+    answer_rows,
+    number_columns,
+    own_columns,
+    to_json,
+    to_jsonl,
+    write_rows,
+)
 from askgraph.workbench.project import NAMING, Predictions, Project
 from askgraph.workbench.store import Item
 
@@ -358,7 +367,10 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 
 FORMATS = {  # by the name of the tool
-    "answers": Format("answers.csv", lambda project, path, _: write_rows(path, answer_rows(project))),
+    "answers": Format(
+        "answers.csv",
+        lambda project, path, _: write_rows(path, answer_rows(project), numbers=number_columns(project)),
+    ),
     "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
     "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),
     "argilla": Format("argilla.json", _json(argilla_records)),

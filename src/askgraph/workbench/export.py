@@ -1,4 +1,4 @@
-"""Export predictions and answers as csv, jsonl, json or parquet."""
+"""Export predictions and answers as csv, xlsx, jsonl, json or parquet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from askgraph.io.text import FilePath, is_number
 from askgraph.support.files import replacing
 from askgraph.workbench.items import GIVEN_VECTORS
 from askgraph.workbench.project import Project
+from askgraph.workbench.spreadsheet import write_sheet
 from askgraph.workbench.store import IMPORT, Item
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that a spreadsheet would compute, escaped or not
@@ -204,15 +205,28 @@ def _as_one_type(cells: list[Any]) -> list[Any]:
     return [cell if cell is None else str(cell) for cell in cells]
 
 
-def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8") -> None:
-    """Write rows to a file of the type that its name says; a write that fails leaves no file."""
+def number_columns(project: Project) -> set[str]:
+    """Return how the columns of a project that hold numbers are called in an export."""
+    numbers = [name for name, kind in project.about["fields"].items() if kind == "number"]
+    return {*(name for name in numbers if name not in (*OURS, *ANSWER)), *(f"{name} (table)" for name in numbers)}
+
+
+def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8", numbers: Collection[str] = ()) -> None:
+    """Write rows to a file of the type that its name says; a write that fails leaves no file.
+
+    In a spreadsheet, text that says a number is one in the columns called ``numbers`` only.
+    """
     kind = Path(path).suffix.casefold()
-    if kind not in (*TEXTS, ".parquet"):
-        raise FileError(f"{path}: cannot write a file of type {kind or '(none)'}; use .csv, .jsonl, .parquet or .json")
+    if kind not in (*TEXTS, ".parquet", ".xlsx"):
+        raise FileError(
+            f"{path}: cannot write a file of type {kind or '(none)'}; use .csv, .xlsx, .jsonl, .parquet or .json"
+        )
     try:
         with replacing(path) as file:
             if kind == ".parquet":
                 file.write(to_parquet(rows))
+            elif kind == ".xlsx":
+                write_sheet(file, path, rows, numbers)
             else:
                 file.writelines(codecs.iterencode(TEXTS[kind](rows), encoding))
     except OSError as error:

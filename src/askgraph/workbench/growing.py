@@ -72,16 +72,19 @@ def prepare_addition(
     graphs: Sequence[FilePath] = (),
     vectors: str | None = None,
     every: bool = False,
+    sheet: str | None = None,
+    encoding: str | None = None,
 ) -> Addition:
     """Read new rows, join them to the items of a project as these are joined, and write that to a file beside the project.
 
     The graph is the one that a new project of all rows would have. Rows that the project has are left out: those whose id it
     has, and where ids are row numbers those that it holds at least as often, unless ``every`` row is to be taken. ``graphs``
     are further edges over ids (row numbers count all rows then, so none is left out), ``vectors`` the vectors of the new rows,
-    where the project has such.
+    where the project has such; ``sheet`` and ``encoding`` say how the table is read, as in `read_columns`.
     """
     columns = _columns_of(project)
-    new = _new_items(project, columns, table, graphs, vectors, every)
+    rows = None if table is None else _read_rows(project, table, sheet, encoding)
+    new = _new_items(project, columns, table, rows, graphs, vectors, every)
     if not new.items.ids:
         more = "; --all takes them" if columns["id"] is None and table is not None else ""
         raise FileError(
@@ -97,7 +100,7 @@ def prepare_addition(
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
     Store.create(path, replace(new.items, features=joined.features, arrays=arrays), joined.graph, about)
-    return Addition(path, len(new.items.ids), new.known, notes)
+    return Addition(path, len(new.items.ids), new.known, [*(rows.notes if rows else ()), *notes])
 
 
 def rows_there(project: Project, table: Table) -> int:
@@ -200,28 +203,32 @@ def _table(header: list[str], stored: dict[str, list[Any]], added: dict[str, lis
     return Table(header, lambda name: np.array(cells(name), float), cells, cells, lambda k: f"row {k + 1}")
 
 
+def _read_rows(project: Project, path: FilePath, sheet: str | None, encoding: str | None) -> Table:
+    if Path(path).is_dir() and Path(path).resolve() != Path(project.about["images"] or "").resolve():
+        raise SettingError(
+            f"{path}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
+        )
+    with working(f"reading {Path(path).name}"):
+        return read_columns(path, sheet, encoding)
+
+
 def _new_items(
     project: Project,
     columns: dict[str, Any],
     table: FilePath | None,
+    found: Table | None,
     graphs: Sequence[FilePath],
     vectors: str | None,
     every: bool,
 ) -> _New:
-    """Read new items from a table, or else from the nodes of graphs."""
+    """Return the new items of a table, or else of the nodes of graphs."""
     known = {id: place for place, id in enumerate(project.store.ids())}
-    if table is None:
+    if table is None or found is None:
         if not graphs:
             raise SettingError("add what? give a table with new rows (askgraph add more.csv), or edges with --graph")
         names = [one_line(graph.name(k)) or "" for graph in map(read_graph, graphs) for k in range(graph.n_nodes)]
         fresh = [name for name in dict.fromkeys(names) if name not in known]
         return _New(Items(fresh), len(set(names)) - len(fresh))
-    with working(f"reading {Path(table).name}"):
-        found = read_columns(table)
-    if Path(table).is_dir() and Path(table).resolve() != Path(project.about["images"] or "").resolve():
-        raise SettingError(
-            f"{table}: pictures of this project lie in {project.about['images']}; put new ones there, and add that folder"
-        )
     if columns["id"] is not None:
         has_columns(table, found.header, columns["id"])
         ids = check_ids(table, found.cells(columns["id"]), found.where)

@@ -98,6 +98,8 @@ def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
 def find_items(source: Source) -> tuple[Source, Table | None]:
     """Return the source with its columns chosen, and its table; None where items are the nodes of a graph."""
     if (path := source.table) is None:
+        if source.sheet is not None or source.encoding is not None:
+            raise SettingError("--sheet and --encoding say how a table is read; give a table, or leave them out")
         return source, None
     with working(f"reading {Path(path).name}"):
         table = read_columns(path, source.sheet, source.encoding)

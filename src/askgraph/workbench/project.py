@@ -527,16 +527,20 @@ class Project:
         alike = [] if self._ids_are_names else self.store.same(self.unseen)
         return {place: [other for other in same if other != place] for same in alike for place in same}
 
-    def suggest(self, file: FilePath) -> list[str]:
+    def suggest(self, file: FilePath, sheet: str | None = None, encoding: str | None = None) -> list[str]:
         """Add what models suggest; see :meth:`askgraph.Learner.suggest`.
 
         Parameters
         ----------
         file
-            A csv, tsv, jsonl or parquet file with the columns item (or id, or the name of the column that the ids of the
+            A csv, tsv, xlsx, ods, jsonl or parquet file with the columns item (or id, or the name of the column that the ids of the
             project come from) and label, and perhaps score (from 0 to 1) and source; by default the source is the name of
             the file. While the project has no classes, those suggested become its classes; after that, a row whose label is
             not a class is left out, as is one whose item is unknown. If no row fits, that is an error.
+        sheet
+            The sheet of a spreadsheet; by default the first.
+        encoding
+            The encoding of text, such as "windows-1252"; by default it is found out.
 
         Returns
         -------
@@ -545,7 +549,9 @@ class Project:
             reason for which rows were left out.
         """
         places = {id: k for k, id in enumerate(self.store.ids())}
-        new, left = read_suggestions(file_path(file), places, self.answers.classes, self.columns.get("id"))
+        new, left = read_suggestions(
+            file_path(file), places, self.answers.classes, self.columns.get("id"), sheet, encoding
+        )
         self.store.suggest(new)
         if not self.answers.classes:
             self.answers = self._follower.answers = Answers(self._suggested_classes())

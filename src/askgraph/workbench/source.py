@@ -25,7 +25,7 @@ class Source:
     Parameters
     ----------
     table
-        A csv, tsv, jsonl or parquet file with one row per item, or a folder of pictures, whose columns are "file" and
+        A csv, tsv, xlsx, ods, jsonl or parquet file with one row per item, or a folder of pictures, whose columns are "file" and
         "folder"; None where items are the nodes of ``graph``.
     graph
         A file with a graph whose nodes are the ids, or several.

@@ -28,14 +28,20 @@ class Suggested(NamedTuple):
 
 
 def read_suggestions(
-    path: FilePath, places: Mapping[str, int], classes: Sequence[str], ids: str | None = None
+    path: FilePath,
+    places: Mapping[str, int],
+    classes: Sequence[str],
+    ids: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
 ) -> tuple[list[Suggested], list[str]]:
     """Return the rows of a table of suggestions that fit, and sentences on those that do not; rows without a label are left out.
 
     ``places`` are the places of the items by their ids, and ``ids`` the column that these come from, which the table may name
-    items by. Labels must be among ``classes``, unless there are none yet. Raises an error if no row fits.
+    items by. Labels must be among ``classes``, unless there are none yet. ``sheet`` and ``encoding`` say how the table is read, as
+    in `read_columns`. Raises an error if no row fits.
     """
-    table = read_columns(path)
+    table = read_columns(path, sheet, encoding)
     item = item_column(path, table.header, ids)
     has_columns(path, table.header, "label")
     found: dict[tuple[int, str], Suggested] = {}

@@ -93,12 +93,12 @@ class Suitability:
         return asdict(self)
 
 
-def is_graph_file(path: FilePath) -> bool:
+def is_graph_file(path: FilePath, sheet: str | None = None, encoding: str | None = None) -> bool:
     """Return whether a file holds a graph and not a table: by its suffix, or by columns called source and target."""
     kind = Path(path).suffix.casefold()
     if kind in GRAPHS or kind not in (*TEXT, *TABLES) or Path(path).is_dir():
         return kind in GRAPHS
-    words = {str(name).casefold() for name in read_columns(path).header}
+    words = {str(name).casefold() for name in read_columns(path, sheet, encoding).header}
     return bool(words & SOURCES and words & TARGETS)
 
 

@@ -232,7 +232,7 @@ export default {
   },
   exports: {
     menu: "Exportieren",
-    formats: { csv: "CSV, für Tabellenprogramme", jsonl: "JSON-Zeilen", parquet: "Parquet", labelstudio: "Label Studio", argilla: "Argilla", huggingface: "Hugging Face", spacy: "spaCy", fasttext: "fastText", ris: "RIS, für Literaturverwaltungen", answers: "Nur was Menschen gesagt haben, CSV", how: "Wie zugeordnet wurde, für einen Artikel" },
+    formats: { csv: "CSV, für Tabellenprogramme", xlsx: "Excel (xlsx), für Tabellenprogramme", jsonl: "JSON-Zeilen", parquet: "Parquet", labelstudio: "Label Studio", argilla: "Argilla", huggingface: "Hugging Face", spacy: "spaCy", fasttext: "fastText", ris: "RIS, für Literaturverwaltungen", answers: "Nur was Menschen gesagt haben, CSV", how: "Wie zugeordnet wurde, für einen Artikel" },
   },
   map: {
     title: "Karte",

@@ -233,7 +233,7 @@ export default {
   },
   exports: {
     menu: "Export",
-    formats: { csv: "CSV, for a spreadsheet", jsonl: "JSON lines", parquet: "Parquet", labelstudio: "Label Studio", argilla: "Argilla", huggingface: "Hugging Face", spacy: "spaCy", fasttext: "fastText", ris: "RIS, for reference managers", answers: "Only what people said, CSV", how: "How this was labeled, for a paper" },
+    formats: { csv: "CSV, for a spreadsheet", xlsx: "Excel (xlsx), for a spreadsheet", jsonl: "JSON lines", parquet: "Parquet", labelstudio: "Label Studio", argilla: "Argilla", huggingface: "Hugging Face", spacy: "spaCy", fasttext: "fastText", ris: "RIS, for reference managers", answers: "Only what people said, CSV", how: "How this was labeled, for a paper" },
   },
   map: {
     title: "Map",
