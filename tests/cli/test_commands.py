@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import xlsxwriter
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -210,14 +211,14 @@ def test_labels_that_exist_are_imported(here):
 
 def test_exports(project):
     run("tell", "f0", "wide")
-    for name in ("answers.csv", "answers.jsonl", "answers.parquet", "tasks.json"):
+    for name in ("answers.csv", "answers.jsonl", "answers.parquet", "answers.xlsx", "tasks.json"):
         what = "1 answer" if name != "tasks.json" else "30 items, 1 of them with answers,"
         assert run("export", "-o", name) == f"{what} in {name}\n"
         assert (project / name).stat().st_size
     tasks = json.loads((project / "tasks.json").read_text())
     assert len(tasks) == 30
     assert tasks[0]["annotations"][0]["result"][0]["value"] == {"choices": ["wide"]}
-    assert "use .csv" in error_of("export", "-o", "answers.xlsx")
+    assert "use .csv" in error_of("export", "-o", "answers.docx")
     assert "use .csv" in error_of("predict", "-o", "answers")
 
 
@@ -488,6 +489,11 @@ def test_every_example_of_the_help_runs(here, name):
         gray = Image.fromarray(np.random.default_rng(k).integers(0, 256, (9, 9), dtype=np.uint8))
         gray.save(here / "photos" / ("cats" if k < 2 else "") / f"{k}.png")
     np.save(here / "embeddings.npy", np.random.default_rng(0).normal(size=(30, 4)))
+    with xlsxwriter.Workbook(here / "survey.xlsx") as book:
+        book.add_worksheet("Wave 1")
+        wave = book.add_worksheet("Wave 2")
+        for k, row in enumerate(["id,comment", *papers.splitlines()]):
+            wave.write_row(k, 0, row.split(",")[:2])
     found = examples(name)
     assert found, f"no example in the help of {name}"
     (here / "results.csv").write_text("id,label\n17,setosa\n")

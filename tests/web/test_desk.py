@@ -60,7 +60,7 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
     assert line == {"item": "7", "title": "7", "image": "/images/7?of=634348f2"}
 
 
-@pytest.mark.parametrize(("header", "numbered"), [("name", True), ("id", False)])
+@pytest.mark.parametrize(("header", "numbered"), [("long", True), ("id", False), ("code", False)])
 def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, header, numbered):
     table = tmp_path / "measures.csv"
     table.write_text(f"{header},wide\n101,2\n102,3\n")

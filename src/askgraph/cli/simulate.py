@@ -63,7 +63,7 @@ def simulate(
     graph: Annotated[
         Path,
         typer.Argument(
-            help="A graph (edge list as csv, tsv, txt, jsonl or parquet; npz, mtx, graphml) or a table (csv, xlsx, ods, npz and others)."
+            help="A graph (edge list csv/tsv/txt/jsonl/parquet, npz, mtx, graphml), or a table (csv, xlsx, jsonl, parquet, npz)."
         ),
     ],
     labels: Annotated[Path | None, typer.Option(help="The label of every node: csv with node,label.")] = None,
