@@ -225,6 +225,9 @@ def test_a_number_is_the_same_whichever_type_of_file_it_comes_from(tmp_path):
     more.write_text("".join(f'{{"about": "{a}", "size": {float(s)}, "kind": "{k}"}}\n' for a, s, k in ROWS))
     with Project.open(path) as project:
         assert rows_there(project, read_columns(more)) == len(ROWS)
+        hurt(path, "UPDATE items SET fields = replace(fields, '1.5', '1,5')")  # as an earlier version stored it
+        project.about["fields"]["size"] = "text"
+        assert rows_there(project, read_columns(tmp_path / "t.csv")) == len(ROWS)
         write(tmp_path, "other.csv", [{"about": "a cat", "size": "1.5"}])
         assert rows_there(project, read_columns(tmp_path / "other.csv")) == 0  # a column is missing
 

@@ -27,6 +27,7 @@ Use = Literal["id", "compared", "label", "picture"]
 
 MIN_TEXT_CHARACTERS = 25  # a column whose cells have fewer on average is not compared by its words unless named
 MAX_ID_CHARACTERS = 80  # an id or a label is short enough to be typed; a column with a longer cell holds neither
+WHY_NOT = {"date": "dates", "short": "short text", "text": "text", "picture": "pictures", "empty": "empty"}
 MAX_NAMED = 8  # columns that are named in one sentence; of more, the number is given
 
 # A column is the one of ids by its whole name, by its last word (item_id, OrderNo), or by its first word "id" (idItem).
@@ -201,8 +202,8 @@ def is_there(source: Source, cells: Sequence[Any]) -> bool:
 def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str | None:
     """Return the column of ids: the one given, else the one called id, else the first that can be it by name and cells.
 
-    A column that the source names for something else is not taken, nor
-    one without which nothing would be left to compare items by, nor one that does not hold every node of the given graphs.
+    A column that the source names for something else is not taken, nor one without which nothing would be left to compare items
+    by, nor one that does not hold every node of the given graphs.
     """
     if source.id is not None:
         return source.id or None
@@ -298,26 +299,14 @@ def _offer(name: str, cells: list[Any]) -> str | None:
     if max(len(value or "") for value in counts) > MAX_ID_CHARACTERS:
         return None
     gaps = counted(empty, "empty cell") if empty else "no empty cell"
-    return f"{name} has {len(counts)} values and {gaps}: labels that you have already? then give --label {name}"
+    typed = f'"{name}"' if " " in name else name
+    return f"{name} has {len(counts)} values and {gaps}: labels that you have already? then give --label {typed}"
 
 
 def say_what_is_not_compared(source: Source, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:
     """Return the sentence that names the columns that items are not compared by, and why; none if there is no such column."""
-    beside = (
-        ", beside text"
-        if source.texts
-        else ", beside pictures"
-        if source.vectors and source.vectors == source.image
-        else ""
-    )
-    why = {
-        "number": f"numbers{beside}",
-        "boolean": f"yes or no{beside}",
-        "date": "dates",
-        "short": "short text",
-        "text": "text",
-    }
-    why |= {"picture": "pictures", "empty": "empty"}
+    beside = ", beside text" if source.texts else ""
+    why = WHY_NOT | {"number": f"numbers{beside}", "boolean": f"yes or no{beside}"}
     left = [f"{name} ({'labels?' if name in offered else why[kind]})" for name, kind in kinds.items()]
     if not left or (source.features, source.text, source.vectors) == (None, None, None):
         return []

@@ -22,7 +22,7 @@ from askgraph.errors import AskgraphError, BusyError, FileError, LabelError, Set
 from askgraph.graph import Graph
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
-from askgraph.io.text import FilePath
+from askgraph.io.text import FilePath, is_number
 from askgraph.support.arguments import listed
 from askgraph.support.progress import working
 from askgraph.support.wording import few
@@ -145,7 +145,12 @@ def _are_there(
 
 
 def _same(cell: Any, kind: str) -> Any:
-    """Return a stored cell such that equal cells are equal, whichever type of file they come from."""
+    """Return a stored cell such that equal cells are equal, whichever type of file they come from.
+
+    A decimal comma is a point: earlier versions stored it as it came.
+    """
+    if isinstance(cell, str) and cell.count(",") == 1 and is_number(point := cell.replace(",", ".")):
+        cell = point
     value = number(cell) if kind == "number" else None
     return value if value is not None or cell is None or cell == "" else str(cell)
 
