@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from askgraph.web.demo import make_demo
 from askgraph.workbench.project import Project
+from askgraph.workbench.restoring import copy_project
 from askgraph.workbench.source import Source
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -373,17 +374,19 @@ def walk(browser: Browser, url: str, folder: Path) -> None:
         context.close()
 
 
-def start(browser: Browser, table: Path, folder: Path, looks: list[str], name: str = "start") -> None:
-    """Take pictures of the page on which files are dropped, and of the columns to choose."""
+def start(browser: Browser, project: Path, table: Path, folder: Path, looks: list[str], name: str = "start") -> None:
+    """Take pictures of the page that goes on with a project or takes files, and of the columns to choose."""
     with tempfile.TemporaryDirectory() as temporary, serving("start", temporary, "--no-browser") as url:
+        copy_project(project, Path(temporary, project.name))
         for look in looks:
             context = browser.new_context(**LOOKS[look])
             page = context.new_page()
             page.set_default_timeout(120_000)
             page.goto(url)
-            page.wait_for_selector(".drop")
+            page.wait_for_selector(".projects li")
             page.screenshot(path=folder / (f"{name}-drop-{look}.png" if len(looks) > 1 else f"{name}.png"))
             page.locator("input[type=file]").first.set_input_files(table)
+            page.locator(".start > .choices .button").click()  # a new project of these rows, which the other has
             page.wait_for_selector(".sample")
             page.wait_for_timeout(400)
             page.screenshot(
@@ -421,11 +424,11 @@ def main() -> None:
                 disagree(url, truth)
                 if wanted.walk:
                     walk(browser, url, wanted.walk)
-                    start(browser, folder / "abstracts.csv", wanted.walk, ["desk-light"], "workbench-start")
+                    start(browser, path, folder / "abstracts.csv", wanted.walk, ["desk-light"], "workbench-start")
                 else:
                     shoot(browser, url, name, wanted.output, wanted.looks.split(","))
                     if name == "abstracts":
-                        start(browser, folder / "abstracts.csv", wanted.output, wanted.looks.split(","))
+                        start(browser, path, folder / "abstracts.csv", wanted.output, wanted.looks.split(","))
         browser.close()
 
 
