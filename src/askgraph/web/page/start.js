@@ -143,7 +143,8 @@ function offerThere(id, seen, there) {
       h("button", { class: "primary", onclick: () => goOn(there.name) }, say.goOn),
       seen.kind === "table" && !seen.by_pictures && there.rows < seen.count
         && h("button", { class: "button", onclick: () => work("/api/start/add", { upload: id, name: there.name }, say.adding, welcome) }, say.addNew(seen.count - there.rows)),
-      h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew)));
+      h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew),
+      h("button", { class: "plain", onclick: () => welcome() }, say.again)));
 }
 
 /** Shows ten rows, and asks what the columns are for.
