@@ -162,7 +162,7 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
     event.preventDefault();
     if (heads && !heads.compares) return show(say.nothingCompared);
     work("/api/start/make", { upload: id, project: name.value.trim() || seen.name, kind: seen.kind, ...(heads?.said ?? { label: folders.checked ? "folder" : null }),
-      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), ...reading }, say.making, show);
+      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), encoding: reading.encoding, sheet: seen.sheet ?? null }, say.making, show);
   } },
   h("label", {}, say.name, name),
   seen.kind === "pictures" && h("label", { class: "mark-column" }, folders, say.folders),
