@@ -487,7 +487,9 @@ def test_the_page_speaks_the_language_of_the_browser(browser, labeled):
     """The translation has the same words; the browser's language decides, or the choice in the help."""
     ann = Person(browser, labeled, locale="de-AT")
     english, german = ann.page.evaluate(SHAPE)
-    assert english.pop("server").keys() <= german.pop("server").keys()  # most of what the server says is English already
+    assert (
+        english.pop("server").keys() <= german.pop("server").keys()
+    )  # most of what the server says is English already
     assert english == german
     expect(ann.page.locator("html")).to_have_attribute("lang", "de")
     expect(ann.see(".sum")).to_contain_text("15 von 60 Einträgen zugeordnet")

@@ -494,6 +494,25 @@ def test_a_sheet_and_an_encoding_can_be_chosen(tmp_path):
     here.close()
 
 
+def test_a_spreadsheet_whose_first_sheets_have_no_rows_is_read_from_the_first_that_has(tmp_path):
+    for name, covers in (("one", ["empty", "title"]), ("none", ["empty", "title", "end"])):
+        with xlsxwriter.Workbook(tmp_path / f"{name}.xlsx") as book:
+            for sheet in covers:
+                book.add_worksheet(sheet).write_row(0, 0, ["A survey"] if sheet == "title" else [])
+            if name == "one":
+                sheet = book.add_worksheet("data")
+                for k, row in enumerate(csv.reader(wide_table(12).decode().splitlines())):
+                    sheet.write_row(k, 0, row)
+        here, upload = dropped(tmp_path, **{"book.xlsx": (tmp_path / f"{name}.xlsx").read_bytes()})
+        if name == "one":
+            seen = here.look(Looking(upload=upload))
+            assert (seen["sheet"], seen["count"], seen["sheets"]) == ("data", 12, ("empty", "title", "data"))
+        else:
+            with pytest.raises(FileError, match=r"^book\.xlsx: the sheet 'empty' is empty"):
+                here.look(Looking(upload=upload))
+        here.close()
+
+
 def test_messages_name_the_own_file_and_no_folder_of_this_machine(tmp_path, monkeypatch):
     for name, content, said in (
         ("pakete.csv", b"", {}), ("pakete.csv", b"a,b\n1\n", {}), ("pakete.jsonl", b"{", {}), ("pakete.json", b"[1]", {}),

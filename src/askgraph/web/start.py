@@ -24,6 +24,7 @@ from pydantic import BaseModel, Field
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, SettingError
 from askgraph.io.pictures import folder_table
 from askgraph.io.readers import EDGES, read_graph
+from askgraph.io.spreadsheets import READERS
 from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
@@ -182,7 +183,7 @@ class Beginning:
             return self._look_at_table(file, said)
 
     def _look_at_table(self, file: Path, said: Looking) -> dict[str, Any]:
-        table = read_columns(file, said.sheet, said.encoding)
+        table = _read_table(file, said)
         ends = {name.casefold() for name in table.header}
         if file.suffix.casefold() in LINKS and len(ends) <= 3 and any(pair <= ends for pair in ENDS):
             return _look_at_graph(file)
@@ -315,6 +316,20 @@ class Beginning:
         for folder in [*([self.upload.folder] if self.upload else []), self.folder]:
             text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "this folder")
         return text
+
+
+def _read_table(file: Path, said: Looking) -> Table:
+    """Read a table as the page says; of a spreadsheet, unless a sheet is named, the first that holds rows: covers do not."""
+    try:
+        return read_columns(file, said.sheet, said.encoding)
+    except FileError:
+        read = READERS.get(file.suffix.casefold())
+        if said.sheet is not None or read is None:
+            raise
+        for name in read(file, None).names[1:]:
+            with suppress(FileError):
+                return read_columns(file, name)
+        raise
 
 
 def _check_project(path: Path) -> None:

@@ -143,7 +143,8 @@ function offerThere(id, seen, there) {
       h("button", { class: "primary", onclick: () => goOn(there.name) }, say.goOn),
       seen.kind === "table" && !seen.by_pictures && there.rows < seen.count
         && h("button", { class: "button", onclick: () => work("/api/start/add", { upload: id, name: there.name }, say.adding, welcome) }, say.addNew(seen.count - there.rows)),
-      h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew)));
+      h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew),
+      h("button", { class: "plain", onclick: () => welcome() }, say.again)));
 }
 
 /** Shows ten rows, and asks what the columns are for.
@@ -161,7 +162,7 @@ function choose(id, seen, reading = { sheet: null, encoding: null }) {
     event.preventDefault();
     if (heads && !heads.compares) return show(say.nothingCompared);
     work("/api/start/make", { upload: id, project: name.value.trim() || seen.name, kind: seen.kind, ...(heads?.said ?? { label: folders.checked ? "folder" : null }),
-      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), ...reading }, say.making, show);
+      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), encoding: reading.encoding, sheet: seen.sheet ?? null }, say.making, show);
   } },
   h("label", {}, say.name, name),
   seen.kind === "pictures" && h("label", { class: "mark-column" }, folders, say.folders),

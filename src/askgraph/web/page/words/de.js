@@ -180,7 +180,7 @@ export default {
     looking: "Wird angesehen",
     thereTitle: (name) => `Das haben Sie schon: ${name}`,
     there: (rows, all, given, name) =>
-      `${rows < all ? `${count(rows)} von ${ofItems(all)} sind in ${name}. ` : ""}Sie haben in ${name} schon ${plural(given, "Zuordnung", "Zuordnungen")}. Damit weitermachen?`,
+      `${rows < all ? `${count(rows)} von ${ofItems(all)} sind in ${name}. ` : ""}Sie haben ${rows < all ? "dort" : `in ${name}`} schon ${plural(given, "Zuordnung", "Zuordnungen")}. Damit weitermachen?`,
     addNew: (n) => n === 1 ? "Weiter, und den neuen hinzufügen" : `Weiter, und die ${count(n)} neuen hinzufügen`,
     adding: "Die neuen Einträge kommen dazu",
     makeNew: "Neues Projekt beginnen",

@@ -181,8 +181,8 @@ export default {
     looking: "Looking at it",
     thereTitle: (/** @type {string} */ name) => `You have these already: ${name}`,
     there: (/** @type {number} */ rows, /** @type {number} */ all, /** @type {number} */ given, /** @type {string} */ name) =>
-      `${rows < all ? `${count(rows)} of ${items(all)} are in ${name}. ` : ""}You have ${plural(given, "label", "labels")} in ${name}. Go on with it?`,
-    addNew: (/** @type {number} */ n) => `Go on and add the ${plural(n, "new one", "new ones")}`,
+      `${rows < all ? `${count(rows)} of ${items(all)} are in ${name}. ` : ""}You have ${plural(given, "label", "labels")} ${rows < all ? "there" : `in ${name}`}. Go on with it?`,
+    addNew: (/** @type {number} */ n) => n === 1 ? "Go on and add the new one" : `Go on and add the ${count(n)} new ones`,
     adding: "Adding the new items",
     makeNew: "Make a new project",
     rows: (/** @type {number} */ shown, /** @type {number} */ all) => shown < all ? `The first ${count(shown)} of ${items(all)}` : items(all),
