@@ -436,6 +436,21 @@ def test_the_same_rows_dropped_again_offer_the_project_that_is_there(tmp_path):
     assert here.upload is None
 
 
+def test_new_rows_are_added_as_the_file_was_read(tmp_path):
+    def table(n):
+        return "".join(["код;текст\n", *(f"Р{k};{'мяч и гол' if k % 2 else 'банк и рынок'}, {k}\n" for k in range(n))])
+
+    way = {"encoding": "windows-1251"}
+    here, upload = dropped(tmp_path, **{"новости.csv": table(12).encode("windows-1251")})
+    here.make(Making(upload=upload, project="новости", kind="table", text=["текст"], **way))
+    here, upload = dropped(tmp_path, **{"новости.csv": table(14).encode("windows-1251")})
+    assert here.look(Looking(upload=upload, **way))["there"]["rows"] == 12
+    here.add(Adding(upload=upload, name="новости.ask", **way))
+    with Project.open(here.made) as project:
+        assert project.n_items == 14
+        assert project.item(13).fields["текст"] == "мяч и гол, 13"
+
+
 def test_pictures_dropped_again_are_known_by_name_and_size(tmp_path):
     files = {f"photos/{k}.png": picture((40 * k, 0, 0)) for k in range(5)}
     here, upload = dropped(tmp_path, **files)

@@ -86,7 +86,7 @@ class Opening(BaseModel):
     name: Name
 
 
-class Adding(Dropped):
+class Adding(Looking):
     """A request to go on with a project, and to add the dropped rows to it that it does not have."""
 
     name: Name
@@ -248,7 +248,7 @@ class Beginning:
         path = self._find_project(said.name)
         with self._own_names(), watching(self._note_stage):
             with Project.open(path) as project:
-                addition = prepare_addition(project, file)
+                addition = prepare_addition(project, file, sheet=said.sheet, encoding=said.encoding)
             try:
                 with open_writer(path) as writer:
                     writer.add(addition.path)

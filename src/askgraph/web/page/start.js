@@ -117,7 +117,7 @@ async function inspect(id, files, reading) {
   try {
     const seen = await look(id, files, reading);
     if (seen.kind === "project") await follow(await post("/api/start/take", { upload: id }, LONG));
-    else if (seen.there) offerThere(id, seen, seen.there);
+    else if (seen.there) offerThere(id, seen, seen.there, reading);
     else choose(id, seen, reading);
     main.focus({ preventScroll: true });
   } catch (error) {
@@ -133,26 +133,26 @@ async function inspect(id, files, reading) {
 const look = async (id, files, reading) => ({ more: [], ...await post("/api/start/look", { upload: id, ...reading }, LONG), files });
 
 /** Offers the project that has these rows already.
- * @type {(id: string, seen: Seen, there: There) => void}
+ * @type {(id: string, seen: Seen, there: There, reading: Reading) => void}
  */
-function offerThere(id, seen, there) {
+function offerThere(id, seen, there, reading) {
   const name = bare(there.name);
   clear(main, h("h1", {}, say.thereTitle(name)),
     h("p", {}, say.there(there.rows, seen.count, there.labels, name)),
     h("div", { class: "choices" },
       h("button", { class: "primary", onclick: () => goOn(there.name) }, say.goOn),
       seen.kind === "table" && !seen.by_pictures && there.rows < seen.count
-        && h("button", { class: "button", onclick: () => work("/api/start/add", { upload: id, name: there.name }, say.adding, welcome) }, say.addNew(seen.count - there.rows)),
-      h("button", { class: "button", onclick: () => choose(id, seen) }, say.makeNew),
+        && h("button", { class: "button", onclick: () => work("/api/start/add", { upload: id, name: there.name, encoding: reading.encoding, sheet: seen.sheet ?? null }, say.adding, welcome) }, say.addNew(seen.count - there.rows)),
+      h("button", { class: "button", onclick: () => choose(id, seen, reading) }, say.makeNew),
       h("button", { class: "plain", onclick: () => welcome() }, say.again)));
 }
 
 /** Shows ten rows, and asks what the columns are for.
  * @param {string} id
  * @param {Seen} seen
- * @param {Reading} [reading]
+ * @param {Reading} reading
  */
-function choose(id, seen, reading = { sheet: null, encoding: null }) {
+function choose(id, seen, reading) {
   const name = h("input", { value: seen.name, required: true, maxlength: 100 });
   const folders = h("input", { type: "checkbox" });
   const classes = h("input", { autocomplete: "off", placeholder: say.classesSuch });
