@@ -102,7 +102,7 @@ def test_items_come_and_go_while_people_label(fresh, tmp_path):
     asked = label_some(client, 6)
     write_table(tmp_path / "more.csv", 75)
     said = command("add", tmp_path / "more.csv", "-p", server.path)
-    assert "15 items more; 60 were there already" in said
+    assert "15 items more\n  60 of 75 rows were there already and are left out" in said
     assert client.get("/api/state?who=ann").json()["items"] == 75
     on_screen = asked["question"]["item"]["id"]
     assert answer(client, on_screen, truth(on_screen))["question"]  # known suggestions serve until there are new ones

@@ -15,7 +15,7 @@ import askgraph as ag
 from askgraph.clients.plots import curve
 from askgraph.io.annotations import read_annotated
 from askgraph.web.regions import name_regions
-from askgraph.web.start import Beginning, Making
+from askgraph.web.start import Beginning, Looking, Making
 from askgraph.workbench.exchange import FORMATS, write_folders
 from askgraph.workbench.growing import prepare_addition, remove_items
 from askgraph.workbench.source import Source
@@ -223,7 +223,7 @@ def _dropped(folder: Path, name: str, data: bytes = b"id,x\na,1\nb,2\n") -> Any:
     try:
         upload = here.begin()["upload"]
         here.upload.write(name, 0, data)
-        return here.look(upload)
+        return here.look(Looking(upload=upload))
     finally:
         here.close()
 
