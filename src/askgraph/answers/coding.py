@@ -16,6 +16,7 @@ TIE = 1e-9  # scores that differ by less count as equal
 # votes: where a labeled node screens a class from all others, solves leave up to 1e-8 instead of 0, and a class whose highest
 # vote is below FLOOR fades out as its square does; of a class below NIL nothing more is told
 FLOOR, NIL = 1e-6, 1e-12
+ODD = 0.02  # the share of answers that count as drawn at random in their price, so that none costs too much
 PART_BYTES = 32_000_000  # of an array of all rows and some classes, where all classes are not needed at a time
 
 
@@ -102,6 +103,11 @@ def soften(p: Array, alpha: float, shares: Array | None = None) -> Array:
 def frequencies(counts: Array, classes: int) -> Array:
     """Return (n_c + 1)/(t + C) for each row of counts: the class prior that t labels suggest."""
     return np.asarray((counts + 1) / (counts.sum(axis=-1, keepdims=True) + classes))
+
+
+def price(chances: Array, classes: int) -> Array:
+    """Return what answers cost that had these chances, in nats: −ln of them, a share ODD of all answers drawn at random."""
+    return np.asarray(-np.log((1 - ODD) * chances + ODD / classes))
 
 
 def leading(scores: Array) -> BoolArray:

@@ -78,14 +78,12 @@ def left_out_alone(
     nodes = nodes_of(labels)
     rows = np.unique(np.concatenate([nodes, *ends]))
     wide = np.hstack([prior.space.pick(prior.columns(part), rows) for part in _parts(nodes)])
-    G = wide[np.searchsorted(rows, nodes)]
-    inverse = np.linalg.inv(G + np.diag(label_noise(prior, labels, None) ** 2))
-    Y, precision = rows_of(coding, labels), np.diagonal(inverse)
-    weights, beyond = inverse @ Y, inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
-    gap = weights / precision[:, None]
-    told = prior.space.put(prior.space.zeros(coding.width), nodes, weights)
-    moved = [wide[np.searchsorted(rows, some)] @ inverse[:, at] for at, some in enumerate(ends)]
-    return prior.solve(told), LeftOut(nodes, _said(labels), Y - gap, beyond[:, None] * gap, 1 / precision), moved
+    G, Y = wide[np.searchsorted(rows, nodes)], rows_of(coding, labels)
+    inverse = np.linalg.inv(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, None) ** 2)))
+    beyond = prior.space.pick(prior.influence(), nodes) - G.sum(axis=0)
+    weights = prior.space.put(prior.space.zeros(coding.width), nodes, inverse.T @ (inverse @ Y))
+    moved = [wide[np.searchsorted(rows, some)] @ (inverse.T @ inverse[:, at]) for at, some in enumerate(ends)]
+    return prior.solve(weights), _by_inverse(labels, Y, Y, inverse, inverse @ beyond), moved
 
 
 def _parts(nodes: IntArray) -> list[IntArray]:
@@ -102,26 +100,31 @@ def left_out_with(field: Field, discount: Discount | None, count: int) -> tuple[
     told, root, V = told[:count], root[:count, :count], field.factor[:, :count]
     now, other = (label_noise(field.origin, told, rule) for rule in (field.discount, discount))
     inverse = np.linalg.inv(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
-    votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ rows_of(field.coding, told))))
+    Y = rows_of(field.coding, told)
+    votes = V @ field.space.asarray(root.T @ (inverse.T @ (inverse @ Y)))
     labeled = field.space.put(field.space.zeros(dtype=bool), nodes_of(told), True)
-    return votes, labeled, _by_inverse(field, told, inverse, inverse @ root, labeled)
+    beyond = inverse @ root @ field.space.inner(V, (~labeled).astype(float))
+    return votes, labeled, _by_inverse(told, Y, Y, inverse, beyond)
 
 
 def _recent(field: Field) -> LeftOut:
     """Return leave-one-out of the labels in V."""
     told, root = known_root(field)
     inverse = solve_triangular(root, np.eye(len(told)), lower=True) if told else root
-    return _by_inverse(field, told, inverse, np.eye(len(told)), field.labeled)
+    Y = rows_of(field.coding, told)
+    beyond = field.space.inner(field.factor[:, : len(told)], (~field.labeled).astype(float))
+    return _by_inverse(told, Y, Y - field.space.pick(field.base, nodes_of(told)), inverse, beyond)
 
 
-def _by_inverse(field: Field, told: Sequence[Observation], inverse: Array, turn: Array, labeled: BoolArray) -> LeftOut:
-    """Return leave-one-out by the inverse of the Cholesky factor of K: K⁻¹ = R⁻ᵀR⁻¹ and ∂h/∂Y = V turnᵀ R⁻¹."""
-    nodes = nodes_of(told)
-    Y, precision = rows_of(field.coding, told), (inverse**2).sum(axis=0)
-    gap = inverse.T @ (inverse @ (Y - field.space.pick(field.base, nodes))) / precision[:, None]
-    unlabeled = field.space.inner(field.factor[:, : len(told)], (~labeled).astype(float))
-    pull = inverse.T @ (turn @ unlabeled)
-    return LeftOut(nodes, _said(told), Y - gap, pull[:, None] * gap, 1 / precision)
+def _by_inverse(told: Sequence[Observation], Y: Array, new: Array, inverse: Array, beyond: Array) -> LeftOut:
+    """Return leave-one-out by the inverse of the Cholesky factor of K, K⁻¹ = R⁻ᵀR⁻¹.
+
+    ``new`` is what the labels say beyond what was known before them, and R⁻ᵀ ``beyond`` the sum over the unlabeled nodes of ∂h/∂Y.
+    """
+    precision = (inverse**2).sum(axis=0)
+    gap = inverse.T @ (inverse @ new) / precision[:, None]
+    lost = (inverse.T @ beyond)[:, None] * gap
+    return LeftOut(nodes_of(told), _said(told), Y - gap, lost, 1 / precision)
 
 
 def _folded(field: Field, terms: LeaveOneOutTerms) -> LeftOut:

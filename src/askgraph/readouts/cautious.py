@@ -20,7 +20,7 @@ from askgraph.field import Field
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.by_class import Block, ByClass, blocks_of, first_highest
 from askgraph.readouts.readouts import Consensus, Mass
-from askgraph.readouts.temperature import ODD, from_others
+from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
 APART = 0.1  # share of unlabeled nodes; in doubt, two readouts decide differently at more than this
@@ -111,7 +111,7 @@ def _surprising(field: Field) -> float:
     chances = p[np.arange(left.said.size), left.said][here]
     shares = (counts[left.said] - 0.5)[here] / (field.held - 1 + np.count_nonzero(counts) / 2)
     by_shares = -np.log(shares).sum()
-    by_others = -np.log((1 - ODD) * chances + ODD / field.coding.width).sum()
+    by_others = coding.price(chances, field.coding.width).sum()
     return float(by_others / by_shares) if by_shares > 0 else 0.0
 
 

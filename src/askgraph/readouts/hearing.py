@@ -15,7 +15,7 @@ from askgraph.answers import coding
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import pulls
 from askgraph.priors.base import Prior
-from askgraph.readouts.temperature import FAINT, ODD, Evidence, evidence_alone
+from askgraph.readouts.temperature import FAINT, Evidence, evidence_alone
 from askgraph.types import Array, IntArray
 
 HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
@@ -110,4 +110,4 @@ def _loss(q: Array, evidence: Evidence) -> float:
     q, labels = q[evidence.counted], evidence.left.said[evidence.counted]
     powers = [q**power for power in EXPONENTS]
     chances = [x[np.arange(labels.size), labels] / x.sum(axis=1) for x in powers]
-    return float(min(-np.log((1 - ODD) * p + ODD / evidence.classes).sum() for p in chances))
+    return float(min(coding.price(p, evidence.classes).sum() for p in chances))

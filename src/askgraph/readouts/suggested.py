@@ -19,7 +19,6 @@ from askgraph.field import Field, nodes_of, rows_of
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.cautious import Cautious, class_shares
 from askgraph.readouts.readouts import Consensus, Readout
-from askgraph.readouts.temperature import ODD
 from askgraph.types import AnyArray, Array
 
 PASSES = 2  # how often T is counted anew; more passes believe the suggestions more than the graph where whole regions are wrong
@@ -89,7 +88,7 @@ def _open_to_all(field: Field, p: Array) -> Array:
     counts, space = field.counts, field.space
     unseen = counts == 0
     shares = np.where(unseen, coding.frequencies(counts, counts.size), 0.0)
-    seen = _normal((1 - ODD) * p * space.asarray(~unseen) + ODD / counts.size * space.asarray(~unseen))
+    seen = _normal((1 - coding.ODD) * p * space.asarray(~unseen) + coding.ODD / counts.size * space.asarray(~unseen))
     return seen * float(1 - shares.sum()) + space.asarray(shares)
 
 

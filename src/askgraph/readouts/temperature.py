@@ -18,7 +18,6 @@ from askgraph.types import Array, BoolArray, IntArray
 
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)  # τ that are tried
 FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes, so that no class gets probability 0
-ODD = 0.02  # the share of labels that count as drawn at random in the loss, so that no label costs too much
 NEVER = -50.0  # the logarithm of the score of a class whose only label is left out
 # nats, and as many for each class with a single label: votes are read without class masses where the loss is lower by more
 PLAIN = 0.5
@@ -103,7 +102,7 @@ def surprise_at(field: Field, discount: Discount | None, count: int) -> float:
     if predicted is None or not ordinary.any():
         return 0.0
     p = predicted[ordinary, left.said[ordinary]]
-    return float(-np.log((1 - ODD) * p + ODD / field.coding.width).sum())
+    return float(coding.price(p, field.coding.width).sum())
 
 
 def _from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
@@ -253,7 +252,7 @@ class Evidence:
             return np.zeros(TEMPERATURES.size)
         scores = self.scores(TEMPERATURES[:, None, None], plain)
         chances = scores[:, rows, self.place] / scores.sum(axis=-1)
-        return np.asarray(-np.log((1 - ODD) * chances + ODD / self.classes)[:, counted].sum(axis=1))
+        return np.asarray(coding.price(chances, self.classes)[:, counted].sum(axis=1))
 
     def scores(self, tau: float | Array, plain: bool) -> Array:
         """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
