@@ -17,6 +17,7 @@ from askgraph.workbench.source import read_columns
 GERMAN = "id;Größe (kB);Geschlecht\n1;794,4;männlich\n2;1.234,5;weiblich\n"
 NOTE = "read as Windows text: Größe, männlich; --encoding names another"
 COMMAS = "Größe (kB): decimal commas are read as points"
+MARKED = "read as UTF-{}, by its mark; --encoding names another"
 
 
 def write(path, content):
@@ -29,9 +30,9 @@ def write(path, content):
     [
         (GERMAN.encode(), "utf-8", [COMMAS]),
         (GERMAN.encode("utf-8-sig"), "utf-8", [COMMAS]),
-        (GERMAN.encode("utf-16"), "utf-16", [COMMAS]),
-        (codecs.BOM_UTF16_BE + GERMAN.encode("utf-16-be"), "utf-16", [COMMAS]),
-        (GERMAN.encode("utf-32"), "utf-32", [COMMAS]),
+        (GERMAN.encode("utf-16"), "utf-16", [MARKED.format(16), COMMAS]),
+        (codecs.BOM_UTF16_BE + GERMAN.encode("utf-16-be"), "utf-16", [MARKED.format(16), COMMAS]),
+        (GERMAN.encode("utf-32"), "utf-32", [MARKED.format(32), COMMAS]),
         (GERMAN.encode("cp1252"), "windows-1252", [NOTE, COMMAS]),
         (GERMAN.replace("\n", "\r\n").encode("cp1252"), "windows-1252", [NOTE, COMMAS]),
     ],

@@ -60,6 +60,15 @@ def test_a_sheet_is_a_table_without_its_empty_rows_and_columns(make):
         table.values("column D")
 
 
+def test_a_title_above_the_table_is_left_out_and_said(make):
+    table = sheet_table(make([["Clinic report 2024"], [], ["id", "weight", "note"], [1, 70.5, "a"], [2, 81, "b"]]))
+    assert table.header == ["id", "weight", "note"]
+    assert table.cells("weight") == [70.5, 81]
+    assert table.notes == ("row 3 names the columns: above it stands a title",)
+    assert table.where(0).startswith("row 4")
+    assert sheet_table(make([["name"], ["a"], ["b"]])).header == ["name"]
+
+
 def test_a_sheet_is_found_by_its_name_and_the_first_is_the_default(make):
     path = make([["a"], [1]], Second=[["b"], [2]], Empty=[])
     assert read_columns(path).header == ["a"]

@@ -60,6 +60,20 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
     assert line == {"item": "7", "title": "7", "image": "/images/7?of=634348f2"}
 
 
+def test_a_date_names_no_item(tmp_path):
+    table = tmp_path / "visits.csv"
+    table.write_text("code,visit,ward,weight\nA1,2024-03-01,north,2\nA2,2024-03-02,south,3\n")
+    Project.create(tmp_path / "visits.ask", Source(table, features=["weight"]))
+    with Project.open(tmp_path / "visits.ask") as project:
+        assert project.naming_field == "ward"
+        assert project.title(project.item(0)) == "north"
+    table.write_text("code,visit,weight\nA1,01.03.2024,2\nA2,02.03.2024,3\n")
+    Project.create(tmp_path / "again.ask", Source(table, features=["weight"]))
+    with Project.open(tmp_path / "again.ask") as project:
+        assert project.naming_field is None
+        assert project.title(project.item(0)) == "weight 2"
+
+
 @pytest.mark.parametrize(("header", "numbered"), [("long", True), ("id", False), ("code", False)])
 def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, header, numbered):
     table = tmp_path / "measures.csv"

@@ -85,13 +85,22 @@ def test_pictures_stay_beside_the_project(tmp_path):
     files = {f"photos/{'cats/' if k < 2 else ''}{k}.png": picture((40 * k, 0, 0)) for k in range(5)}
     here, upload = dropped(tmp_path, **files)
     assert here.look(Looking(upload=upload)) | {"columns": 0, "rows": 0} == {
-        "kind": "pictures", "name": "photos", "count": 5, "there": None, "columns": 0, "rows": 0
+        "kind": "pictures", "name": "photos", "count": 5, "there": None, "notes": [], "columns": 0, "rows": 0
     }  # fmt: skip
     here.make(Making(upload=upload, project="photos", kind="pictures", label="folder"))
     assert names(tmp_path) == ["photos", "photos 2", "photos 2.ask"]
     with Project.open(here.made) as project:
         assert sorted(project.store.ids()) == ["2.png", "3.png", "4.png", "cats/0.png", "cats/1.png"]
         assert set(project.answers.labels.values()) == {"cats"}
+
+
+def test_what_systems_leave_in_a_folder_of_pictures_is_left_out_and_counted(tmp_path):
+    files = {f"photos/{k}.png": picture((40 * k, 0, 0)) for k in range(4)}
+    here, upload = dropped(tmp_path, **files, **{"photos/Thumbs.db": b"x", "photos/desktop.ini": b"x"})
+    seen = here.look(Looking(upload=upload))
+    assert (seen["count"], seen["notes"]) == (4, ["2 files left out: neither a picture nor a table"])
+    here.make(Making(upload=upload, project="photos", kind="pictures"))
+    assert sorted(path.name for path in (tmp_path / "photos").iterdir()) == [f"{k}.png" for k in range(4)]
 
 
 def test_a_table_of_pictures_and_an_edge_list(tmp_path):
@@ -170,7 +179,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path, monkeypatch):
     assert len(inside) == len(here.upload.sizes)
     assert names(tmp_path) == [here.upload.folder.name]
     assert not (tmp_path.parent / "evil.csv").exists()
-    for name in ("run.exe", "page.html", "a/b.ask-wal"):
+    for name in ("run.exe", "page.html", "b.ask-wal"):
         with pytest.raises(FileError, match="not read"):
             here.upload.write(name, 0, b"x")
     with pytest.raises(LabelError, match="missing"):

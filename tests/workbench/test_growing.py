@@ -263,6 +263,17 @@ def test_edges_name_rows_by_their_number_so_none_is_left_out_beside_them(tmp_pat
     assert grow(tmp_path / "t.ask", tmp_path / "t.csv", [tmp_path / "further.csv"]).items == len(ROWS)
 
 
+def test_long_numbers_that_differ_in_their_last_digit_are_different_rows(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    for path, start in ((first, 0), (second, 9)):
+        rows = "".join(f"word {k % 3},{1234567890123456000 + start + k}\n" for k in range(9))
+        path.write_text("title,tweet\n" + rows)
+    Project.create(tmp_path / "p.ask", Source(first, text="title", id=""))
+    with Project.open(tmp_path / "p.ask") as project:
+        assert rows_there(project, read_columns(first)) == 9
+        assert rows_there(project, read_columns(second)) == 0
+
+
 def test_rows_that_come_again_are_found_in_linear_time(tmp_path, monkeypatch):
     path, reads = numbered(tmp_path, "t", [(f"text {k}", str(k), "x") for k in range(40)]), []
     monkeypatch.setattr(growing, "_same", lambda cell, kind: reads.append(1) or cell)

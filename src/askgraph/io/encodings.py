@@ -72,8 +72,9 @@ def decode_as_found(
     It is the one given, else what the mark at the start says, else UTF-8, else Windows text: only then is a file read again.
     """
     known = encoding or find_mark(path)
+    marked = () if encoding is not None or known == UTF_8 else (f"read as {known.upper()}, by its mark",)
     try:
-        return read(known), known, ()
+        return read(known), known, marked
     except NotUtf8Error as wrong:
         if encoding is not None:
             raise

@@ -22,8 +22,11 @@ READERS = {".xlsx": read_xlsx, ".xlsm": read_xlsx, ".ods": read_ods}
 SPREADSHEETS = tuple(READERS)
 
 
+MAX_TITLES = 5  # rows above the names of columns that hold a title
+
+
 def sheet_table(path: FilePath, sheet: str | None = None) -> Table:
-    """Read a sheet, by default the first; its first row that is not empty names the columns.
+    """Read a sheet, by default the first; its first row that is not empty and no title names the columns.
 
     Empty rows and columns are left out. A cell that is merged over several rows stands in each of them. Dates are text such as
     2024-03-01, and cells with an error such as #N/A are empty.
@@ -40,7 +43,8 @@ def _choose(others: str) -> str:
 
 
 def _as_table(path: FilePath, sheet: Sheet) -> Table:
-    (top, names), *rows = sheet.rows.items()
+    titles = _title_rows(sheet)
+    (top, names), *rows = list(sheet.rows.items())[titles:]
     if not rows:
         raise FileError(f"{path}, sheet {sheet.name!r}: a header and no rows; give at least one row")
     numbers = [number for number, _ in rows]
@@ -66,8 +70,16 @@ def _as_table(path: FilePath, sheet: Sheet) -> Table:
         return parse_integers([str(cell) for cell in cells[name]])
 
     errors = f"{counted(sheet.errors, 'cell')} with an error such as #N/A {'is' if sheet.errors == 1 else 'are'} empty"
-    notes = (errors,) if sheet.errors else ()
+    above = f"row {top} names the columns: above it stands a title"
+    notes = (*([above] if titles else []), *([errors] if sheet.errors else []))
     return Table(header, as_numbers, values, cells.__getitem__, where, notes, sheets=sheet.names, sheet=sheet.name)
+
+
+def _title_rows(sheet: Sheet) -> int:
+    """Return how many rows at the top hold one cell only, above a row of three or more and at least one row below that."""
+    filled = [sum(cell is not None for cell in row) for row in list(sheet.rows.values())[: MAX_TITLES + 2]]
+    titles = next((k for k, count in enumerate(filled) if count > 1), 0)
+    return titles if titles <= MAX_TITLES and len(filled) > titles + 1 and filled[titles] > 2 else 0
 
 
 def _fill_merged(columns: list[list[Any]], numbers: list[int], merged: list[tuple[int, int, int]]) -> None:

@@ -26,12 +26,16 @@ class Upload:
         self.id: str = uuid4().hex
         self.folder: Path = Path(tempfile.mkdtemp(prefix=".askgraph-", dir=folder))
         self.sizes: dict[str, int] = {}
+        self.left_out: int = 0  # files of folders that are neither pictures nor tables, such as Thumbs.db
 
     def write(self, name: str, offset: int, data: bytes) -> None:
         """Add a part to a file; parts come in order."""
         parts = [safe_name(part, LONGEST) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         inside = "/".join(parts[-4:])
         if not parts or not (is_picture(inside) or Path(inside).suffix.casefold() in READ or "." not in parts[-1]):
+            if len(parts) > 1:
+                self.left_out += offset == 0
+                return
             raise FileError(f"{name[:100]}: a file of this type is not read; drop a table, pictures or an edge list")
         if self.sizes.get(inside, 0) != offset:
             raise LabelError(f"{inside}: a part of it is missing; drop it again")

@@ -29,6 +29,7 @@ from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
 from askgraph.support.files import safe_name
 from askgraph.support.progress import watching
+from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
@@ -223,7 +224,9 @@ class Beginning:
         there = self._there(folder_table(folder), len(names))
         if there is not None and not _same_pictures(folder, self.folder / there["name"]):
             there = None
+        left = f"{counted(upload.left_out, 'file')} left out: neither a picture nor a table"
         seen = {"kind": "pictures", "name": name, "count": len(names), "there": there}
+        seen["notes"] = [left] if upload.left_out else []
         return {**seen, "columns": _only("file"), "rows": rows}
 
     def make(self, said: Making) -> None:

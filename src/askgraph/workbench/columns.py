@@ -157,14 +157,14 @@ def _kind(cells: list[Any]) -> Kind:
         return "number"
     if truths(different) is not None:
         return "boolean"
-    if all(map(_is_date, different)):
+    if all(map(is_date, different)):
         return "date"
     if all(map(is_picture, different)):
         return "picture"
     return "text" if _is_prose(cells) else "short"
 
 
-def _is_date(cell: Any) -> bool:
+def is_date(cell: Any) -> bool:
     """Return whether a cell is a date, with or without a time, or missing."""
     return isinstance(cell, date) or (isinstance(cell, str) and bool(DATE.fullmatch(cell))) or is_missing(cell)
 

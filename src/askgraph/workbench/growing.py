@@ -6,6 +6,7 @@ long as comparing items takes, and needs no lock; the writer of the project, a s
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -154,8 +155,10 @@ def _same(cell: Any, kind: str) -> Any:
     """
     if isinstance(cell, str) and cell.count(",") == 1 and is_number(point := cell.replace(",", ".")):
         cell = point
-    value = number(cell) if kind == "number" else None
-    return value if value is not None or cell is None or cell == "" else str(cell)
+    if kind != "number" or cell is None or cell == "" or number(cell) is None:
+        return None if cell is None or cell == "" else str(cell)
+    whole = isinstance(cell, str) and re.fullmatch("-?[0-9]+", cell)
+    return int(cell) if whole else number(cell)  # whole numbers of any length stay apart
 
 
 def _columns_of_old(project: Project) -> dict[str, Any]:

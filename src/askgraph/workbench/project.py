@@ -32,7 +32,7 @@ from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, 
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import find_invisible, is_storable, one_line, one_name, readable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
-from askgraph.workbench.columns import is_name
+from askgraph.workbench.columns import is_date, is_name
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.follower import Follower, Untold, check_settings
 from askgraph.workbench.items import MAX_SHOWN_FEATURES, read_items
@@ -641,7 +641,9 @@ class Project:
             One line of at most 80 characters.
         """
         kinds = {name: kind for name, kind in self.shown.items() if name in item.fields}
-        texts = (str(item.fields[name]) for name, kind in kinds.items() if kind == "text")
+        texts = (
+            str(item.fields[name]) for name, kind in kinds.items() if kind == "text" and not is_date(item.fields[name])
+        )
         numbers = ", ".join(f"{name} {item.fields[name]}" for name, kind in kinds.items() if kind == "number")
         named = item.id if self.named_by_id else item.fields.get(self.naming_field or "")
         line = " ".join(readable(str(named or next(texts, "") or numbers)).split()) or item.id
@@ -922,9 +924,9 @@ def check_sentence(text: str, longest: int) -> str:
 
 
 def _are_names(texts: list[str]) -> bool:
-    """Return whether texts are short, tell items apart, and are not addresses."""
+    """Return whether texts are short, tell items apart, and are neither addresses nor dates."""
     named = bool(texts) and len(set(texts)) == len(texts) and max(map(len, texts)) <= MAX_TITLE_CHARACTERS
-    return named and not any("://" in text for text in texts)
+    return named and not any("://" in text for text in texts) and not all(map(is_date, texts))
 
 
 def check_name(name: str, what: str) -> str:

@@ -13,6 +13,7 @@ from askgraph.io.text import FilePath, is_number
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1_048_576, 16_384, 32_767  # of a sheet, and of a cell
 MAX_EXACT = 10**15  # a larger integer would lose digits in a spreadsheet, and is written as text
 NOT_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")  # control characters are escaped, these cannot be
+CODE = re.compile(r"[+]|-?0[0-9]|-?[0-9]{16}")  # how digits begin that are no number, or one that would lose digits
 OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -79,7 +80,11 @@ def _text(path: FilePath, row: int, name: str, text: str) -> str:
 
 
 def _number(cell: Any) -> Any:
-    """Return text that says a number as one, whole if it is written so; anything else unchanged."""
-    if not isinstance(cell, str) or not is_number(cell):
+    """Return text that says a number as one, whole if it is written so; anything else, and codes such as 007, unchanged.
+
+    >>> _number("12"), _number("1.50"), _number("007"), _number("+49"), _number("1234567890123456")
+    (12, 1.5, '007', '+49', '1234567890123456')
+    """
+    if not isinstance(cell, str) or not is_number(cell) or CODE.match(cell):
         return cell
-    return int(cell) if re.fullmatch("[+-]?[0-9]{1,15}", cell) else float(cell)
+    return int(cell) if re.fullmatch("-?[0-9]+", cell) else float(cell)

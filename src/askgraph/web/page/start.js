@@ -170,12 +170,13 @@ function choose(id, seen, reading) {
   h("div", { class: "choices" }, h("button", { class: "primary" }, say.go), h("button", { class: "button", type: "button", onclick: () => welcome() }, say.again)));
   show(null);
 
-  /** Shows the choices, as they are, and what was wrong with them.
+  /** Shows the choices, as they are, and what was wrong with them, or with another way to read the file.
    * @param {string | null} wrong
+   * @param {string | null} [unread]
    */
-  function show(wrong) {
+  function show(wrong, unread = null) {
     clear(main, h("h1", {}, say.kinds[/** @type {"table" | "graph" | "pictures"} */ (seen.kind)]),
-      h("div", { class: "reading" }, h("p", { class: "soft" }, say.rows(seen.rows.length, seen.count)), ways()),
+      h("div", { class: "reading" }, h("p", { class: "soft" }, say.rows(seen.rows.length, seen.count)), ways()), unread && alert(unread),
       heads && h("div", {}, h("h2", {}, say.compare), h("p", { class: "soft" }, say.compareHow)),
       heads ? [heads.element, heads.restLine, heads.summary, heads.offers] : sample(seen), form, wrong && alert(wrong));
   }
@@ -199,7 +200,7 @@ function choose(id, seen, reading) {
     const place = lists().findIndex((one) => one === document.activeElement);
     const found = await look(id, seen.files, other).catch(reason);
     if (mine !== asked) return; // arrow keys have gone on in the list
-    if (typeof found === "string") show(found);
+    if (typeof found === "string") show(null, found);
     else choose(id, found, other);
     lists()[place]?.focus();
   }

@@ -535,6 +535,11 @@ export default {
     "{}: cannot be read ({}); check the path": "{1}: Lässt sich nicht lesen ({2})",
     "encoding {} is not known; use {}, utf-16, {}, iso-8859-2, cp850, shift_jis or another of Python's":
       "Die Kodierung {1} ist nicht bekannt; nehmen Sie {2}, utf-16, {3}, iso-8859-2, cp850, shift_jis oder eine andere von Python",
+    "row {} names the columns: above it stands a title": "Zeile {1} nennt die Spalten: Darüber steht ein Titel",
+    "{} left out: neither a picture nor a table": "{1} weggelassen: weder Bild noch Tabelle",
+    "a spreadsheet": "Tabellenkalkulation",
+    "File is not a zip file": "die Datei ist beschädigt",
+    "read as {}, by its mark": "Als {1} gelesen, wie die Datei es sagt",
     "read as Windows text: {}": "Als Windows-Text gelesen: {1}",
     "read as Windows text": "Als Windows-Text gelesen",
     "{}; --encoding names another": "{1}",
