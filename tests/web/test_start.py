@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+import sys
+from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
 import httpx
@@ -570,3 +573,46 @@ def test_while_a_project_is_made_the_page_hears_what_is_being_done(tmp_path):
     assert stages[0] == "reading news.csv"
     assert stages[-1] == "writing 12 items"
     assert "comparing items" in stages
+
+
+@contextmanager
+def speaking(here):
+    """The page of a beginning, to which requests are sent; yields a function that sends some of them at once."""
+
+    async def sent(requests):
+        transport = httpx.ASGITransport(start_application(here, lambda: None), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await asyncio.gather(
+                *(client.post(f"/api/start/{path}", json=body) if body is not None else client.get(f"/api/start/{path}")
+                  for path, body in requests)
+            )  # fmt: skip
+
+    yield lambda *requests: asyncio.run(sent(requests))
+    here.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("a.jsonl", b'{"a": "\\ud800"}\n{"a": "b"}\n', "?"),
+        ("a.jsonl", b'{"\\ud800": "a"}\n{"\\ud800": "b"}\n', "a"),
+        ("a.gml", b'graph [ node [ id 0 label "&#55296;" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]', "?"),
+    ],
+)
+def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(tmp_path, name, content, shown):
+    here, upload = dropped(tmp_path, **{name: content})
+    with speaking(here) as send:
+        (reply,) = send(("look", {"upload": upload}))
+        assert reply.status_code == 200
+        assert reply.json()["rows"][0] == [shown]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_a_project_whose_name_is_not_text_is_listed_and_keeps_no_other_from_being_listed(tmp_path):
+    path = make(tmp_path / "good.ask")
+    shutil.copy(path, os.fsencode(tmp_path) + b"/bad\xff.ask")
+    with speaking(Beginning(tmp_path)) as send:
+        good, bad = send(("projects", None))[0].json()
+        assert (good["name"], good["wrong"]) == ("good.ask", None)
+        assert (bad["name"], "rename the file" in bad["wrong"]) == ("bad\\xff.ask", True)
+        assert send(("open", {"name": "bad\\xff.ask"}))[0].status_code == 400

@@ -34,7 +34,7 @@ from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
 from askgraph.web.dropped import MAX_BYTES, Upload
 from askgraph.web.entry import session_cookie
-from askgraph.web.error_replies import add_error_handlers
+from askgraph.web.error_replies import Reply, add_error_handlers
 from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
@@ -377,7 +377,7 @@ def _free_name(folder: Path, stem: str, endings: list[str]) -> str:
 
 def start_application(beginning: Beginning, done: Any) -> FastAPI:
     """Return the application of the page; ``done`` is called when there is a project to go on with."""
-    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, default_response_class=Reply)
     add_error_handlers(app)
     add_page(app, "start.html")
     tasks: set[asyncio.Task[None]] = set()
@@ -448,10 +448,10 @@ def _lead_to(beginning: Beginning, name: str) -> JSONResponse:
     """Open a project of the folder; where another server has it, let the browser in there, or say at which address it is."""
     server = beginning.open(name)
     if server is None:
-        return JSONResponse({"opening": True})
+        return Reply({"opening": True})
     if cookie := session_cookie(server):
-        return JSONResponse({"port": urlsplit(server.url).port}, headers={"Set-Cookie": cookie})
-    return JSONResponse({"at": server.url})
+        return Reply({"port": urlsplit(server.url).port}, headers={"Set-Cookie": cookie})
+    return Reply({"at": server.url})
 
 
 def begin_here(folder: Path, port: int | None, ready: Any) -> tuple[Path, int, str] | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from askgraph.errors import AskgraphError
 from askgraph.io.tables import Table
+from askgraph.workbench.cells import is_storable
 from askgraph.workbench.database import naming_errors, refuse_links, reporting_damage
 from askgraph.workbench.growing import rows_there
 from askgraph.workbench.project import Project
@@ -119,6 +120,9 @@ def _changed(path: Path) -> float:
 
 def _look(path: Path, changed: float) -> Listed:
     used = datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
+    if not is_storable(path.name):
+        name = os.fsencode(path.name).decode(errors="backslashreplace")
+        return Listed(name, 0, 0, used, f"{name}: its name is not text in UTF-8; rename the file", False)
     try:
         with reading_counts(path) as db:
             ((last,),) = db.execute("SELECT max(place) FROM items").fetchall()
