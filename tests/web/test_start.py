@@ -21,7 +21,9 @@ from askgraph.errors import AskgraphError, FileError, FullError, LabelError, New
 from askgraph.web import dropped as dropping
 from askgraph.web.security import Guard
 from askgraph.web.start import Adding, Beginning, Looking, Making, start_application
+from askgraph.workbench.exchange import picture_file
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.projects import make
 from tests.helpers.serving import serving
 
@@ -616,3 +618,41 @@ def test_a_project_whose_name_is_not_text_is_listed_and_keeps_no_other_from_bein
         assert (good["name"], good["wrong"]) == ("good.ask", None)
         assert (bad["name"], "rename the file" in bad["wrong"]) == ("bad\\xff.ask", True)
         assert send(("open", {"name": "bad\\xff.ask"}))[0].status_code == 400
+
+
+@pytest.mark.parametrize("named", ["/", "outside", "here/../outside", "here/link"])
+def test_a_dropped_project_shows_no_picture_from_outside_the_folder_of_the_projects(tmp_path, monkeypatch, named):
+    folder, outside = tmp_path / "here", tmp_path / "outside"
+    for place in (folder, outside, folder / "photos", folder / "mine"):
+        place.mkdir()
+        (place / "a.png").write_bytes(picture("red"))
+        (place / "b.png").write_bytes(picture("blue"))
+    (folder / "link").symlink_to(outside)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "photos.ask"
+    Project.create(path, Source(outside))
+    for images, kept in ((named, "photos"), (str(tmp_path / named), "photos"), (str(folder / "mine"), "mine")):
+        with Project.open(path, write=True) as project:
+            project.store.note("images", images)
+        here, upload = dropped(folder, **{"photos.ask": path.read_bytes()})
+        taken = folder / here.take(upload)
+        with Project.open(taken) as project:
+            assert picture_file(project, project.item(0)) == folder / kept / "a.png"
+        here.close()
+        taken.unlink()
+        assert [one for one in names(folder) if ".ask" in one] == []
+
+
+@pytest.mark.parametrize("images", ["5", "[]", '"/\\u0000"', None])
+def test_a_dropped_project_whose_folder_of_pictures_is_damaged_is_refused_in_a_sentence(tmp_path, images):
+    path = make(tmp_path / "p.ask")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM about WHERE name = 'images'")
+        if images is not None:
+            db.execute("INSERT INTO about VALUES ('images', ?)", (images,))
+    content = path.read_bytes()
+    path.unlink()
+    here, upload = dropped(tmp_path, **{"p.ask": content})
+    with pytest.raises(FileError, match=r"^p\.ask: damaged"):
+        here.take(upload)
+    here.close()

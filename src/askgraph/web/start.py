@@ -40,7 +40,7 @@ from askgraph.web.security import Guard
 from askgraph.web.serve import listen
 from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
-from askgraph.workbench.database import remove_side_files
+from askgraph.workbench.database import remove_side_files, reporting_damage
 from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
@@ -149,9 +149,19 @@ class Beginning:
                 return known.name
             known = self.folder / f"{_free_name(self.folder, safe_name(path.stem), [PROJECT])}{PROJECT}"
             path.chmod(0o600)
+            self._keep_pictures_inside(path, known.with_suffix(""))
             remove_side_files(known)
             path.rename(known)
         return known.name
+
+    def _keep_pictures_inside(self, path: Path, home: Path) -> None:
+        """Let a project look for its pictures in ``home`` if it names a folder outside: its maker must not choose among all."""
+        with reporting_damage(path), Project.open(path) as project:
+            named = project.about["images"]
+            if named is None or (Path(named).is_absolute() and Path(named).resolve().is_relative_to(self.folder)):
+                return
+        with Project.open(path, write=True) as project:
+            project.store.note("images", str(home))
 
     def begin(self) -> dict[str, Any]:
         """Begin a new drop; the files of the one before are deleted."""
@@ -340,7 +350,7 @@ def _check_project(path: Path) -> None:
 
 def _same_pictures(folder: Path, path: Path) -> bool:
     """Return whether pictures of a folder are as large as those of the same names of a project: cameras count from 1."""
-    with Project.open(path) as project:
+    with reporting_damage(path), Project.open(path) as project:
         home = Path(project.about["images"] or ".")
         names = [item.id for item in project.store.items(range(min(ROWS, project.n_items)))]
     pairs = [(home / name, folder / name) for name in names if (folder / name).exists()]
