@@ -656,3 +656,23 @@ def test_a_dropped_project_whose_folder_of_pictures_is_damaged_is_refused_in_a_s
     with pytest.raises(FileError, match=r"^p\.ask: damaged"):
         here.take(upload)
     here.close()
+
+
+def test_a_dropped_project_gets_a_name_beside_which_there_is_room_for_the_files_of_sqlite(tmp_path, monkeypatch):
+    path = make(tmp_path / "elsewhere")
+    content, folder = path.read_bytes(), tmp_path / "here"
+    (folder / "p.ask-wal").mkdir(parents=True)
+    (folder / "p 2.ask-shm").symlink_to(tmp_path)
+    for name, taken in (
+        ("p.ask", "p 3.ask"),
+        (f"{'x' * 300}.ask", f"{'x' * 146}.ask"),
+        ("魚" * 84 + ".ASK", "魚" * 48 + ".ask"),
+    ):
+        here, upload = dropped(folder, **{name: content})
+        assert here.take(upload) == taken
+        assert here.open(taken) is None
+        (folder / taken).unlink()
+    here, upload = dropped(folder, **{"p.ask": content})
+    monkeypatch.setattr("askgraph.web.start.remove_side_files", never_written)
+    with pytest.raises(FileError, match=r"^p\.ask: cannot be written \(Permission denied\)"):
+        here.take(upload)

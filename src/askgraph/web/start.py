@@ -27,7 +27,7 @@ from askgraph.io.readers import EDGES, read_graph
 from askgraph.io.spreadsheets import READERS
 from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
-from askgraph.support.files import safe_name
+from askgraph.support.files import name_odd_file, safe_name
 from askgraph.support.progress import watching
 from askgraph.version import __version__
 from askgraph.web.complaints import complain
@@ -40,7 +40,7 @@ from askgraph.web.security import Guard
 from askgraph.web.serve import listen
 from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
-from askgraph.workbench.database import remove_side_files, reporting_damage
+from askgraph.workbench.database import SIDE_FILES, naming_errors, remove_side_files, reporting_damage
 from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
@@ -148,10 +148,11 @@ class Beginning:
             if known := find_copy(self.folder, path):
                 return known.name
             known = self.folder / f"{_free_name(self.folder, safe_name(path.stem), [PROJECT])}{PROJECT}"
-            path.chmod(0o600)
-            self._keep_pictures_inside(path, known.with_suffix(""))
-            remove_side_files(known)
-            path.rename(known)
+            with naming_errors(path.name):
+                path.chmod(0o600)
+                self._keep_pictures_inside(path, known.with_suffix(""))
+                remove_side_files(known)
+                path.rename(known)
         return known.name
 
     def _keep_pictures_inside(self, path: Path, home: Path) -> None:
@@ -377,9 +378,12 @@ def _short(cell: Any) -> str:
 
 
 def _free_name(folder: Path, stem: str, endings: list[str]) -> str:
-    """Return a name that nothing in the folder has yet, with any of these endings."""
+    """Return a name that nothing in the folder has yet, with any of these endings, and where SQLite can keep its files."""
     k, free = 1, stem
-    while any(os.path.lexists(folder / f"{free}{end}") for end in endings):  # a link that leads nowhere counts, too
+    while (
+        any(os.path.lexists(folder / f"{free}{end}") for end in endings)  # a link that leads nowhere counts, too
+        or any(name_odd_file(folder / f"{free}{PROJECT}{side}") for side in SIDE_FILES)
+    ):
         k += 1
         free = f"{stem} {k}"
     return free
