@@ -9,6 +9,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import threading
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from PIL import Image
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, NewerError, SettingError
 from askgraph.web import dropped as dropping
 from askgraph.web.security import Guard
-from askgraph.web.start import Adding, Beginning, Looking, Making, start_application
+from askgraph.web.start import Adding, Beginning, Looking, Making, Part, start_application
 from askgraph.workbench.exchange import picture_file
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -676,3 +677,39 @@ def test_a_dropped_project_gets_a_name_beside_which_there_is_room_for_the_files_
     monkeypatch.setattr("askgraph.web.start.remove_side_files", never_written)
     with pytest.raises(FileError, match=r"^p\.ask: cannot be written \(Permission denied\)"):
         here.take(upload)
+
+
+def test_requests_that_come_at_once_wait_for_each_other_and_leave_nothing(tmp_path):
+    content = make(tmp_path / "p.ask").read_bytes()
+    (tmp_path / "p.ask").unlink()
+    here = Beginning(tmp_path)
+    with speaking(here) as send:
+        assert {reply.status_code for reply in send(*[("begin", {})] * 12)} == {200}
+        assert names(tmp_path) == [here.upload.folder.name]
+        here.upload.write("p.ask", 0, content)
+        replies = send(*[("take", {"upload": here.upload.id})] * 6, *[("look", {"upload": here.upload.id})] * 2)
+        assert {reply.status_code for reply in replies[:6]} <= {200, 400}
+        assert 200 in {reply.status_code for reply in replies[:6]}
+        assert {reply.status_code for reply in replies[6:]} <= {200, 400}
+        assert {reply.status_code for reply in send(*[("open", {"name": "p.ask"})] * 6)} == {200}
+    assert names(tmp_path) == ["p.ask", "p.ask.lock"]
+
+
+def test_a_part_that_comes_late_makes_no_folder(tmp_path):
+    here, upload = dropped(tmp_path, **{"a.csv": TABLE})
+    late, writing = Part(upload=upload, name="b.csv"), here.upload.write
+    begun = threading.Thread(target=here.begin)
+
+    def write_late(*said):
+        begun.start()
+        begun.join(0.1)  # it waits until the part is written
+        writing(*said)
+
+    here.upload.write = write_late
+    here.write(late, TABLE)
+    begun.join()
+    assert names(tmp_path) == [here.upload.folder.name]
+    with pytest.raises(LabelError, match="drop them again"):
+        here.write(late, TABLE)
+    here.close()
+    assert names(tmp_path) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -116,6 +117,7 @@ class Beginning:
         self.working: str | None = None
         self.failed: str | None = None
         self.stage: tuple[str, float | None] | None = None  # what is being done, and which share of it is
+        self._lock = threading.RLock()  # requests come at once, and each needs the drop to stay as it is
         self._rest: list[Column] = []  # columns of the table that the page does not show
 
     def projects(self) -> list[dict[str, Any]]:
@@ -125,25 +127,24 @@ class Beginning:
 
     def open(self, name: str) -> Server | None:
         """Choose a project of the folder to go on with; return the server that has it open already, or None."""
-        self.check_idle()
-        path = self._find_project(name)
-        lock = WriterLock(path)
-        with self._own_names():
+        with self._idle(), self._own_names():
+            path = self._find_project(name)
+            lock = WriterLock(path)
             _check_project(path)
             if server := lock.server():
                 return server
             lock.take(wait=LOCK_SECONDS)
             lock.release()
-        self.close()
-        self.made = path
+            self.close()
+            self.made = path
         return None
 
     def take(self, id: str) -> str:
         """Put a dropped project into the folder, unless it is there, perhaps with more answers; return its name."""
-        path = self.find(id).project
-        if path is None:
-            raise SettingError("no project (.ask) was dropped; drop one by itself")
-        with self._own_names():
+        with self._idle(), self._own_names():
+            path = self.find(id).project
+            if path is None:
+                raise SettingError("no project (.ask) was dropped; drop one by itself")
             _check_project(path)
             if known := find_copy(self.folder, path):
                 return known.name
@@ -166,13 +167,18 @@ class Beginning:
 
     def begin(self) -> dict[str, Any]:
         """Begin a new drop; the files of the one before are deleted."""
-        self.check_idle()
-        self.close()
         try:
-            self.upload = Upload(self.folder)
+            with self._idle():
+                self.close()
+                self.upload = Upload(self.folder)
+                return {"upload": self.upload.id}
         except OSError as error:
             raise FullError(f"the folder cannot be written ({error.strerror}); start askgraph in another one") from None
-        return {"upload": self.upload.id}
+
+    def write(self, part: Part, data: bytes) -> None:
+        """Add a part to a file of the last drop."""
+        with self._idle():
+            self.find(part.upload).write(part.name, part.offset, data)
 
     def find(self, id: str) -> Upload:
         """Return the drop of this name; raise an error if it is not the last one."""
@@ -182,8 +188,8 @@ class Beginning:
 
     def look(self, said: Looking) -> dict[str, Any]:
         """Return what was dropped: its kind, columns and first rows, and what would be compared."""
-        upload = self.find(said.upload)
-        with self._own_names():
+        with self._idle(), self._own_names():
+            upload = self.find(said.upload)
             if upload.project:
                 return {"kind": "project"}
             if upload.pictures and len(upload.pictures) == len(upload.sizes):
@@ -239,25 +245,25 @@ class Beginning:
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
-        upload = self.find(said.upload)
-        stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
-        path = self.folder / f"{stem}{PROJECT}"
         classes = [name for name in said.classes if name.strip()]
-        with self._own_names(), watching(self._note_stage):
+        with self._lock, self._own_names(), watching(self._note_stage):
+            upload = self.find(said.upload)
+            stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
+            path = self.folder / f"{stem}{PROJECT}"
             if said.kind == "graph":
                 Project.create(path, Source(graph=upload.file), classes)
             elif said.kind == "table" and not upload.pictures:
                 Project.create(path, self._source(upload.file, said), classes)
             else:
                 self._make_of_pictures(upload, path, said, classes)
-        upload.drop()
-        self.made = path
+            upload.drop()
+            self.made = path
 
     def add(self, said: Adding) -> None:
         """Add the dropped rows that a project of the folder does not have, and go on with it."""
-        file = self.find(said.upload).file
-        path = self._find_project(said.name)
-        with self._own_names(), watching(self._note_stage):
+        with self._lock, self._own_names(), watching(self._note_stage):
+            file = self.find(said.upload).file
+            path = self._find_project(said.name)
             with Project.open(path) as project:
                 addition = prepare_addition(project, file, sheet=said.sheet, encoding=said.encoding)
             try:
@@ -265,8 +271,8 @@ class Beginning:
                     writer.add(addition.path)
             finally:
                 discard(addition.path)
-        self.close()
-        self.made = path
+            self.close()
+            self.made = path
 
     def _source(self, file: Path, said: Making) -> Source:
         """Return the table and what its columns are for, as the page says it."""
@@ -311,6 +317,14 @@ class Beginning:
         """Raise an error while a project is being made."""
         if self.working:
             raise LabelError("a project is being made; wait until it is there")
+
+    @contextmanager
+    def _idle(self) -> Iterator[None]:
+        """Let other requests wait while the block runs; raise an error while a project is being made, which takes long."""
+        self.check_idle()
+        with self._lock:
+            self.check_idle()
+            yield
 
     def _note_stage(self, what: str, share: float | None) -> None:
         self.stage = (what, share)
@@ -415,7 +429,7 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
     @app.post("/api/start/part")
     async def part(request: Request, where: Annotated[Part, Query()]) -> dict[str, Any]:
         data = await request.body()
-        await asyncio.to_thread(beginning.find(where.upload).write, where.name, where.offset, data)
+        await asyncio.to_thread(beginning.write, where, data)
         return {"received": where.offset + len(data)}
 
     @app.post("/api/start/look")
