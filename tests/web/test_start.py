@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+import sys
+import threading
+from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,8 +21,10 @@ from PIL import Image
 from askgraph.errors import AskgraphError, FileError, FullError, LabelError, NewerError, SettingError
 from askgraph.web import dropped as dropping
 from askgraph.web.security import Guard
-from askgraph.web.start import Adding, Beginning, Looking, Making, start_application
+from askgraph.web.start import Adding, Beginning, Looking, Making, Part, start_application
+from askgraph.workbench.exchange import picture_file
 from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.projects import make
 from tests.helpers.serving import serving
 
@@ -579,3 +585,140 @@ def test_while_a_project_is_made_the_page_hears_what_is_being_done(tmp_path):
     assert stages[0] == "reading news.csv"
     assert stages[-1] == "writing 12 items"
     assert "comparing items" in stages
+
+
+@contextmanager
+def speaking(here):
+    """The page of a beginning, to which requests are sent; yields a function that sends some of them at once."""
+
+    async def sent(requests):
+        transport = httpx.ASGITransport(start_application(here, lambda: None), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await asyncio.gather(
+                *(client.post(f"/api/start/{path}", json=body) if body is not None else client.get(f"/api/start/{path}")
+                  for path, body in requests)
+            )  # fmt: skip
+
+    yield lambda *requests: asyncio.run(sent(requests))
+    here.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("a.jsonl", b'{"a": "\\ud800"}\n{"a": "b"}\n', "?"),
+        ("a.jsonl", b'{"\\ud800": "a"}\n{"\\ud800": "b"}\n', "a"),
+        ("a.gml", b'graph [ node [ id 0 label "&#55296;" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]', "?"),
+    ],
+)
+def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(tmp_path, name, content, shown):
+    here, upload = dropped(tmp_path, **{name: content})
+    with speaking(here) as send:
+        (reply,) = send(("look", {"upload": upload}))
+        assert reply.status_code == 200
+        assert reply.json()["rows"][0] == [shown]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_a_project_whose_name_is_not_text_is_listed_and_keeps_no_other_from_being_listed(tmp_path):
+    path = make(tmp_path / "good.ask")
+    shutil.copy(path, os.fsencode(tmp_path) + b"/bad\xff.ask")
+    with speaking(Beginning(tmp_path)) as send:
+        good, bad = send(("projects", None))[0].json()
+        assert (good["name"], good["wrong"]) == ("good.ask", None)
+        assert (bad["name"], "rename the file" in bad["wrong"]) == ("bad\\xff.ask", True)
+        assert send(("open", {"name": "bad\\xff.ask"}))[0].status_code == 400
+
+
+@pytest.mark.parametrize("named", ["/", "outside", "here/../outside", "here/link"])
+def test_a_dropped_project_shows_no_picture_from_outside_the_folder_of_the_projects(tmp_path, monkeypatch, named):
+    folder, outside = tmp_path / "here", tmp_path / "outside"
+    for place in (folder, outside, folder / "photos", folder / "mine"):
+        place.mkdir()
+        (place / "a.png").write_bytes(picture("red"))
+        (place / "b.png").write_bytes(picture("blue"))
+    (folder / "link").symlink_to(outside)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "photos.ask"
+    Project.create(path, Source(outside))
+    for images, kept in ((named, "photos"), (str(tmp_path / named), "photos"), (str(folder / "mine"), "mine")):
+        with Project.open(path, write=True) as project:
+            project.store.note("images", images)
+        here, upload = dropped(folder, **{"photos.ask": path.read_bytes()})
+        taken = folder / here.take(upload)
+        with Project.open(taken) as project:
+            assert picture_file(project, project.item(0)) == folder / kept / "a.png"
+        here.close()
+        taken.unlink()
+        assert [one for one in names(folder) if ".ask" in one] == []
+
+
+@pytest.mark.parametrize("images", ["5", "[]", '"/\\u0000"', None])
+def test_a_dropped_project_whose_folder_of_pictures_is_damaged_is_refused_in_a_sentence(tmp_path, images):
+    path = make(tmp_path / "p.ask")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM about WHERE name = 'images'")
+        if images is not None:
+            db.execute("INSERT INTO about VALUES ('images', ?)", (images,))
+    content = path.read_bytes()
+    path.unlink()
+    here, upload = dropped(tmp_path, **{"p.ask": content})
+    with pytest.raises(FileError, match=r"^p\.ask: damaged"):
+        here.take(upload)
+    here.close()
+
+
+def test_a_dropped_project_gets_a_name_beside_which_there_is_room_for_the_files_of_sqlite(tmp_path, monkeypatch):
+    path = make(tmp_path / "elsewhere")
+    content, folder = path.read_bytes(), tmp_path / "here"
+    (folder / "p.ask-wal").mkdir(parents=True)
+    (folder / "p 2.ask-shm").symlink_to(tmp_path)
+    for name, taken in (
+        ("p.ask", "p 3.ask"),
+        (f"{'x' * 300}.ask", f"{'x' * 146}.ask"),
+        ("魚" * 84 + ".ASK", "魚" * 48 + ".ask"),
+    ):
+        here, upload = dropped(folder, **{name: content})
+        assert here.take(upload) == taken
+        assert here.open(taken) is None
+        (folder / taken).unlink()
+    here, upload = dropped(folder, **{"p.ask": content})
+    monkeypatch.setattr("askgraph.web.start.remove_side_files", never_written)
+    with pytest.raises(FileError, match=r"^p\.ask: cannot be written \(Permission denied\)"):
+        here.take(upload)
+
+
+def test_requests_that_come_at_once_wait_for_each_other_and_leave_nothing(tmp_path):
+    content = make(tmp_path / "p.ask").read_bytes()
+    (tmp_path / "p.ask").unlink()
+    here = Beginning(tmp_path)
+    with speaking(here) as send:
+        assert {reply.status_code for reply in send(*[("begin", {})] * 12)} == {200}
+        assert names(tmp_path) == [here.upload.folder.name]
+        here.upload.write("p.ask", 0, content)
+        replies = send(*[("take", {"upload": here.upload.id})] * 6, *[("look", {"upload": here.upload.id})] * 2)
+        assert {reply.status_code for reply in replies[:6]} <= {200, 400}
+        assert 200 in {reply.status_code for reply in replies[:6]}
+        assert {reply.status_code for reply in replies[6:]} <= {200, 400}
+        assert {reply.status_code for reply in send(*[("open", {"name": "p.ask"})] * 6)} == {200}
+    assert names(tmp_path) == ["p.ask", "p.ask.lock"]
+
+
+def test_a_part_that_comes_late_makes_no_folder(tmp_path):
+    here, upload = dropped(tmp_path, **{"a.csv": TABLE})
+    late, writing = Part(upload=upload, name="b.csv"), here.upload.write
+    begun = threading.Thread(target=here.begin)
+
+    def write_late(*said):
+        begun.start()
+        begun.join(0.1)  # it waits until the part is written
+        writing(*said)
+
+    here.upload.write = write_late
+    here.write(late, TABLE)
+    begun.join()
+    assert names(tmp_path) == [here.upload.folder.name]
+    with pytest.raises(LabelError, match="drop them again"):
+        here.write(late, TABLE)
+    here.close()
+    assert names(tmp_path) == []

@@ -158,3 +158,22 @@ def test_only_projects_with_the_columns_of_a_table_are_read_to_find_its_rows(tmp
     assert found(rows[:2]) is None  # far fewer than the project has
     assert found(rows[:30], "nr,titles,size") is None
     assert opened == ["news.ask"] * 3
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE about SET value = '5' WHERE name = 'fields'", "DELETE FROM about WHERE name = 'fields'"]
+)
+def test_a_damaged_project_is_passed_over_when_a_copy_or_rows_are_sought(tmp_path, damage):
+    folder, table = tmp_path / "here", tmp_path / "news.csv"
+    folder.mkdir()
+    table.write_text("\n".join(["nr,title", *(f"{k},the team won the match number {k}" for k in range(12))]))
+    good = tmp_path / "good.ask"
+    Project.create(good, Source(table, id="nr", text="title"))
+    damaged = Path(shutil.copy(good, folder / "a.ask"))
+    with closing(sqlite3.connect(damaged)) as db, db:
+        db.execute(damage)
+    assert find_rows(folder, text_table(table), 12) is None
+    assert find_copy(folder, good) is None
+    shutil.copy(good, folder / "b.ask")
+    assert find_rows(folder, text_table(table), 12)[0].name == "b.ask"
+    assert find_copy(folder, good) == folder / "b.ask"

@@ -11,7 +11,7 @@ from askgraph.errors import FileError, FullError, LabelError, SettingError
 from askgraph.io.pictures import is_picture
 from askgraph.io.readers import EDGES, TABLES
 from askgraph.io.text import TEXT
-from askgraph.support.files import safe_name
+from askgraph.support.files import LONGEST_NAME, safe_name
 from askgraph.workbench.shelf import PROJECT
 
 LONGEST = 255  # bytes of the name of a file: what lies on this machine already keeps its name
@@ -30,7 +30,8 @@ class Upload:
 
     def write(self, name: str, offset: int, data: bytes) -> None:
         """Add a part to a file; parts come in order."""
-        parts = [safe_name(part, LONGEST) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+        longest = LONGEST_NAME if name.casefold().endswith(PROJECT) else LONGEST  # SQLite adds to the name of a project
+        parts = [safe_name(part, longest) for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         inside = "/".join(parts[-4:])
         if not parts or not (is_picture(inside) or Path(inside).suffix.casefold() in READ or "." not in parts[-1]):
             if len(parts) > 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +28,7 @@ from askgraph.io.readers import EDGES, read_graph
 from askgraph.io.spreadsheets import READERS
 from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
-from askgraph.support.files import safe_name
+from askgraph.support.files import name_odd_file, safe_name
 from askgraph.support.progress import watching
 from askgraph.support.wording import counted
 from askgraph.version import __version__
@@ -35,13 +36,13 @@ from askgraph.web.complaints import complain
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections
 from askgraph.web.dropped import MAX_BYTES, Upload
 from askgraph.web.entry import session_cookie
-from askgraph.web.error_replies import add_error_handlers
+from askgraph.web.error_replies import Reply, add_error_handlers
 from askgraph.web.page_files import add_page
 from askgraph.web.security import Guard
 from askgraph.web.serve import listen
 from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
-from askgraph.workbench.database import remove_side_files
+from askgraph.workbench.database import SIDE_FILES, naming_errors, remove_side_files, reporting_damage
 from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
@@ -117,6 +118,7 @@ class Beginning:
         self.working: str | None = None
         self.failed: str | None = None
         self.stage: tuple[str, float | None] | None = None  # what is being done, and which share of it is
+        self._lock = threading.RLock()  # requests come at once, and each needs the drop to stay as it is
         self._rest: list[Column] = []  # columns of the table that the page does not show
 
     def projects(self) -> list[dict[str, Any]]:
@@ -126,43 +128,58 @@ class Beginning:
 
     def open(self, name: str) -> Server | None:
         """Choose a project of the folder to go on with; return the server that has it open already, or None."""
-        self.check_idle()
-        path = self._find_project(name)
-        lock = WriterLock(path)
-        with self._own_names():
+        with self._idle(), self._own_names():
+            path = self._find_project(name)
+            lock = WriterLock(path)
             _check_project(path)
             if server := lock.server():
                 return server
             lock.take(wait=LOCK_SECONDS)
             lock.release()
-        self.close()
-        self.made = path
+            self.close()
+            self.made = path
         return None
 
     def take(self, id: str) -> str:
         """Put a dropped project into the folder, unless it is there, perhaps with more answers; return its name."""
-        path = self.find(id).project
-        if path is None:
-            raise SettingError("no project (.ask) was dropped; drop one by itself")
-        with self._own_names():
+        with self._idle(), self._own_names():
+            path = self.find(id).project
+            if path is None:
+                raise SettingError("no project (.ask) was dropped; drop one by itself")
             _check_project(path)
             if known := find_copy(self.folder, path):
                 return known.name
             known = self.folder / f"{_free_name(self.folder, safe_name(path.stem), [PROJECT])}{PROJECT}"
-            path.chmod(0o600)
-            remove_side_files(known)
-            path.rename(known)
+            with naming_errors(path.name):
+                path.chmod(0o600)
+                self._keep_pictures_inside(path, known.with_suffix(""))
+                remove_side_files(known)
+                path.rename(known)
         return known.name
+
+    def _keep_pictures_inside(self, path: Path, home: Path) -> None:
+        """Let a project look for its pictures in ``home`` if it names a folder outside: its maker must not choose among all."""
+        with reporting_damage(path), Project.open(path) as project:
+            named = project.about["images"]
+            if named is None or (Path(named).is_absolute() and Path(named).resolve().is_relative_to(self.folder)):
+                return
+        with Project.open(path, write=True) as project:
+            project.store.note("images", str(home))
 
     def begin(self) -> dict[str, Any]:
         """Begin a new drop; the files of the one before are deleted."""
-        self.check_idle()
-        self.close()
         try:
-            self.upload = Upload(self.folder)
+            with self._idle():
+                self.close()
+                self.upload = Upload(self.folder)
+                return {"upload": self.upload.id}
         except OSError as error:
             raise FullError(f"the folder cannot be written ({error.strerror}); start askgraph in another one") from None
-        return {"upload": self.upload.id}
+
+    def write(self, part: Part, data: bytes) -> None:
+        """Add a part to a file of the last drop."""
+        with self._idle():
+            self.find(part.upload).write(part.name, part.offset, data)
 
     def find(self, id: str) -> Upload:
         """Return the drop of this name; raise an error if it is not the last one."""
@@ -172,8 +189,8 @@ class Beginning:
 
     def look(self, said: Looking) -> dict[str, Any]:
         """Return what was dropped: its kind, columns and first rows, and what would be compared."""
-        upload = self.find(said.upload)
-        with self._own_names():
+        with self._idle(), self._own_names():
+            upload = self.find(said.upload)
             if upload.project:
                 return {"kind": "project"}
             if upload.pictures and len(upload.pictures) == len(upload.sizes):
@@ -231,25 +248,25 @@ class Beginning:
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
-        upload = self.find(said.upload)
-        stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
-        path = self.folder / f"{stem}{PROJECT}"
         classes = [name for name in said.classes if name.strip()]
-        with self._own_names(), watching(self._note_stage):
+        with self._lock, self._own_names(), watching(self._note_stage):
+            upload = self.find(said.upload)
+            stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
+            path = self.folder / f"{stem}{PROJECT}"
             if said.kind == "graph":
                 Project.create(path, Source(graph=upload.file), classes)
             elif said.kind == "table" and not upload.pictures:
                 Project.create(path, self._source(upload.file, said), classes)
             else:
                 self._make_of_pictures(upload, path, said, classes)
-        upload.drop()
-        self.made = path
+            upload.drop()
+            self.made = path
 
     def add(self, said: Adding) -> None:
         """Add the dropped rows that a project of the folder does not have, and go on with it."""
-        file = self.find(said.upload).file
-        path = self._find_project(said.name)
-        with self._own_names(), watching(self._note_stage):
+        with self._lock, self._own_names(), watching(self._note_stage):
+            file = self.find(said.upload).file
+            path = self._find_project(said.name)
             with Project.open(path) as project:
                 addition = prepare_addition(project, file, sheet=said.sheet, encoding=said.encoding)
             try:
@@ -257,8 +274,8 @@ class Beginning:
                     writer.add(addition.path)
             finally:
                 discard(addition.path)
-        self.close()
-        self.made = path
+            self.close()
+            self.made = path
 
     def _source(self, file: Path, said: Making) -> Source:
         """Return the table and what its columns are for, as the page says it."""
@@ -304,6 +321,14 @@ class Beginning:
         if self.working:
             raise LabelError("a project is being made; wait until it is there")
 
+    @contextmanager
+    def _idle(self) -> Iterator[None]:
+        """Let other requests wait while the block runs; raise an error while a project is being made, which takes long."""
+        self.check_idle()
+        with self._lock:
+            self.check_idle()
+            yield
+
     def _note_stage(self, what: str, share: float | None) -> None:
         self.stage = (what, share)
 
@@ -343,7 +368,7 @@ def _check_project(path: Path) -> None:
 
 def _same_pictures(folder: Path, path: Path) -> bool:
     """Return whether pictures of a folder are as large as those of the same names of a project: cameras count from 1."""
-    with Project.open(path) as project:
+    with reporting_damage(path), Project.open(path) as project:
         home = Path(project.about["images"] or ".")
         names = [item.id for item in project.store.items(range(min(ROWS, project.n_items)))]
     pairs = [(home / name, folder / name) for name in names if (folder / name).exists()]
@@ -370,9 +395,12 @@ def _short(cell: Any) -> str:
 
 
 def _free_name(folder: Path, stem: str, endings: list[str]) -> str:
-    """Return a name that nothing in the folder has yet, with any of these endings."""
+    """Return a name that nothing in the folder has yet, with any of these endings, and where SQLite can keep its files."""
     k, free = 1, stem
-    while any(os.path.lexists(folder / f"{free}{end}") for end in endings):  # a link that leads nowhere counts, too
+    while (
+        any(os.path.lexists(folder / f"{free}{end}") for end in endings)  # a link that leads nowhere counts, too
+        or any(name_odd_file(folder / f"{free}{PROJECT}{side}") for side in SIDE_FILES)
+    ):
         k += 1
         free = f"{stem} {k}"
     return free
@@ -380,7 +408,7 @@ def _free_name(folder: Path, stem: str, endings: list[str]) -> str:
 
 def start_application(beginning: Beginning, done: Any) -> FastAPI:
     """Return the application of the page; ``done`` is called when there is a project to go on with."""
-    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, default_response_class=Reply)
     add_error_handlers(app)
     add_page(app, "start.html")
     tasks: set[asyncio.Task[None]] = set()
@@ -404,7 +432,7 @@ def start_application(beginning: Beginning, done: Any) -> FastAPI:
     @app.post("/api/start/part")
     async def part(request: Request, where: Annotated[Part, Query()]) -> dict[str, Any]:
         data = await request.body()
-        await asyncio.to_thread(beginning.find(where.upload).write, where.name, where.offset, data)
+        await asyncio.to_thread(beginning.write, where, data)
         return {"received": where.offset + len(data)}
 
     @app.post("/api/start/look")
@@ -451,10 +479,10 @@ def _lead_to(beginning: Beginning, name: str) -> JSONResponse:
     """Open a project of the folder; where another server has it, let the browser in there, or say at which address it is."""
     server = beginning.open(name)
     if server is None:
-        return JSONResponse({"opening": True})
+        return Reply({"opening": True})
     if cookie := session_cookie(server):
-        return JSONResponse({"port": urlsplit(server.url).port}, headers={"Set-Cookie": cookie})
-    return JSONResponse({"at": server.url})
+        return Reply({"port": urlsplit(server.url).port}, headers={"Set-Cookie": cookie})
+    return Reply({"at": server.url})
 
 
 def begin_here(folder: Path, port: int | None, ready: Any) -> tuple[Path, int, str] | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from askgraph.errors import AskgraphError
 from askgraph.io.tables import Table
+from askgraph.workbench.cells import is_storable
 from askgraph.workbench.database import naming_errors, refuse_links, reporting_damage
 from askgraph.workbench.growing import rows_there
 from askgraph.workbench.project import Project
@@ -63,14 +64,20 @@ def find_project(folder: Path, name: str) -> Path | None:
 
 
 def find_copy(folder: Path, path: Path) -> Path | None:
-    """Return the project of a folder that holds all answers of the project at ``path``: a copy of it, or one that went on."""
+    """Return the project of a folder that holds all answers of the project at ``path``: a copy of it, or one that went on.
+
+    One that cannot be opened does not count.
+    """
     with reading_counts(path) as db:
         ((lines,),) = db.execute("SELECT coalesce(max(seq), 0) FROM answers").fetchall()
         sought = _named(db, lines)
-    for known in _project_files(folder):
-        with suppress(AskgraphError), reading_counts(known) as db:  # the others are looked at all the same
-            if _named(db, lines) == sought:
-                return known
+    for known in filter(lambda known: is_storable(known.name), _project_files(folder)):
+        with suppress(AskgraphError):  # the others are looked at all the same
+            with reading_counts(known) as db:
+                found = _named(db, lines)
+            if found == sought:
+                with Project.open(known):
+                    return known
     return None
 
 
@@ -80,7 +87,7 @@ def find_rows(folder: Path, table: Table, count: int) -> tuple[Listed, int] | No
     Only projects with no other columns than the table, and not of far more rows, are read, the ones used last.
     """
     able = [one for one in list_projects(folder) if one.wrong is None and 0 < one.items <= FAR_MORE * count]
-    able = [one for one in able if _columns(folder / one.name) <= set(table.header)][:MAX_READ]
+    able = [one for one in able if _has_columns(folder / one.name, table)][:MAX_READ]
     found = [(_rows_there(folder / one.name, table), one) for one in able]
     rows, one = max(found, key=lambda pair: pair[0], default=(0, None))
     return None if one is None or rows < min(count, one.items) / 2 else (one, rows)
@@ -92,10 +99,12 @@ def _rows_there(path: Path, table: Table) -> int:
     return 0
 
 
-def _columns(path: Path) -> set[str]:
-    """Return the columns of which a project keeps the cells."""
-    with reporting_damage(path), reading_counts(path) as db:
-        return set(json.loads(db.execute("SELECT value FROM about WHERE name = 'fields'").fetchone()[0]))
+def _has_columns(path: Path, table: Table) -> bool:
+    """Return whether a table has all columns of which a project keeps the cells; a damaged project has none."""
+    with suppress(AskgraphError), reporting_damage(path), reading_counts(path) as db:
+        fields = json.loads(db.execute("SELECT value FROM about WHERE name = 'fields'").fetchone()[0])
+        return set(fields) <= set(table.header)
+    return False
 
 
 def _named(db: Any, line: int) -> list[Any]:
@@ -119,6 +128,9 @@ def _changed(path: Path) -> float:
 
 def _look(path: Path, changed: float) -> Listed:
     used = datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
+    if not is_storable(path.name):
+        name = os.fsencode(path.name).decode(errors="backslashreplace")
+        return Listed(name, 0, 0, used, f"{name}: its name is not text in UTF-8; rename the file", False)
     try:
         with reading_counts(path) as db:
             ((last,),) = db.execute("SELECT max(place) FROM items").fetchall()

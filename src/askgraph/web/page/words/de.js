@@ -510,6 +510,7 @@ export default {
     "a file of several names (a hard link)": "eine Datei mit mehreren Namen (harter Link)",
     "a pipe or a device": "keine gewöhnliche Datei",
     "{}: is there already; open it, or choose another name with -o": "{1}: Das gibt es schon; wählen Sie einen anderen Namen",
+    "{}: its name is not text in UTF-8; rename the file": "{1}: Der Name der Datei ist kein Text in UTF-8; benennen Sie sie um",
     "{}: no such project; make one with askgraph init": "{1}: Dieses Projekt gibt es nicht",
     "{}: you may not read it; ask its owner to let you (chmod)": "{1}: Sie dürfen es nicht lesen; bitten Sie den Besitzer darum",
     "{}: {} items in places {} to {}; {}": "{1}: Beschädigt ({2} Einträge an den Stellen {3} bis {4}); {5}",
