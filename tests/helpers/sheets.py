@@ -78,6 +78,7 @@ def _number(value: object) -> str:
 HEADER = f'<row r="1">{cell("A1", "a")}</row>'
 MANY = 300_000
 SPACES = b" " * 2**20 * 40
+APART = " " * (2**20 + 10)  # more than is unpacked at a time
 OVERLAPPING = '<mergeCell ref="A2:A1048576"/>'
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
 
@@ -119,6 +120,15 @@ XLSX_BOMBS = {  # rows, shared texts, what comes after the rows, what comes befo
         "",
         "",
     ),
+    "far row said long before a cell without a place": (
+        f'<row r="1">{cell("XFD1", 1)}</row><row r="1000000"/>{f"{APART}<row/>" * 3}<row><c><v>1</v></c></row>',
+        "",
+        "",
+        "",
+    ),
+    "column of many letters": (f'{HEADER}<row r="2">{cell("A" * 2_000_000 + "2", 1)}</row>', "", "", ""),
+    "row of many digits": (f'{HEADER}<row r="2">{cell("A" + "1" * 4000, 1)}</row>', "", "", ""),
+    "merged cells in vain": (f'{HEADER}<row r="2">{cell("A2", 1)}{"mergeCell " * MANY}</row>', "", "", ""),
     "spaces": (HEADER.encode() + SPACES, "", "", ""),
     "nested": (HEADER + "<a>" * MANY, "", "", ""),
     "entities": (HEADER + '<row r="2"><c r="A2"><v>&b;</v></c></row>', "", "", ENTITIES),

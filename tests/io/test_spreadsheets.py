@@ -15,8 +15,7 @@ from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.io.sheets import plain
 from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.workbench.source import read_columns
-from tests.helpers import sheets
-from tests.helpers.sheets import ODS_BOMBS, XLSX_BOMBS, cell, ods, ods_row, xlsx, xlsx_row
+from tests.helpers.sheets import HEADER, ODS_BOMBS, XLSX_BOMBS, cell, ods, ods_row, xlsx, xlsx_row
 
 ROWS = [[None, None], ["id", "size", None], ["a", 3.0, None], [None, None, None], ["b", 2.5, "x"]]
 MAKERS = {
@@ -216,8 +215,8 @@ for path in sys.argv[1:]:
         print(error)
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024)
 """
-SAYS = r"would unpack to|not XML that is read here|declares a DOCTYPE|a header and no rows|mismatched"
-READ = {"merged cells that overlap", "far corner of ods", "spanned of ods"}  # which do no harm
+SAYS = r"would unpack to|not XML that is read here|declares a DOCTYPE|a header and no rows|mismatched|are the most"
+READ = {"merged cells that overlap", "merged cells in vain", "far corner of ods", "spanned of ods"}  # which do no harm
 
 
 @pytest.mark.slow
@@ -262,9 +261,23 @@ def test_a_damaged_part_is_noticed(make, damage):
 
 
 def test_a_stray_cell_far_away_says_what_to_do(tmp_path):
-    rows = f'{sheets.HEADER}<row r="2">{cell("A2", 1)}</row><row r="900000">{cell("ZZ900000", 1)}</row>'
+    rows = f'{HEADER}<row r="2">{cell("A2", 1)}</row><row r="900000">{cell("ZZ900000", 1)}</row>'
     with pytest.raises(FileError, match="delete empty rows and columns that are formatted, or save it as csv"):
         read_columns(xlsx(tmp_path / "t.xlsx", rows))
+
+
+@pytest.mark.parametrize("name", ["far row said long before a cell without a place", "column of many letters"])
+def test_a_place_beyond_any_sheet_is_refused_before_its_cells_are_made(tmp_path, monkeypatch, name):
+    import python_calamine
+
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", None)
+    with pytest.raises(FileError, match=r"would unpack to|a column with 2,000,000 letters, where 3 are the most"):
+        sheet_table(xlsx(tmp_path / "t.xlsx", *XLSX_BOMBS[name]))
+
+
+def test_empty_rows_below_that_are_formatted_do_not_count(tmp_path):
+    rows = f'{HEADER}<row r="2">{cell("A2", 1)}</row><row r="1048576" s="1"/><row r="3">{cell("P3", 1)}</row>'
+    assert cells(read_columns(xlsx(tmp_path / "t.xlsx", rows))) == {"a": [1, None], "column P": [None, 1]}
 
 
 def test_the_suffixes_are_known():

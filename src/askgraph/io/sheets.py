@@ -9,6 +9,8 @@ from askgraph.errors import SettingError
 from askgraph.io.text import FilePath
 from askgraph.support.wording import few
 
+MAX_LETTERS, MAX_DIGITS = 3, 7  # of the last cell of the largest sheets, XFD1048576
+
 
 class Sheet(NamedTuple):
     """One sheet of a spreadsheet."""
@@ -50,10 +52,23 @@ def column_number(letters: bytes) -> int:
     >>> column_number(b"A"), column_number(b"aa"), column_number(b"XFD")
     (1, 27, 16384)
     """
+    if len(letters) > MAX_LETTERS:
+        raise ValueError(f"a cell in a column with {len(letters):,} letters, where {MAX_LETTERS} are the most")
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - 64
     return number
+
+
+def row_number(digits: bytes) -> int:
+    """Return the number of a row, from 1, by its digits.
+
+    >>> row_number(b"1048576")
+    1048576
+    """
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a cell in a row with {len(digits):,} digits, where {MAX_DIGITS} are the most")
+    return int(digits)
 
 
 def plain(cell: Any) -> Any:

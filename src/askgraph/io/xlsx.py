@@ -20,7 +20,7 @@ from zipfile import ZIP_STORED
 
 from askgraph.errors import FileError, MissingExtraError
 from askgraph.io.packed import TAG_BYTES, Archive, Part, open_archive, pack
-from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain
+from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain, row_number
 from askgraph.io.text import FilePath
 
 MAIN, LINKS = (
@@ -32,7 +32,9 @@ CELL = re.compile(  # its place, as programs write it; nothing where it is missi
 )
 PLACE = re.compile(rb"r\s*=\s*[\"']\s*([A-Za-z]*[0-9]+)")  # of a cell or a row, in any way
 ROW = re.compile(rb"<[^<>\s/:]*:?row[\s/>][^<]*")
-MERGED = re.compile(rb"mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z]+)([0-9]+):[A-Za-z]+([0-9]+)[\"']")
+MERGED = re.compile(  # with bounds, for nothing may be tried for long in vain
+    rb"<[^<>\s]{0,50}mergeCell\s[^<>]{0,200}?ref\s{0,9}=\s{0,9}[\"']([A-Za-z]{1,3})([0-9]{1,7}):[A-Za-z]{1,3}([0-9]{1,7})[\"']"
+)
 ERROR = b't="e"'
 DIGITS, LETTERS = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
@@ -136,13 +138,14 @@ class _Look:
         self.merged: list[tuple[int, int, int]] = []
         self.errors: int = 0
         self._last: tuple[int, int] = (0, 0)  # row and column
-        self._row: bytes = b""  # the tag of the open row
+        self._top = 0  # the largest number that a row says, which cells without a place in it or below count on from
         self._rows = self._open = self._longest = self._area = 0  # of cells without a place: those of a row
         for chunk in archive.unpack(part):
             places = CELL.findall(chunk)
             archive.budget.spend(CELL_BYTES * len(places))
             self._find_last(chunk, places)
-            area = (self._last[0] + self._rows * (self._longest > 0)) * (self._last[1] + self._longest)
+            below = max(self._last[0], self._top) + self._rows if self._longest else self._last[0]
+            area = below * (self._last[1] + self._longest)
             archive.budget.spend(SQUARE_BYTES * (area - self._area))
             self._area = area
             self.errors += chunk.count(ERROR)
@@ -153,16 +156,19 @@ class _Look:
     def _find_last(self, chunk: bytes, places: list[bytes]) -> None:
         rows = ROW.findall(chunk)
         self._rows += len(rows)
+        self._top = max(self._top, *_numbers(PLACE.findall(b" ".join(rows))), 0)
         if b"" in places:
             counts = [CELL.findall(row).count(b"") for row in ROW.split(chunk)]
             counts[0] += self._open
             self._open, self._longest = counts[-1], max(self._longest, *counts)
-            places = [*places, *PLACE.findall(self._row + chunk)]
-        self._row = rows[-1] if rows else self._row
-        joined = b" ".join(places)
-        columns = map(column_number, set(joined.translate(None, DIGITS).split()))
-        numbers = map(int, set(joined.translate(None, LETTERS).split()))
-        self._last = max(self._last[0], *numbers, 0), max(self._last[1], *columns, 0)
+            places = [*places, *PLACE.findall(chunk)]
+        columns = map(column_number, set(b" ".join(places).translate(None, DIGITS).split()))
+        self._last = max(self._last[0], *_numbers(places), 0), max(self._last[1], *columns, 0)
+
+
+def _numbers(places: list[bytes]) -> Iterator[int]:
+    """Return the different numbers of the rows that places are in."""
+    return map(row_number, set(b" ".join(places).translate(None, LETTERS).split()))
 
 
 def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
