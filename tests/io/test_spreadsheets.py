@@ -14,6 +14,7 @@ import askgraph as ag
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.io.sheets import plain
 from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
+from askgraph.io.text import plain_numbers
 from askgraph.workbench.source import read_columns
 from tests.helpers.sheets import HEADER, ODS_BOMBS, XLSX_BOMBS, cell, ods, ods_row, xlsx, xlsx_row
 
@@ -273,6 +274,34 @@ def test_a_place_beyond_any_sheet_is_refused_before_its_cells_are_made(tmp_path,
     monkeypatch.setattr(python_calamine, "CalamineWorkbook", None)
     with pytest.raises(FileError, match=r"would unpack to|a column with 2,000,000 letters, where 3 are the most"):
         sheet_table(xlsx(tmp_path / "t.xlsx", *XLSX_BOMBS[name]))
+
+
+@pytest.mark.parametrize(
+    ("write", "bomb"),
+    [
+        (xlsx, XLSX_BOMBS["text in many cells"]),
+        (xlsx, XLSX_BOMBS["text merged over many cells"]),
+        (ods, ODS_BOMBS["wide beside long"]),
+        (ods, ODS_BOMBS["long text repeated"]),
+    ],
+)
+def test_a_table_is_paid_for_by_its_places_and_by_the_texts_that_its_cells_show(tmp_path, write, bomb):
+    with pytest.raises(FileError, match="would unpack to more than"):
+        sheet_table(write(tmp_path / f"t.{write.__name__}", *bomb))
+
+
+def test_a_column_of_text_is_no_numbers_from_its_first_cell_on():
+    class Cell(str):
+        read = 0
+
+        def __float__(self):
+            Cell.read += 1
+            return float(str(self))
+
+    assert plain_numbers([Cell("1"), Cell("a"), *[Cell("2")] * 1000]) is None
+    assert Cell.read == 2
+    assert [plain_numbers(cells) for cells in (["1_0"], [1, "1_0"], [True], [None], ["nan"], [b"1"])] == [None] * 6
+    assert plain_numbers([1, "2.5", 3.0]).tolist() == [1, 2.5, 3]
 
 
 def test_empty_rows_below_that_are_formatted_do_not_count(tmp_path):

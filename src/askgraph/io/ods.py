@@ -37,7 +37,7 @@ def read_ods(path: FilePath, sheet: str | None = None) -> Sheet:
             reader.parser.Parse(chunk)
         reader.parser.Parse(b"", True)
     names = tuple(dict.fromkeys(reader.names))
-    return Sheet(names, choose_sheet(path, names, sheet), reader.rows, reader.merged, reader.errors)
+    return Sheet(names, choose_sheet(path, names, sheet), reader.rows, reader.merged, reader.errors, archive.budget)
 
 
 class _Reader:

@@ -6,6 +6,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from askgraph.errors import SettingError
+from askgraph.io.packed import Budget
 from askgraph.io.text import FilePath
 from askgraph.support.wording import few
 
@@ -22,6 +23,7 @@ class Sheet(NamedTuple):
         tuple[int, int, int]
     ]  # first and last row, from 1, and first column, from 0, of cells merged over rows
     errors: int  # cells that hold an error such as #N/A
+    budget: Budget  # what is left of it, for the table
 
 
 def choose_sheet(path: FilePath, names: tuple[str, ...], wanted: str | None) -> str:

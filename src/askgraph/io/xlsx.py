@@ -70,7 +70,7 @@ def read_xlsx(path: FilePath, sheet: str | None = None) -> Sheet:
         with _without_panic():
             found: Any = CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_index(0)
             rows = dict(_rows(found, {KEY.format(k): text for k, text in enumerate(texts)}))
-    return Sheet(names, name, rows, look.merged, look.errors)
+    return Sheet(names, name, rows, look.merged, look.errors, archive.budget)
 
 
 def _look_at_book(archive: Archive) -> Book:
