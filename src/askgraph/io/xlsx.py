@@ -38,6 +38,7 @@ MERGED = re.compile(  # with bounds, for nothing may be tried for long in vain
 ERROR = b't="e"'
 DIGITS, LETTERS = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
+MAX_DEPTH = 50  # of tags in each other in shared texts; programs write 5
 KEY = "\ue000{}"  # of a shared text
 SQUARE_BYTES, CELL_BYTES, TEXT_BYTES = 32, 70, 100  # of memory: of a place in the rectangle, a cell, a text
 
@@ -182,6 +183,8 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
 
     def start(name: str, _: dict[str, str]) -> None:
         inside.append(name.rpartition(":")[2])
+        if len(inside) > MAX_DEPTH:
+            raise ValueError(f"more than {MAX_DEPTH} tags in each other in {book.texts}")
 
     def text(some: str) -> None:
         if inside[-1] == "t" and "rPh" not in inside:  # which says how to pronounce it
@@ -189,14 +192,24 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
 
     def end(name: str) -> None:
         if inside.pop() == "si":
-            texts.append(plain(ESCAPED.sub(lambda found: chr(int(found[1], 16)), "".join(open_text))))
+            texts.append(plain(_unescaped("".join(open_text))))
             open_text.clear()
             archive.budget.spend(TEXT_BYTES)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    for chunk in archive.unpack(part, TAG_BYTES) if part else ():
-        parser.Parse(chunk)
+    if part:
+        for chunk in archive.unpack(part, TAG_BYTES):
+            parser.Parse(chunk)
+        parser.Parse(b"", True)
     return texts
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that it names by their codes; half of one that takes two codes is U+FFFD."""
+    if not ESCAPED.search(text):
+        return text
+    named = ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return named.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @contextmanager
