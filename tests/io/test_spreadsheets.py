@@ -184,6 +184,17 @@ def test_cells_of_ods_have_types_spans_and_notes_that_are_left_out(tmp_path):
     assert table.notes == ("1 cell with an error such as #N/A is empty",)
 
 
+def test_text_of_a_formula_that_begins_like_an_error_is_kept(tmp_path):
+    shown = ["text", "#1 of 3", "#blue", "Err: none", "#NAME?", "#WERT!", "Err:502"]
+    made = 'table:formula="of:=A1" office:value-type="string"'
+    rows = (
+        f"<table:table-cell {made}><text:p>{text}</text:p></table:table-cell>{ods_row(['x'])[17:-18]}" for text in shown
+    )
+    table = read_columns(ods(tmp_path / "t.ods", "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)))
+    assert table.cells("text") == [*shown[1:4], None, None, None]
+    assert table.notes == ("3 cells with an error such as #N/A are empty",)
+
+
 def test_a_missing_reader_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(MissingExtraError, match=r'pip install "askgraph\[tables\]"'):
@@ -298,7 +309,7 @@ def test_a_place_beyond_any_sheet_is_refused_before_its_cells_are_made(tmp_path,
         (ods, ODS_BOMBS["long text repeated"]),
     ],
 )
-def test_a_table_is_paid_for_by_its_places_and_by_the_texts_that_its_cells_show(tmp_path, write, bomb):
+def test_a_table_is_paid_for_by_its_places_and_the_texts_that_its_cells_show(tmp_path, write, bomb):
     with pytest.raises(FileError, match="would unpack to more than"):
         sheet_table(write(tmp_path / f"t.{write.__name__}", *bomb))
 

@@ -19,7 +19,7 @@ from xml.parsers import expat
 from zipfile import ZIP_STORED
 
 from askgraph.errors import FileError, MissingExtraError
-from askgraph.io.packed import TAG_BYTES, Archive, Part, open_archive, pack
+from askgraph.io.packed import COMPILED_TAG_BYTES, TAG_BYTES, Archive, Part, open_archive, pack
 from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain, row_number
 from askgraph.io.text import FilePath
 
@@ -116,7 +116,7 @@ def _parts(archive: Archive, book: Book, cells: Part, texts: int) -> Iterator[Pa
     yield _made("xl/_rels/workbook.xml.rels", _written_links(**kinds))
     yield _made("xl/sharedStrings.xml", f'<sst xmlns="{main}">{listed}</sst>')
     if styles := archive.find(book.styles):
-        deque(archive.unpack(styles), maxlen=0)
+        deque(archive.unpack(styles, COMPILED_TAG_BYTES), maxlen=0)
         yield styles._replace(name="xl/styles.xml")
     yield cells._replace(name="xl/sheet.xml")
 
@@ -141,7 +141,7 @@ class _Look:
         self._last: tuple[int, int] = (0, 0)  # row and column
         self._top = 0  # the largest number that a row says, which cells without a place in it or below count on from
         self._rows = self._open = self._longest = self._area = 0  # of cells without a place: those of a row
-        for chunk in archive.unpack(part):
+        for chunk in archive.unpack(part, COMPILED_TAG_BYTES):
             places = CELL.findall(chunk)
             archive.budget.spend(CELL_BYTES * len(places))
             self._find_last(chunk, places)
