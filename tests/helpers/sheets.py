@@ -78,7 +78,9 @@ def _number(value: object) -> str:
 HEADER = f'<row r="1">{cell("A1", "a")}</row>'
 MANY = 300_000
 SPACES = b" " * 2**20 * 40
+APART = " " * (2**20 + 10)  # more than is unpacked at a time
 OVERLAPPING = '<mergeCell ref="A2:A1048576"/>'
+REFERENCES = "".join(f'<row r="{k}"><c r="A{k}" t="s"><v>0</v></c></row>' for k in range(2, 5000))
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
 
 
@@ -119,14 +121,28 @@ XLSX_BOMBS = {  # rows, shared texts, what comes after the rows, what comes befo
         "",
         "",
     ),
+    "far row said long before a cell without a place": (
+        f'<row r="1">{cell("XFD1", 1)}</row><row r="1000000"/>{f"{APART}<row/>" * 3}<row><c><v>1</v></c></row>',
+        "",
+        "",
+        "",
+    ),
+    "column of many letters": (f'{HEADER}<row r="2">{cell("A" * 2_000_000 + "2", 1)}</row>', "", "", ""),
+    "row of many digits": (f'{HEADER}<row r="2">{cell("A" + "1" * 4000, 1)}</row>', "", "", ""),
+    "merged cells in vain": (f'{HEADER}<row r="2">{cell("A2", 1)}{"mergeCell " * MANY}</row>', "", "", ""),
     "spaces": (HEADER.encode() + SPACES, "", "", ""),
     "nested": (HEADER + "<a>" * MANY, "", "", ""),
     "entities": (HEADER + '<row r="2"><c r="A2"><v>&b;</v></c></row>', "", "", ENTITIES),
+    "many tags": (HEADER.encode() + b"<a/>" * 40 * MANY, "", "", ""),
+    "nested texts": (HEADER, "<si>" + "<t>a" * MANY, "", ""),
     "many texts": (HEADER, "<si><t>a</t></si>" * 2 * MANY, "", ""),
-    "long text in many cells": (
-        HEADER + "".join(f'<row r="{k}"><c r="A{k}" t="s"><v>0</v></c></row>' for k in range(2, 5000)),
-        f"<si><t>{'a' * 10_000_000}</t></si>",
+    "long text in many cells": (HEADER + REFERENCES, f"<si><t>{'a' * 10_000_000}</t></si>", "", ""),
+    "text in many cells": (HEADER + REFERENCES, f"<si><t>{'ab ' * MANY}</t></si>", "", ""),
+    "text merged over many cells": (
+        f'{HEADER}<row r="2">{cell("A2", "ab " * MANY)}</row>'
+        + "".join(f'<row r="{k}">{cell(f"B{k}", k)}</row>' for k in range(3, 5000)),
         "",
+        '<mergeCells><mergeCell ref="A2:A5000"/></mergeCells>',
         "",
     ),
     "merged cells that overlap": (
@@ -146,6 +162,8 @@ ODS_BOMBS = {  # rows, what comes before the XML
     "long repeats": (_row(_cell("a"), rows_repeated=10**4000), ""),
     "wide rows": (_row(_cell("a")) + LAST * 20_000, ""),
     "spaces": (_row(_cell('<text:s text:c="2000000000"/>')), ""),
+    "wide beside long": (_row(_cell("a", columns_repeated=30_000)) + _row(_cell("x"), rows_repeated=100_000), ""),
+    "long text repeated": (_row(_cell("a")) + _row(_cell("ab " * MANY), rows_repeated=20_000), ""),
     "spanned": (_row(_cell("a")) + _row(_cell("b", rows_spanned=10**12)) * 5000, ""),
     "blank": (SPACES, ""),
     "nested": ("<a>" * MANY, ""),

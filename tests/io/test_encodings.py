@@ -54,7 +54,8 @@ def test_an_encoding_that_is_named_is_taken(tmp_path):
         read_columns(path, encoding="utf-8")
     with pytest.raises(FileError, match="line 2: byte 0xa3 is not ascii text"):
         read_columns(path, encoding="us-ascii")
-    for name in ("klingon", "rot13", "undefined", "a\0b", ""):
+    escapes = ("unicode_escape", "raw_unicode_escape", "utf-7", "UTF7", "punycode", "idna")
+    for name in ("klingon", "rot13", "undefined", "a\0b", "", *escapes):
         if name:
             with pytest.raises(SettingError, match="is not known; use utf-8, utf-16, windows-1252"):
                 read_columns(path, encoding=name)

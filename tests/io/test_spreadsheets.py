@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from datetime import date, datetime, time
 
@@ -14,9 +15,9 @@ import askgraph as ag
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.io.sheets import plain
 from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
+from askgraph.io.text import plain_numbers
 from askgraph.workbench.source import read_columns
-from tests.helpers import sheets
-from tests.helpers.sheets import ODS_BOMBS, XLSX_BOMBS, cell, ods, ods_row, xlsx, xlsx_row
+from tests.helpers.sheets import HEADER, ODS_BOMBS, XLSX_BOMBS, cell, ods, ods_row, xlsx, xlsx_row
 
 ROWS = [[None, None], ["id", "size", None], ["a", 3.0, None], [None, None, None], ["b", 2.5, "x"]]
 MAKERS = {
@@ -156,6 +157,18 @@ def test_shared_texts_keep_their_runs_and_lose_how_they_are_pronounced(tmp_path)
     assert cells(read_columns(xlsx(tmp_path / "t.xlsx", rows, texts))) == {"one two": ["A _x0041_"]}
 
 
+def test_half_a_character_in_a_shared_text_is_replaced_and_two_halves_are_one(tmp_path):
+    texts = "<si><t>a_xDC00_</t></si><si><t>b_xD800_x</t></si><si><t>_xD83D__xDE00_</t></si>"
+    rows = "".join(f'<row r="{k + 1}"><c r="A{k + 1}" t="s"><v>{k}</v></c></row>' for k in range(3))
+    assert cells(read_columns(xlsx(tmp_path / "t.xlsx", rows, texts))) == {"a\ufffd": ["b\ufffdx", "\U0001f600"]}
+
+
+@pytest.mark.parametrize(("texts", "says"), [("<si><t>a" * 100, "more than 50 tags"), ("<!-- ", "unclosed token")])
+def test_shared_texts_that_nest_or_do_not_end_are_damage(tmp_path, texts, says):
+    with pytest.raises(FileError, match=f"not readable as a spreadsheet .*{says}"):
+        sheet_table(xlsx(tmp_path / "t.xlsx", HEADER, texts))
+
+
 def test_cells_of_ods_have_types_spans_and_notes_that_are_left_out(tmp_path):
     typed = {
         "date": 'date" office:date-value="2024-03-01T00:00:00',
@@ -178,6 +191,17 @@ def test_cells_of_ods_have_types_spans_and_notes_that_are_left_out(tmp_path):
     same = {name: [value] * 2 for name, value in twice.items()}
     assert cells(table) == {"text": ["a  b\nc"] * 2, **same, "bad": [None] * 2}
     assert table.notes == ("1 cell with an error such as #N/A is empty",)
+
+
+def test_text_of_a_formula_that_begins_like_an_error_is_kept(tmp_path):
+    shown = ["text", "#1 of 3", "#blue", "Err: none", "#NAME?", "#WERT!", "Err:502"]
+    made = 'table:formula="of:=A1" office:value-type="string"'
+    rows = (
+        f"<table:table-cell {made}><text:p>{text}</text:p></table:table-cell>{ods_row(['x'])[17:-18]}" for text in shown
+    )
+    table = read_columns(ods(tmp_path / "t.ods", "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)))
+    assert table.cells("text") == [*shown[1:4], None, None, None]
+    assert table.notes == ("3 cells with an error such as #N/A are empty",)
 
 
 def test_a_missing_reader_is_named(tmp_path, monkeypatch):
@@ -225,8 +249,8 @@ for path in sys.argv[1:]:
         print(error)
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024)
 """
-SAYS = r"would unpack to|not XML that is read here|declares a DOCTYPE|a header and no rows|mismatched"
-READ = {"merged cells that overlap", "far corner of ods", "spanned of ods"}  # which do no harm
+SAYS = r"would unpack to|not XML that is read here|declares a DOCTYPE|a header and no rows|mismatched|are the most|than 50 tags"
+READ = {"merged cells that overlap", "merged cells in vain", "far corner of ods", "spanned of ods"}  # which do no harm
 
 
 @pytest.mark.slow
@@ -271,9 +295,48 @@ def test_a_damaged_part_is_noticed(make, damage):
 
 
 def test_a_stray_cell_far_away_says_what_to_do(tmp_path):
-    rows = f'{sheets.HEADER}<row r="2">{cell("A2", 1)}</row><row r="900000">{cell("ZZ900000", 1)}</row>'
+    rows = f'{HEADER}<row r="2">{cell("A2", 1)}</row><row r="900000">{cell("ZZ900000", 1)}</row>'
     with pytest.raises(FileError, match="delete empty rows and columns that are formatted, or save it as csv"):
         read_columns(xlsx(tmp_path / "t.xlsx", rows))
+
+
+@pytest.mark.parametrize("name", ["far row said long before a cell without a place", "column of many letters"])
+def test_a_place_beyond_any_sheet_is_refused_before_its_cells_are_made(tmp_path, monkeypatch, name):
+    import python_calamine
+
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", None)
+    with pytest.raises(FileError, match=r"would unpack to|a column with 2,000,000 letters, where 3 are the most"):
+        sheet_table(xlsx(tmp_path / "t.xlsx", *XLSX_BOMBS[name]))
+
+
+@pytest.mark.parametrize(
+    ("write", "bomb"),
+    [
+        (xlsx, XLSX_BOMBS["text in many cells"]),
+        (xlsx, XLSX_BOMBS["text merged over many cells"]),
+        (ods, ODS_BOMBS["wide beside long"]),
+        (ods, ODS_BOMBS["long text repeated"]),
+    ],
+)
+def test_a_table_is_paid_for_by_its_places_and_the_texts_that_its_cells_show(tmp_path, write, bomb):
+    with pytest.raises(FileError, match="would unpack to more than"):
+        sheet_table(write(tmp_path / f"t.{write.__name__}", *bomb))
+
+
+def test_a_column_of_text_is_no_numbers_from_its_first_cell_on():
+    shared = ["1", *["ab " * 10**5] * 100]
+    tracemalloc.start()
+    assert plain_numbers(shared) is None
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 2**21
+    assert [plain_numbers(cells) for cells in (["1_0"], [1, "1_0"], [True], [None], ["nan"], [b"1"])] == [None] * 6
+    assert plain_numbers([1, "2.5", 3.0]).tolist() == [1, 2.5, 3]
+
+
+def test_empty_rows_below_that_are_formatted_do_not_count(tmp_path):
+    rows = f'{HEADER}<row r="2">{cell("A2", 1)}</row><row r="1048576" s="1"/><row r="3">{cell("P3", 1)}</row>'
+    assert cells(read_columns(xlsx(tmp_path / "t.xlsx", rows))) == {"a": [1, None], "column P": [None, 1]}
 
 
 def test_the_suffixes_are_known():

@@ -19,6 +19,7 @@ MARKS = {  # how a file in another encoding begins; of two that begin alike, the
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+NOT_OF_FILES = {"unicode-escape", "raw-unicode-escape", "utf-7", "punycode", "idna"}  # some make halves of characters
 UTF_8_CHARACTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 NOT_WINDOWS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")  # controls, and bytes without a meaning
 BEYOND_ASCII = bytes(range(128, 256))
@@ -57,11 +58,13 @@ def check_encoding(name: str) -> str:
     """
     try:
         "".encode(name)
-        return codecs.lookup(name).name
+        if (codec := codecs.lookup(name).name) not in NOT_OF_FILES:
+            return codec
     except (LookupError, UnicodeError, ValueError):
-        raise SettingError(
-            f"encoding {name!r} is not known; use {UTF_8}, utf-16, {WINDOWS}, iso-8859-2, cp850, shift_jis or another of Python's"
-        ) from None
+        pass
+    raise SettingError(
+        f"encoding {name!r} is not known; use {UTF_8}, utf-16, {WINDOWS}, iso-8859-2, cp850, shift_jis or another of Python's"
+    )
 
 
 def decode_as_found(

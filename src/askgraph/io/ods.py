@@ -19,6 +19,9 @@ CELL, COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
 VALUE_TYPE, FORMULA = f"{OFFICE}value-type", f"{TABLE}formula"
 CALC_TYPE = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0 value-type"
 DURATION = re.compile(r"(-?)PT(\d+)H(\d+)M(\d+)(?:[.,]\d*)?S")
+ERROR = re.compile(  # what a formula shows that fails, in English and in German
+    r"#(?:N/A|NV|NAME\?|(?:DIV/0|NULL|NUM|ZAHL|REF|BEZUG|VALUE|WERT)!)|Err:\d+"
+)
 CELL_BYTES, PLACE_BYTES = 100, 8  # of memory: of a cell, of a place for one
 BLANK = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
 
@@ -37,7 +40,7 @@ def read_ods(path: FilePath, sheet: str | None = None) -> Sheet:
             reader.parser.Parse(chunk)
         reader.parser.Parse(b"", True)
     names = tuple(dict.fromkeys(reader.names))
-    return Sheet(names, choose_sheet(path, names, sheet), reader.rows, reader.merged, reader.errors)
+    return Sheet(names, choose_sheet(path, names, sheet), reader.rows, reader.merged, reader.errors, archive.budget)
 
 
 class _Reader:
@@ -111,7 +114,7 @@ class _Reader:
     def _value(self, said: dict[str, str]) -> Any:
         """Return the value of the open cell: its attributes say it, but of text."""
         kind, text = said.get(VALUE_TYPE), "".join(self._text)
-        if said.get(CALC_TYPE) == "error" or (FORMULA in said and text.startswith(("#", "Err:"))):
+        if said.get(CALC_TYPE) == "error" or (FORMULA in said and ERROR.fullmatch(text)):
             self.errors += 1
             return None
         if kind in ("float", "percentage", "currency"):

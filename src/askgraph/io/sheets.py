@@ -6,8 +6,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from askgraph.errors import SettingError
+from askgraph.io.packed import Budget
 from askgraph.io.text import FilePath
 from askgraph.support.wording import few
+
+MAX_LETTERS, MAX_DIGITS = 3, 7  # of the last cell of the largest sheets, XFD1048576
 
 
 class Sheet(NamedTuple):
@@ -20,6 +23,7 @@ class Sheet(NamedTuple):
         tuple[int, int, int]
     ]  # first and last row, from 1, and first column, from 0, of cells merged over rows
     errors: int  # cells that hold an error such as #N/A
+    budget: Budget  # what is left of it, for the table
 
 
 def choose_sheet(path: FilePath, names: tuple[str, ...], wanted: str | None) -> str:
@@ -50,10 +54,23 @@ def column_number(letters: bytes) -> int:
     >>> column_number(b"A"), column_number(b"aa"), column_number(b"XFD")
     (1, 27, 16384)
     """
+    if len(letters) > MAX_LETTERS:
+        raise ValueError(f"a cell in a column with {len(letters):,} letters, where {MAX_LETTERS} are the most")
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - 64
     return number
+
+
+def row_number(digits: bytes) -> int:
+    """Return the number of a row, from 1, by its digits.
+
+    >>> row_number(b"1048576")
+    1048576
+    """
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a cell in a row with {len(digits):,} digits, where {MAX_DIGITS} are the most")
+    return int(digits)
 
 
 def plain(cell: Any) -> Any:

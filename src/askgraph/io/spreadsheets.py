@@ -20,6 +20,7 @@ from askgraph.types import Array
 
 READERS = {".xlsx": read_xlsx, ".xlsm": read_xlsx, ".ods": read_ods}
 SPREADSHEETS = tuple(READERS)
+PLACE_BYTES = 24  # of memory: of a place in the table, in its row, its column and a copy of that
 
 
 MAX_TITLES = 5  # rows above the names of columns that hold a title
@@ -49,9 +50,12 @@ def _as_table(path: FilePath, sheet: Sheet) -> Table:
         raise FileError(f"{path}, sheet {sheet.name!r}: a header and no rows; give at least one row")
     numbers = [number for number, _ in rows]
     width = max(map(len, sheet.rows.values()))
+    sheet.budget.spend(PLACE_BYTES * width * len(sheet.rows))
     padded = [row + [None] * (width - len(row)) for row in (names, *(row for _, row in rows))]
     columns = [list(column) for column in zip(*padded, strict=True)]
     _fill_merged(columns, [top, *numbers], sheet.merged)
+    for column in columns:  # a text counts in each cell that shows it: what is made of the cells has it as often
+        sheet.budget.spend(sum(len(cell) for cell in column if type(cell) is str))
     kept = [k for k, column in enumerate(columns) if any(cell is not None for cell in column)]
     header = [str(columns[k][0]) if columns[k][0] is not None else f"column {column_letters(k)}" for k in kept]
     check_header(f"{path}, sheet {sheet.name!r}, row {top}", header)

@@ -19,8 +19,8 @@ from xml.parsers import expat
 from zipfile import ZIP_STORED
 
 from askgraph.errors import FileError, MissingExtraError
-from askgraph.io.packed import TAG_BYTES, Archive, Part, open_archive, pack
-from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain
+from askgraph.io.packed import COMPILED_TAG_BYTES, TAG_BYTES, Archive, Part, open_archive, pack
+from askgraph.io.sheets import Sheet, choose_sheet, column_number, plain, row_number
 from askgraph.io.text import FilePath
 
 MAIN, LINKS = (
@@ -32,10 +32,13 @@ CELL = re.compile(  # its place, as programs write it; nothing where it is missi
 )
 PLACE = re.compile(rb"r\s*=\s*[\"']\s*([A-Za-z]*[0-9]+)")  # of a cell or a row, in any way
 ROW = re.compile(rb"<[^<>\s/:]*:?row[\s/>][^<]*")
-MERGED = re.compile(rb"mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z]+)([0-9]+):[A-Za-z]+([0-9]+)[\"']")
+MERGED = re.compile(  # with bounds, for nothing may be tried for long in vain
+    rb"<[^<>\s]{0,50}mergeCell\s[^<>]{0,200}?ref\s{0,9}=\s{0,9}[\"']([A-Za-z]{1,3})([0-9]{1,7}):[A-Za-z]{1,3}([0-9]{1,7})[\"']"
+)
 ERROR = b't="e"'
 DIGITS, LETTERS = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
+MAX_DEPTH = 50  # of tags in each other in shared texts; programs write 5
 KEY = "\ue000{}"  # of a shared text
 SQUARE_BYTES, CELL_BYTES, TEXT_BYTES = 32, 70, 100  # of memory: of a place in the rectangle, a cell, a text
 
@@ -68,7 +71,7 @@ def read_xlsx(path: FilePath, sheet: str | None = None) -> Sheet:
         with _without_panic():
             found: Any = CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_index(0)
             rows = dict(_rows(found, {KEY.format(k): text for k, text in enumerate(texts)}))
-    return Sheet(names, name, rows, look.merged, look.errors)
+    return Sheet(names, name, rows, look.merged, look.errors, archive.budget)
 
 
 def _look_at_book(archive: Archive) -> Book:
@@ -113,7 +116,7 @@ def _parts(archive: Archive, book: Book, cells: Part, texts: int) -> Iterator[Pa
     yield _made("xl/_rels/workbook.xml.rels", _written_links(**kinds))
     yield _made("xl/sharedStrings.xml", f'<sst xmlns="{main}">{listed}</sst>')
     if styles := archive.find(book.styles):
-        deque(archive.unpack(styles), maxlen=0)
+        deque(archive.unpack(styles, COMPILED_TAG_BYTES), maxlen=0)
         yield styles._replace(name="xl/styles.xml")
     yield cells._replace(name="xl/sheet.xml")
 
@@ -136,13 +139,14 @@ class _Look:
         self.merged: list[tuple[int, int, int]] = []
         self.errors: int = 0
         self._last: tuple[int, int] = (0, 0)  # row and column
-        self._row: bytes = b""  # the tag of the open row
+        self._top = 0  # the largest number that a row says, which cells without a place in it or below count on from
         self._rows = self._open = self._longest = self._area = 0  # of cells without a place: those of a row
-        for chunk in archive.unpack(part):
+        for chunk in archive.unpack(part, COMPILED_TAG_BYTES):
             places = CELL.findall(chunk)
             archive.budget.spend(CELL_BYTES * len(places))
             self._find_last(chunk, places)
-            area = (self._last[0] + self._rows * (self._longest > 0)) * (self._last[1] + self._longest)
+            below = max(self._last[0], self._top) + self._rows if self._longest else self._last[0]
+            area = below * (self._last[1] + self._longest)
             archive.budget.spend(SQUARE_BYTES * (area - self._area))
             self._area = area
             self.errors += chunk.count(ERROR)
@@ -153,16 +157,19 @@ class _Look:
     def _find_last(self, chunk: bytes, places: list[bytes]) -> None:
         rows = ROW.findall(chunk)
         self._rows += len(rows)
+        self._top = max(self._top, *_numbers(PLACE.findall(b" ".join(rows))), 0)
         if b"" in places:
             counts = [CELL.findall(row).count(b"") for row in ROW.split(chunk)]
             counts[0] += self._open
             self._open, self._longest = counts[-1], max(self._longest, *counts)
-            places = [*places, *PLACE.findall(self._row + chunk)]
-        self._row = rows[-1] if rows else self._row
-        joined = b" ".join(places)
-        columns = map(column_number, set(joined.translate(None, DIGITS).split()))
-        numbers = map(int, set(joined.translate(None, LETTERS).split()))
-        self._last = max(self._last[0], *numbers, 0), max(self._last[1], *columns, 0)
+            places = [*places, *PLACE.findall(chunk)]
+        columns = map(column_number, set(b" ".join(places).translate(None, DIGITS).split()))
+        self._last = max(self._last[0], *_numbers(places), 0), max(self._last[1], *columns, 0)
+
+
+def _numbers(places: list[bytes]) -> Iterator[int]:
+    """Return the different numbers of the rows that places are in."""
+    return map(row_number, set(b" ".join(places).translate(None, LETTERS).split()))
 
 
 def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
@@ -176,6 +183,8 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
 
     def start(name: str, _: dict[str, str]) -> None:
         inside.append(name.rpartition(":")[2])
+        if len(inside) > MAX_DEPTH:
+            raise ValueError(f"more than {MAX_DEPTH} tags in each other in {book.texts}")
 
     def text(some: str) -> None:
         if inside[-1] == "t" and "rPh" not in inside:  # which says how to pronounce it
@@ -183,14 +192,24 @@ def _shared_texts(archive: Archive, book: Book) -> list[str | None]:
 
     def end(name: str) -> None:
         if inside.pop() == "si":
-            texts.append(plain(ESCAPED.sub(lambda found: chr(int(found[1], 16)), "".join(open_text))))
+            texts.append(plain(_unescaped("".join(open_text))))
             open_text.clear()
             archive.budget.spend(TEXT_BYTES)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    for chunk in archive.unpack(part, TAG_BYTES) if part else ():
-        parser.Parse(chunk)
+    if part:
+        for chunk in archive.unpack(part, TAG_BYTES):
+            parser.Parse(chunk)
+        parser.Parse(b"", True)
     return texts
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that it names by their codes; half of one that takes two codes is U+FFFD."""
+    if not ESCAPED.search(text):
+        return text
+    named = ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return named.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @contextmanager
