@@ -133,7 +133,7 @@ XLSX_BOMBS = {  # rows, shared texts, what comes after the rows, what comes befo
     "spaces": (HEADER.encode() + SPACES, "", "", ""),
     "nested": (HEADER + "<a>" * MANY, "", "", ""),
     "entities": (HEADER + '<row r="2"><c r="A2"><v>&b;</v></c></row>', "", "", ENTITIES),
-    "many tags": (HEADER.encode() + b"<a/>" * 40 * MANY, "", "", ""),
+    "many tags": (HEADER.encode() + b"<a/>" * 50 * MANY, "", "", ""),
     "nested texts": (HEADER, "<si>" + "<t>a" * MANY, "", ""),
     "many texts": (HEADER, "<si><t>a</t></si>" * 2 * MANY, "", ""),
     "long text in many cells": (HEADER + REFERENCES, f"<si><t>{'a' * 10_000_000}</t></si>", "", ""),

@@ -18,7 +18,7 @@ MAX_BYTES = 2**27  # of memory that a small file may take
 MAX_TIMES = 100  # so many times its size a larger one may take; files of spreadsheets take about 20
 CHUNK_BYTES = 2**20  # unpacked at a time
 TAG_BYTES = 50  # of the budget, for a tag that Python parses: it takes time rather than memory
-COMPILED_TAG_BYTES = 10  # for one that compiled code parses
+COMPILED_TAG_BYTES = 6  # for one that compiled code parses
 OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"  # begins an xls file, and one that a password protects
 DECLARES = (b"<!DOCTYPE", b"<!ENTITY")
 
