@@ -15,7 +15,7 @@ from askgraph.io.text import FilePath
 from askgraph.support.files import reading
 
 MAX_BYTES = 2**27  # of memory that a small file may take
-MAX_TIMES = 100  # so many times its size a larger one may take; files of spreadsheets take about 20
+MAX_TIMES = 100  # a larger file may take 100 times its size; spreadsheets take about 20 times
 CHUNK_BYTES = 2**20  # unpacked at a time
 TAG_BYTES = 50  # of the budget, for a tag that Python parses: it takes time rather than memory
 COMPILED_TAG_BYTES = 6  # for one that compiled code parses
@@ -80,7 +80,7 @@ class Archive:
     def unpack(self, part: Part, per_tag: int = 0) -> Iterator[bytes]:
         """Yield the XML of a part in pieces; raise an error if it is too large, damaged, or declares entities.
 
-        A piece ends before a "<", so that no tag is split. The budget pays for its bytes, and so much for each tag.
+        A piece ends before a "<", so that no tag is split. The budget pays for its bytes, and ``per_tag`` for each tag.
         """
         rest, crc, size = b"", 0, 0
         for chunk in _inflate(part):

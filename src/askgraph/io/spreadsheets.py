@@ -21,13 +21,11 @@ from askgraph.types import Array
 READERS = {".xlsx": read_xlsx, ".xlsm": read_xlsx, ".ods": read_ods}
 SPREADSHEETS = tuple(READERS)
 PLACE_BYTES = 24  # of memory: of a place in the table, in its row, its column and a copy of that
-
-
 MAX_TITLES = 5  # rows above the names of columns that hold a title
 
 
 def sheet_table(path: FilePath, sheet: str | None = None) -> Table:
-    """Read a sheet, by default the first; its first row that is not empty and no title names the columns.
+    """Read a sheet, by default the first; its first row that is neither empty nor a title names the columns.
 
     Empty rows and columns are left out. A cell that is merged over several rows stands in each of them. Dates are text such as
     2024-03-01, and cells with an error such as #N/A are empty.

@@ -157,7 +157,7 @@ def _same(cell: Any, kind: str) -> Any:
         cell = point
     if kind != "number" or cell is None or cell == "" or number(cell) is None:
         return None if cell is None or cell == "" else str(cell)
-    whole = isinstance(cell, str) and re.fullmatch("-?[0-9]+", cell)
+    whole = isinstance(cell, int) or (isinstance(cell, str) and re.fullmatch("-?[0-9]+", cell))
     return int(cell) if whole else number(cell)  # whole numbers of any length stay apart
 
 

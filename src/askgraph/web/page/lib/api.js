@@ -28,7 +28,7 @@ export class Failed extends Error {
   }
 }
 
-/** Posts JSON and returns the JSON of the reply, which must come within so many milliseconds.
+/** Posts JSON and returns the JSON of the reply, which must come within `patience` milliseconds.
  * @param {string} path
  * @param {unknown} body
  * @param {number} patience
