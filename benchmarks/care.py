@@ -27,7 +27,8 @@ def answered(learner, truth, errors, answers, rng):
     """Return {item: {person: label}} and {item: label predicted before} of spot checks."""
     classes, said, predicted, given = len(learner.classes), {}, {}, 0
     while given < answers:
-        check, node = learner.is_spot_check(), learner.ask()
+        question = learner.question()
+        check, node = question.by == "spot check", question.node
         if check and learner.field.held:
             predicted[node] = str(learner.predict([node])[0])
         people = rng.permutation(len(errors))[: 1 + (rng.random() < OVERLAP)].tolist()

@@ -38,7 +38,7 @@ from askgraph.errors import FileError
 from askgraph.graph.build import unit_rows
 from askgraph.graph.kernels import smoothed
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.learner.features import join_features, linear_part
+from askgraph.priors.features import join_features, linear_part
 from askgraph.paper.datasets import load
 from askgraph.paper.problems import Source
 from askgraph.readouts import hearing

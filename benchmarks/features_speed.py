@@ -16,7 +16,7 @@ import numpy as np
 from measure import SMOKE, in_own_process, machine
 
 import askgraph as ag
-from askgraph.learner.features import Features
+from askgraph.priors.features import Features
 
 
 def measured(nodes, columns, questions, engine):

@@ -60,20 +60,20 @@ def run(name, seed):
     truth, C, plain, audited, warned = np.array(whole.truth, dtype=object), len(whole.classes), [], [], False
     learner = ag.Learner(whole.graph, rng=seed, classes=whole.classes)
     for t, _ in enumerate(learner.run(lambda node: whole.truth[whole.graph.index(node)], budget(name, whole)), 1):
-        warned = warned or (t <= WARNED_BY and any("hardly predicts" in line for line in learner.advice()))
+        warned = warned or (t <= WARNED_BY and any("hardly predicts" in line for line in learner.judge.advice()))
         if t in [mark * C for mark in MARKS]:
             plain.append(case(learner, truth, t >= LATE * C))
             audited.append(with_audit(learner, whole, truth, t >= LATE * C))
-    return Run(plain, audited, warned, len(learner.suspects()) / learner.field.held)
+    return Run(plain, audited, warned, len(learner.judge.suspects()) / learner.field.held)
 
 
 def case(learner, truth, late):
     wrong = (learner.predict() != truth)[~learner.field.labeled].mean()
-    return Case(late, *learner.expected_error()[:3], float(wrong))
+    return Case(late, *learner.judge.expected_error()[:3], float(wrong))
 
 
 def with_audit(learner, whole, truth, late):
-    nodes = learner.audit(AUDIT)
+    nodes = learner.judge.audit(AUDIT)
     for node in nodes:
         learner.tell_audit(node, whole.truth[whole.graph.index(node)])
     found = case(learner, truth, late)
@@ -91,7 +91,7 @@ def flips(name, seed):
         others = [x for x in whole.classes if x != whole.truth[node]]
         label = others[rng.integers(len(others))] if at < FLIPPED else whole.truth[node]
         learner.tell(whole.graph.name(node), label)
-    worst = {whole.graph.index(x.node) for x in learner.suspects(every=True)[:FLIPPED]}
+    worst = {whole.graph.index(x.node) for x in learner.judge.suspects(every=True)[:FLIPPED]}
     return len(worst & set(nodes[:FLIPPED].tolist())) / FLIPPED
 
 

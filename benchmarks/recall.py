@@ -30,7 +30,7 @@ from sklearn.linear_model import LogisticRegression
 
 import askgraph as ag
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.learner.features import NEIGHBORS
+from askgraph.priors.features import NEIGHBORS
 from askgraph.learner.recall import left_to_find
 from askgraph.support.progress import bar
 from askgraph.workbench.joining import directed_features
@@ -84,8 +84,8 @@ def by_askgraph(graph, features, y, seed):
     order, drawn, left = first_two(y, seed), [False, False], {}
     learner.tell_all({k: bool(y[k]) for k in order})
     while len(order) < PART * len(y):
-        asked = learner.likeliest(True, TOGETHER)
-        random = [learner.is_spot_check(k) for k in range(len(asked))]
+        questions = learner.question(TOGETHER, plan=learner.plan.finding(True))
+        asked, random = [one.node for one in questions], [one.by == "spot check" for one in questions]
         wrong = {k: not y[k] for k, check in zip(asked, random, strict=True) if check}  # any guess marks a spot check
         learner.tell_all({k: bool(y[k]) for k in asked}, wrong)
         order, drawn = [*order, *asked], [*drawn, *random]

@@ -128,7 +128,7 @@ def case(path, utility, engine, largest, source=None):
     memory, ahead = meter.megabytes, []
     for _ in range(AHEAD):
         learner.prefetch()
-        learner._prefetch.wait()
+        learner._state.prefetch.wait()
         start = time.perf_counter()
         learner.tell(node, int(labels[node]))
         node = learner.ask()
@@ -212,25 +212,25 @@ def qualities(learner, labels, largest):
         return [1.0]
     n, found = learner.graph.n_nodes, []
     if n < largest:  # from the first question on
-        engine, utility = learner.field.origin, learner.settings.utility
+        engine, utility = learner.field.origin, learner.plan.sampler.by
         learner = ag.Learner(learner.graph, utility, rng=0, engine=engine, **HOW)
     judge = learner.field
     for _ in range(QUESTIONS if n < largest else LATE):
         node = learner.ask()
-        late = EXACT // 4 if learner.settings.squares else EXACT  # columns that are kept cost more
-        judge = solved(judge, learner.settings, node, n if n <= 20_000 else EXACT if n < largest else late)
+        late = EXACT // 4 if learner.plan.squares else EXACT  # columns that are kept cost more
+        judge = solved(judge, learner.plan.sampler, node, n if n <= 20_000 else EXACT if n < largest else late)
         nodes = np.flatnonzero(judge.spread.known & ~judge.labeled)
-        true = learner.settings.score(judge, nodes)
+        true = learner.plan.sampler.score(judge, nodes)
         found.append(float(true[nodes == node][0] / true.max()))
         learner.tell(node, int(labels[node]))
         judge = judge.observe(node, int(labels[node]))
     return found
 
 
-def solved(field, settings, node, count):
+def solved(field, sampler, node, count):
     """Return the field with the best ``count`` nodes and this one solved; what was solved before stays so."""
     nodes = np.flatnonzero(~field.labeled)
-    best = nodes[np.argsort(-settings.score(field, nodes))[:count]]
+    best = nodes[np.argsort(-sampler.score(field, nodes))[:count]]
     step = 128 if len(field.votes) < LARGEST else 16
     for at in range(0, len(best), step):
         field = field.sharpen(best[at : at + step])

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.learner.features import linear_part
+from askgraph.priors.features import linear_part
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", ""))
 MARKS = (5, 10, 15, 20)  # labels

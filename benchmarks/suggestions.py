@@ -68,10 +68,10 @@ def sources(graph, truth, rng):
 def measured(learner, suggested, truth):
     """Return the accuracy on unlabeled items and the errors found, of a learner before its suggestions."""
     again = ag.Learner(learner.graph, engine=learner.field.origin, classes=learner.classes, rng=0)
-    again.suggest_all(dict(enumerate(suggested.tolist())))
+    again.guesses.tell_all(dict(enumerate(suggested.tolist())))
     again.tell_all(learner.labels)
     rest = ~again.field.labeled
-    worst = [one.node for one in again.suspect_suggestions(REVIEWED)]
+    worst = [one.node for one in again.guesses.suspects(REVIEWED)]
     wrong = suggested != truth
     found = wrong[worst].mean() / wrong[rest].mean()
     return [

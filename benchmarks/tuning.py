@@ -124,8 +124,8 @@ def curve(case, way, seed):
     for _ in range(case.labels):
         learner.tell(node, case.truth[learner.graph.index(node)])
         accuracy.append(right(learner.probabilities(), codes, np.flatnonzero(~learner.field.labeled)))
-        if learner.choice and learner.choice.labels == len(accuracy):
-            choices.append((learner.choice.name, str(learner.choice)))
+        if learner.judge.choice and learner.judge.choice.labels == len(accuracy):
+            choices.append((learner.judge.choice.name, str(learner.judge.choice)))
         node = learner.ask()
     return {"accuracy": accuracy, "choices": choices}
 

@@ -313,7 +313,7 @@ def test_features_count_beside_a_given_graph_and_rows_may():
     assert (both.transduction_ == truth).mean() > max(0.8, (plain.transduction_ == truth).mean())
     np.testing.assert_allclose(both.predict_proba((W + W.T)[:5] * 0.5).sum(axis=1), 1)
     rows = ag.GraphClassifier(k=5, metric="cosine", linear=True).fit(X, y)
-    assert set(rows.learner_.choice.losses) == {"the graph", "the graph + features"}
+    assert set(rows.learner_.judge.choice.losses) == {"the graph", "the graph + features"}
     assert (rows.predict(X + 0.01) == truth).mean() > 0.8
     with pytest.raises(ag.SettingError, match="precomputed"):
         ag.GraphClassifier().fit(X, y, features=X)

@@ -79,6 +79,6 @@ fig.tight_layout()
 
 wrong = asked[3]
 learner.relabel(wrong, "benign" if truth[wrong] == "malignant" else "malignant")
-worst = learner.suspects(every=True)[0]
+worst = learner.judge.suspects(every=True)[0]
 print(f"sample {worst.node} is labeled {worst.label}, and all others speak for {worst.instead}")
 print("the one we got wrong on purpose:", wrong)

@@ -91,11 +91,11 @@ fig.tight_layout()
 # How sure can we be? The learner says what share of its predictions it expects to be wrong, and twenty texts drawn at random,
 # which nobody chose, narrow that range.
 
-print("expected error:", learner.expected_error())
-for node in learner.audit(20):
+print("expected error:", learner.judge.expected_error())
+for node in learner.judge.audit(20):
     learner.tell_audit(node, "yes" if relevant[node] else "no")
 
-print("after 20 drawn at random:", learner.expected_error())
+print("after 20 drawn at random:", learner.judge.expected_error())
 
 # %%
 # On your own abstracts this is two commands: ``askgraph init papers.csv --text title,abstract`` and ``askgraph label papers.ask``.

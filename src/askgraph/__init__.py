@@ -15,6 +15,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from askgraph.support.moved import warn_of_old_name as _warn_of_old_name
 from askgraph.support.notebook import find_plots as _find_plots
 from askgraph.version import __version__
 
@@ -24,7 +25,8 @@ _find_plots(lambda: import_module("askgraph.clients.plots"))  # classes that it 
 _HOMES = {
     "graph.build": "from_neighbors nearest_neighbors pearson radial_basis scale_features",
     "graph.toys": "chain communities grid power_law star two_squares",
-    "learner.tuning": "Choice",
+    "plan": "Plan Question Rule Sampler Turn",
+    "plan.tune": "Choice",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier",
@@ -32,9 +34,10 @@ _HOMES = {
     "graph.texts": "nearest_texts",
     "field": "Field",
     "graph": "Graph",
-    "learner.events": "Event SpotCheck Step",
+    "answers.events": "Event SpotCheck",
+    "learner.steps": "Step",
     "learner.diagnostics": "Suspect",
-    "learner.suggestions": "SuggestionSource SuspectSuggestion",
+    "learner.guesses": "GuessSource SuspectGuess",
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
@@ -42,7 +45,7 @@ _HOMES = {
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
     "distributed.read_shards": "read_shards",
-    "learner.stopping": "Error",
+    "learner.stopping": "ErrorEstimate",
     "utilities": "Criterion two_step_approximation",
     "clients.annotations": "annotate",
     "workbench.embedding": "embed",
@@ -52,6 +55,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names.spli
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
+    from askgraph.answers.events import Event, SpotCheck
     from askgraph.clients.annotations import annotate
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
@@ -67,18 +71,24 @@ if TYPE_CHECKING:
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect
-    from askgraph.learner.events import Event, SpotCheck, Step
-    from askgraph.learner.stopping import Error
-    from askgraph.learner.suggestions import SuggestionSource, SuspectSuggestion
-    from askgraph.learner.tuning import Choice
+    from askgraph.learner.guesses import GuessSource, SuspectGuess
+    from askgraph.learner.steps import Step
+    from askgraph.learner.stopping import ErrorEstimate
+    from askgraph.plan import Plan, Question, Rule, Sampler, Turn
+    from askgraph.plan.tune import Choice
     from askgraph.priors import prior
     from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
 
+_OLD = {"Error": "ErrorEstimate", "SuggestionSource": "GuessSource", "SuspectSuggestion": "SuspectGuess"}
+
 
 def __getattr__(name: str) -> Any:
+    if name in _OLD:
+        _warn_of_old_name(f"askgraph.{name}", f"askgraph.{_OLD[name]}")
+        name = _OLD[name]
     if name not in _HOME:
         raise AttributeError(f"module 'askgraph' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     return getattr(import_module(f"askgraph.{_HOME[name]}"), name)

@@ -30,9 +30,12 @@ from askgraph.graph.copies import find_copies
 from askgraph.graph.pairs import self_tuned
 from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
-from askgraph.learner.features import linear_part
 from askgraph.learner.settings import checked_noise
+from askgraph.plan import Plan
+from askgraph.plan.options import options_of, with_options
+from askgraph.priors.features import linear_part
 from askgraph.support.arguments import flag, is_missing, one_of, whole_number
+from askgraph.support.moved import with_new_names
 from askgraph.support.turns import Turn, in_turn
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
@@ -98,12 +101,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         The label noise γ, a standard deviation, as in :class:`Learner`; a label of sample weight w has the noise γ/√w.
     delta : float, optional
         The ridge of the field; None for a thousandth of the mean degree.
-    utility : str, Criterion or callable
+    sampler : str, Criterion, callable or Plan
         How :meth:`query` chooses rows, as in :class:`Learner`.
-    doubt, form, readout, engine
+    readout, engine
         As in :class:`Learner`.
     random_state : int, RandomState or None
         The seed.
+    doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs, spot_checks
+        Options of the plan, as in :class:`Learner`; see :class:`askgraph.plan.options.Options`.
 
     Attributes
     ----------
@@ -126,6 +131,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     learner_: Learner
     classes_: AnyArray
 
+    @with_options
+    @with_new_names({"utility": "sampler"})
     def __init__(
         self,
         graph: str = "neighbors",
@@ -136,9 +143,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         linear: bool = False,
         noise: float = 0.0,
         delta: float | None = None,
-        utility: Any = "influence",
-        doubt: Any = "sqrt",
-        form: Any = "printed",
+        sampler: Any = "influence",
         readout: Any = "cautious",
         engine: Any = "auto",
         random_state: Any = None,
@@ -151,9 +156,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.linear = linear
         self.noise = noise
         self.delta = delta
-        self.utility = utility
-        self.doubt = doubt
-        self.form = form
+        self.sampler = sampler
         self.readout = readout
         self.engine = engine
         self.random_state = random_state
@@ -373,9 +376,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             features = linear_part(graph, self._scaled(X), from_start=False)
         seed = check_random_state(self.random_state).randint(2**31)
         names = _sorted_array(set(classes))
-        options: dict[str, Any] = {"delta": self.delta, "doubt": self.doubt, "form": self.form, "readout": self.readout}
-        options |= {"engine": self.engine, "classes": names.tolist(), "rng": seed, "features": features}
-        self.learner_ = Learner(graph, self.utility, noise=self.noise, **options)
+        how: dict[str, Any] = {"delta": self.delta, "noise": self.noise, "readout": self.readout, "engine": self.engine}
+        options = {} if isinstance(self.sampler, Plan) else options_of(self)
+        self.learner_ = Learner(
+            graph, self.sampler, classes=names.tolist(), features=features, rng=seed, **how, **options
+        )
         self.learner_.tell_all(
             {row: given.label for row, given in told.items()}, noise={row: given.noise for row, given in told.items()}
         )
@@ -464,7 +469,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def _read(self, X: Any) -> Array:
         r"""Return those of a training row, or another row's, :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
-        field, readout, rows = self.learner_.field, self.learner_.settings.decide, self._rows(X)
+        field, readout, rows = self.learner_.field, self.learner_.readout, self._rows(X)
         if (rows >= 0).all():
             return self._known(rows)
         prior, W = field.origin, _entries(X) if self._given else self._joined(X)

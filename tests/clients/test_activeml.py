@@ -31,7 +31,7 @@ def strategy():
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_every_sampler_asks_what_a_learner_asks(strategy, sampler):
     (row,), scores = strategy(sampler, random_state=0).query(X, Y, return_utilities=True)
-    learner = ag.GraphClassifier(utility=sampler, random_state=0).fit(X, Y).learner_
+    learner = ag.GraphClassifier(sampler=sampler, random_state=0).fit(X, Y).learner_
     np.testing.assert_allclose(scores[0], learner.scores(), rtol=1e-6)
     assert np.isnan(Y[row])
     assert scores[0, row] == np.nanmax(scores)

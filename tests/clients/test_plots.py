@@ -61,7 +61,7 @@ def test_a_curve_is_what_a_learner_would_have_predicted_then():
     plt.switch_backend("Agg")
     learner, truth = told()
     again, want = ag.Learner(learner.graph, rng=0), []
-    for event in learner.log:
+    for event in learner.history.log:
         again.tell(event.node, event.label)
         rest = [node for node in range(40) if node not in again.labels]
         want.append((len(again.labels), float(np.mean(again.predict(rest) == np.array(truth)[rest]))))

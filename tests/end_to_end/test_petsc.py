@@ -94,7 +94,7 @@ SUMMARIES = """
         for _ in range(5):
             node = learner.ask()
             rows = prior.space.rows_of(np.array([node]))
-            best.append(float(prior.space.highest(learner.settings.score(learner.field, rows[rows >= 0]))))
+            best.append(float(prior.space.highest(learner.plan.sampler.score(learner.field, rows[rows >= 0]))))
             asked.append(node)
             learner.tell(node, node % 3)
         found[sampler] = dict(

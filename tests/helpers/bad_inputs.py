@@ -125,19 +125,19 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     yield "Graph.subgraph", ag.chain(3).subgraph
     yield "Graph.load", ag.Graph.load
     yield "Graph.save", lambda v: ag.chain(3).save(_inside(folder, v))
-    for key in ("utility", "doubt", "form", "delta", "readout", "explore", "first", "noise", "expect", "ahead", "batch",
+    for key in ("sampler", "doubt", "form", "delta", "readout", "explore", "first", "noise", "expect", "ahead", "batch",
                 "tune", "class_shares", "small_components", "hubs", "spot_checks", "engine", "classes"):  # fmt: skip
         yield f"Learner({key})", lambda v, key=key: _asked(**{key: v})
     yield "Learner(graph)", ag.Learner
     yield "Learner(rng)", lambda v: ag.Learner(ag.chain(4), rng=v).ask()
     yield "Learner.load", ag.Learner.load
     yield "Learner.save", lambda v: _told().save(_inside(folder, v))
-    calls = {
-        "ask": (), "alternatives": (), "audit": (), "enough": (), "labels_needed": (), "is_spot_check": (), "predict": (),
-        "probabilities": (), "skip": (), "retract": (), "tell_all": (), "suspects": (),
-    }  # fmt: skip
-    for name in calls:
+    for name in ("ask", "question", "predict", "probabilities", "skip", "retract", "tell_all"):
         yield f"Learner.{name}", lambda v, name=name: getattr(_told(), name)(v)
+    for name in ("audit", "enough", "labels_needed", "suspects"):
+        yield f"Learner.judge.{name}", lambda v, name=name: getattr(_told().judge, name)(v)
+    for name in ("plan", "batch"):
+        yield f"Learner.question({name})", lambda v, name=name: _told().question(2, **{name: v})
     for name in ("tell", "relabel", "tell_audit"):
         yield f"Learner.{name}(node)", lambda v, name=name: getattr(_told(), name)(v, "a")
         yield f"Learner.{name}(label)", lambda v, name=name: _with_label(name, v)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -124,15 +125,15 @@ def _told(**settings: Any) -> ag.Learner:
 
 def _suggested(*given: Any, **options: Any) -> Any:
     learner = _told()
-    learner.suggest_all({1: "a", 2: "b", 3: "a"})
-    learner.suggest(*given, **options)
+    learner.guesses.tell_all({1: "a", 2: "b", 3: "a"})
+    learner.guesses.tell(*given, **options)
     learner.ask()
     return learner.probabilities()
 
 
 def _suggested_all(*given: Any, **options: Any) -> Any:
     learner = _told()
-    learner.suggest_all(*given, **options)
+    learner.guesses.tell_all(*given, **options)
     learner.ask()
     return learner.probabilities()
 
@@ -141,21 +142,21 @@ def _learners() -> Places:
     import pandas as pd  # not there in the environment of MPI
 
     yield "Learner.scores", lambda v: np.nan_to_num(_told().scores(v))  # labeled nodes have none
-    for name in ("likeliest", "left_to_find", "group", "suspect_suggestions"):
-        yield f"Learner.{name}", lambda v, name=name: getattr(_told(), name)(v)
-    yield "Learner.likeliest(n)", lambda v: _told().likeliest("a", v)
+    for name in ("judge.left_to_find", "group", "guesses.suspects"):
+        yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
+    yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
     yield "Learner.group(without)", lambda v: _told().group(5, v)
     yield "Learner.save(state)", lambda v: _told().save("no such folder/x.npz", v)
     yield "Learner.tell_all(noise)", lambda v: _told().tell_all({3: "a"}, None, v)
     yield "Learner.tell_all(a noise)", lambda v: _told().tell_all({3: "a"}, None, {3: v})
-    yield "Learner.suggest(node)", lambda v: _suggested(v, "a")
-    yield "Learner.suggest(label)", lambda v: _suggested(4, v)
-    yield "Learner.suggest(source)", lambda v: _suggested(4, "a", v)
-    yield "Learner.suggest(score)", lambda v: _suggested(4, "a", "model", v)
-    yield "Learner.suggest_all(labels)", _suggested_all
-    yield "Learner.suggest_all(source)", lambda v: _suggested_all({4: "a"}, v)
-    yield "Learner.suggest_all(scores)", lambda v: _suggested_all({4: "a"}, "model", v)
-    yield "Learner.suggest_all(a score)", lambda v: _suggested_all({4: "a"}, "model", {4: v})
+    yield "Learner.guesses.tell(node)", lambda v: _suggested(v, "a")
+    yield "Learner.guesses.tell(label)", lambda v: _suggested(4, v)
+    yield "Learner.guesses.tell(source)", lambda v: _suggested(4, "a", v)
+    yield "Learner.guesses.tell(score)", lambda v: _suggested(4, "a", "model", v)
+    yield "Learner.guesses.tell_all(labels)", _suggested_all
+    yield "Learner.guesses.tell_all(source)", lambda v: _suggested_all({4: "a"}, v)
+    yield "Learner.guesses.tell_all(scores)", lambda v: _suggested_all({4: "a"}, "model", v)
+    yield "Learner.guesses.tell_all(a score)", lambda v: _suggested_all({4: "a"}, "model", {4: v})
     yield "Learner(features)", lambda v: _told(features=v).probabilities()
     yield "Learner(two graphs)", lambda v: ag.Learner({"a": ag.chain(3), "b": v}, tune=True)
     yield "Learner.plot_curve(truth)", lambda v: curve(_told(), v)

@@ -34,7 +34,7 @@ def _told(*given, **options):
         learner.tell(node, "abc"[k % 3])
     learner.skip(3)
     learner.tell_audit(4, "a")
-    learner.suggest_all({node: "ab"[node % 2] for node in range(5, 30)}, source="a model")
+    learner.guesses.tell_all({node: "ab"[node % 2] for node in range(5, 30)}, source="a model")
     return learner
 
 
@@ -50,7 +50,7 @@ LEARNERS = {
 
 def _ahead(learner):
     learner.prefetch()
-    learner._prefetch.wait()
+    learner._state.prefetch.wait()
 
 
 OPERATIONS = {  # name: (what comes before, what is interrupted)
@@ -65,7 +65,7 @@ OPERATIONS = {  # name: (what comes before, what is interrupted)
     "skip": (None, lambda x: x.skip(5)),
     "tell_audit": (None, lambda x: x.tell_audit(5, "b")),
     "suggest": (None, lambda x: x.suggest(40 if x.graph.n_nodes > 40 else 2, "b", source="another", score=0.5)),
-    "suggest_all": (None, lambda x: x.suggest_all({7: "c", 8: "new"}, source="a model")),
+    "suggest_all": (None, lambda x: x.guesses.tell_all({7: "c", 8: "new"}, source="a model")),
     "undo a tell": (lambda x: x.tell(5, "new"), lambda x: x.undo()),
     "undo a relabel": (lambda x: x.relabel(12, "new"), lambda x: x.undo()),
     "undo a retract": (lambda x: x.retract(12), lambda x: x.undo()),
@@ -91,9 +91,9 @@ class Found:
     def of(cls, learner):
         told = {x.node: learner.classes[x.said] for x in learner.field.observations}
         assert told == {learner.graph.index(node): label for node, label in learner.labels.items()}
-        assert told == replayed(learner.log)  # log and labels agree
-        said, aside = learner._suggestions.to_rows(), sorted(learner._history.set_aside)
-        plain = (list(told.items()), learner.log, learner.classes, aside, said, learner.ask(), str(learner.choice))
+        assert told == replayed(learner.history.log)  # log and labels agree
+        said, aside = learner.guesses.to_rows(), sorted(learner.history.set_aside)
+        plain = (list(told.items()), learner.history.log, learner.classes, aside, said, learner.ask(), str(learner.judge.choice))
         return cls(plain, learner.probabilities())
 
 
@@ -166,7 +166,7 @@ class Trial:
         made = LEARNERS[learner]()
         if prepare is not None:
             prepare(made)
-        self._ahead = made._prefetch is not None
+        self._ahead = made._state.prefetch is not None
         made.ask()
         self._pickled = pickle.dumps(made)
         self.before = Found.of(self.fresh())

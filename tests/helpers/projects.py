@@ -28,7 +28,7 @@ def make(path, n=12, classes=(), graph=None, labels=None, **settings):
         "fields": {"text": "text"},
         "images": None,
         "graph": [],
-        "settings": Settings(**settings).to_json(),
+        "settings": Settings.of(**settings).to_json(),
         "seed": 0,
         "overlap": 1,
     }

@@ -114,7 +114,7 @@ def test_scores_that_are_nan_name_the_function():
     def broken(field, rows, p):
         return np.full(len(rows), np.nan)
 
-    learner = ag.Learner(ag.chain(5), utility=broken, rng=0)
+    learner = ag.Learner(ag.chain(5), sampler=broken, rng=0)
     learner.tell(0, "a")
     with pytest.raises(SettingError, match="broken: 4 scores are NaN"):
         learner.ask()

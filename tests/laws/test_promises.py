@@ -52,7 +52,7 @@ def test_odd_graphs_are_answered_without_nan(odd, utility):
     for t in range(4):
         node = learner.ask()
         if node is None:
-            assert learner.finished
+            assert learner.judge.finished
             break
         learner.tell(node, "ab"[t % 2])
     p = learner.probabilities()

@@ -40,7 +40,7 @@ def test_the_same_questions_and_predictions(engine, sampler, first):
     graph, truth = community_graph()
     if engine is SHUFFLED and sampler == "pwll":
         pytest.skip(by_node)
-    here, there = learners(engine, graph, utility=sampler, first=first, classes=[0, 1, 2])
+    here, there = learners(engine, graph, sampler=sampler, first=first, classes=[0, 1, 2])
     if sampler == "pwll" and not engine.whole:
         there.tell(0, 1)
         with in_shards:
@@ -80,11 +80,11 @@ def test_the_same_suggestions(engine, readout):
     graph, truth = community_graph()
     pair = learners(engine, graph, readout=readout, classes=[0, 1, 2])
     for learner in pair:
-        learner.suggest_all({node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4})
-        learner.suggest_all({node: int(truth[node]) for node in range(1, 60, 3)}, "right")
+        learner.guesses.tell_all({node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4})
+        learner.guesses.tell_all({node: int(truth[node]) for node in range(1, 60, 3)}, "right")
         learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
     close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)
-    assert [x[:4] for x in pair[1].suspect_suggestions(5)] == [x[:4] for x in pair[0].suspect_suggestions(5)]
+    assert [x[:4] for x in pair[1].guesses.suspects(5)] == [x[:4] for x in pair[0].guesses.suspects(5)]
 
 
 @over_all
@@ -101,7 +101,7 @@ def test_a_sampler_of_ones_own_gets_rows_and_finds_their_nodes(engine):
         return field.spread.variance[rows] * p[:, 0]
 
     for sampler in (by_node, by_row):
-        here, there = learners(engine, graph, utility=sampler, classes=[0, 1, 2])
+        here, there = learners(engine, graph, sampler=sampler, classes=[0, 1, 2])
         for _ in range(5):
             node = here.ask()
             assert there.ask() == node
@@ -127,7 +127,7 @@ def test_the_same_judgements(engine):
     ):
         assert judged(pair[1]) == judged(pair[0])
     if pair[1].field.prior.exact:  # elsewhere they are read off estimates
-        assert pair[1].alternatives(5) == pair[0].alternatives(5)
+        assert pair[1].question(5, batch="now") == pair[0].question(5, batch="now")
 
 
 @over_all
@@ -162,7 +162,7 @@ def test_the_same_reasons(engine):
     found = []
     for learner in learners(engine, graph):
         learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
-        found.append([why(learner.field, learner.settings.decide, node) for node in (5, 30)])
+        found.append([why(learner.field, learner.readout, node) for node in (5, 30)])
     for here, there in zip(*found, strict=True):
         assert here.voters.tolist() == there.voters.tolist()
         close(there.weights, here.weights, 1e-5)
@@ -186,7 +186,7 @@ def test_the_same_classifier_for_new_rows_too(engine, monkeypatch):
 @pytest.mark.parametrize("sampler", ["influence", "klg", "random"])
 def test_the_same_scores(engine, sampler):
     graph, truth = community_graph()
-    pair = learners(engine, graph, utility=sampler)
+    pair = learners(engine, graph, sampler=sampler)
     for learner in pair:
         learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
         learner.skip(7)

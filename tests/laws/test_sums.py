@@ -12,7 +12,7 @@ from askgraph.errors import ConvergenceError, EngineError
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
 from askgraph.field.saved_state import from_arrays, to_arrays
-from askgraph.learner.hubs import HubDiscount
+from askgraph.plan.hubs import HubDiscount
 from askgraph.priors.summed import Summed, mean_variance
 from askgraph.utilities import CRITERIA
 from tests.helpers.draws import given, settings

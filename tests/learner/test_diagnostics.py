@@ -57,7 +57,7 @@ def test_suspects_find_labels_that_were_flipped(name, record_property):
         learner = ag.Learner(graph, rng=0, classes=range(classes))
         for node, label in told.items():
             learner.tell(node, label)
-        top = learner.suspects(every=True)[: len(flipped)]
+        top = learner.judge.suspects(every=True)[: len(flipped)]
         assert all(suspect.label == told[suspect.node] != suspect.instead for suspect in top)
         found.append(len({suspect.node for suspect in top} & flipped) / len(flipped))
     record_property("precision at the number flipped", float(np.mean(found)))
@@ -86,10 +86,10 @@ def test_suspects_are_ranked_and_the_same_when_folded_in():
 def test_the_error_is_a_share_with_a_range_that_narrows():
     graph, truth = GRAPHS["communities"]()
     learner = ag.Learner(graph, rng=0, classes=[0, 1, 2])
-    assert learner.expected_error() == (1.0, 0.0, 1.0, 0)
+    assert learner.judge.expected_error() == (1.0, 0.0, 1.0, 0)
     widths = []
     for step, _ in enumerate(learner.run(lambda node: int(truth[node]), 60)):
-        error = learner.expected_error()
+        error = learner.judge.expected_error()
         assert 0 <= error.low <= error.value <= error.high <= 1
         if step in (9, 59):
             widths.append(error.high - error.low)
@@ -101,8 +101,8 @@ def test_the_error_is_a_share_with_a_range_that_narrows():
 
 def test_all_labeled_means_no_error():
     learner = taught(ag.grid(3, 3), np.arange(9) % 2, 9)
-    assert learner.expected_error().value == 0
-    assert "every node is labeled" in learner.enough(0.01)
+    assert learner.judge.expected_error().value == 0
+    assert "every node is labeled" in learner.judge.enough(0.01)
 
 
 def test_classes_without_a_label_are_part_of_the_expected_error():
@@ -112,7 +112,7 @@ def test_classes_without_a_label_are_part_of_the_expected_error():
         learner = ag.Learner(graph, rng=0, classes=range(classes), readout="consensus")
         learner.tell_all({node: int(truth[node]) for node in (0, 50, 100, 150, 200, 250)})
         learners.append(learner)
-    known, one_more, three_more = (learner.expected_error() for learner in learners)
+    known, one_more, three_more = (learner.judge.expected_error() for learner in learners)
     assert known.value + 0.05 < one_more.value < three_more.value
     assert known.high < one_more.high < three_more.high
 
@@ -120,7 +120,7 @@ def test_classes_without_a_label_are_part_of_the_expected_error():
 def test_where_one_class_was_seen_another_is_expected():
     learner = ag.Learner(ag.grid(8, 8), rng=0)
     learner.tell_all(dict.fromkeys((0, 9, 20, 35), "ham"))
-    assert learner.expected_error().value >= 1 / 6
+    assert learner.judge.expected_error().value >= 1 / 6
 
 
 def test_an_audit_is_kept_apart_and_corrects_the_estimate():
@@ -128,15 +128,15 @@ def test_an_audit_is_kept_apart_and_corrects_the_estimate():
     graph, _ = GRAPHS["blobs"]()
     noise = rng.integers(0, 2, graph.n_nodes)  # labels that have nothing to do with the graph
     learner = taught(graph, noise, 30)
-    hopeful, before = learner.expected_error(), learner.probabilities()
-    nodes = learner.audit(40)
-    assert nodes == learner.audit(40)
+    hopeful, before = learner.judge.expected_error(), learner.probabilities()
+    nodes = learner.judge.audit(40)
+    assert nodes == learner.judge.audit(40)
     assert len(set(nodes)) == 40
     assert not set(nodes) & set(learner.labels)
     for node in nodes:
         learner.tell_audit(node, int(noise[node]))
     np.testing.assert_array_equal(learner.probabilities(), before)
-    sober = learner.expected_error()
+    sober = learner.judge.expected_error()
     true = (learner.predict() != noise)[~learner.field.labeled].mean()
     assert sober.audited == 40
     assert sober.low <= true <= sober.high
@@ -145,27 +145,27 @@ def test_an_audit_is_kept_apart_and_corrects_the_estimate():
     asked = [learner.ask(5) for _ in range(2)]
     assert asked[0] == asked[1]
     assert not set(asked[0]) & set(nodes)
-    assert not set(learner.audit(10)) & set(nodes)
+    assert not set(learner.judge.audit(10)) & set(nodes)
 
 
 def test_audits_are_saved_undone_and_may_become_labels(tmp_path):
     graph, truth = GRAPHS["blobs"]()
     learner = taught(graph, truth, 12)
-    first, second = learner.audit(2)
+    first, second = learner.judge.audit(2)
     learner.tell_audit(first, int(truth[first]))
     learner.tell_audit(second, "a class of its own")
     learner.tell(learner.ask(), 1, noise=0.4)
     for state in (False, True):
         learner.save(tmp_path / "learner.npz", state=state)
         again = ag.Learner.load(tmp_path / "learner.npz")
-        assert again.log == learner.log
-        assert again.expected_error() == pytest.approx(learner.expected_error())
+        assert again.history.log == learner.history.log
+        assert again.judge.expected_error() == pytest.approx(learner.judge.expected_error())
         np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-12)
     learner.undo()
     assert learner.undo().kind == "audit"
-    assert learner.expected_error().audited == 1
+    assert learner.judge.expected_error().audited == 1
     learner.tell(first, int(truth[first]))
-    assert learner.expected_error().audited == 0
+    assert learner.judge.expected_error().audited == 0
     with pytest.raises(ag.LabelError, match="only an unlabeled"):
         learner.tell_audit(first, 0)
 
@@ -173,30 +173,30 @@ def test_audits_are_saved_undone_and_may_become_labels(tmp_path):
 def test_no_more_labels_are_needed_than_nodes_are_left_to_ask_for():
     learner = ag.Learner(ag.grid(4, 5), rng=0)
     learner.tell_all({0: "a", 19: "b", 4: "a", 15: "b", 1: "b", 18: "a"})
-    assert learner.labels_needed(0.001) == (14, 14)
+    assert learner.judge.labels_needed(0.001) == (14, 14)
     learner.skip(9)
     learner.tell_audit(10, "a")
-    assert learner.labels_needed(0.001) == (12, 12)
-    assert learner.labels_needed(0.3)[0] < 12
+    assert learner.judge.labels_needed(0.001) == (12, 12)
+    assert learner.judge.labels_needed(0.3)[0] < 12
 
 
 @pytest.mark.slow
 def test_enough_says_why_and_labels_needed_falls():
     graph, truth = GRAPHS["digits"]()
     learner = taught(graph, truth, 20)
-    assert learner.enough(0.001) is None
-    early = learner.labels_needed(0.02)
+    assert learner.judge.enough(0.001) is None
+    early = learner.judge.labels_needed(0.02)
     learner = taught(graph, truth, 150)
-    late = learner.labels_needed(0.02)
+    late = learner.judge.labels_needed(0.02)
     assert 0 <= late[0] <= late[1] < early[1]
-    words = learner.enough(0.2)
+    words = learner.judge.enough(0.2)
     assert words.startswith("enough: the expected error is")
     assert "20.0%" in words
     assert "audit" in words
     with pytest.raises(ag.SettingError, match="target"):
-        learner.labels_needed(0)
+        learner.judge.labels_needed(0)
     with pytest.raises(ag.SettingError, match="target"):
-        learner.enough(5)
+        learner.judge.enough(5)
 
 
 def test_advice_on_graphs_that_do_not_fit():

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
-from askgraph.learner.features import NOISE
-from askgraph.learner.tuning import alternatives
+from askgraph.priors.features import NOISE
+from askgraph.plan.tune import candidates
 from askgraph.priors.summed import Summed
 from askgraph.readouts import hearing
 from askgraph.readouts.temperature import Evidence
@@ -76,11 +76,11 @@ def test_features_alone_make_a_graph_and_count_once_leave_one_out_asks_for_them(
     _, X, truth = problem()
     learner = ag.Learner(features=X, rng=0)
     told(learner, truth, 7)
-    assert learner.choice is None
+    assert learner.judge.choice is None
     assert not isinstance(learner.field.origin, Summed)
     told(learner, truth, 9)
-    assert list(learner.choice.losses) == ["the graph", "the graph + features"]
-    chosen = learner.choice.name == "the graph + features"
+    assert list(learner.judge.choice.losses) == ["the graph", "the graph + features"]
+    chosen = learner.judge.choice.name == "the graph + features"
     assert isinstance(learner.field.origin, Summed) is chosen
     assert accuracy(learner, truth) > 0.9
 
@@ -216,7 +216,7 @@ def test_a_ridge_is_in_the_unit_of_the_given_weights_after_graphs_are_merged():
     origin = ag.Learner(graph, features=X, delta=0.02).field.origin
     assert origin.delta / origin.scale == pytest.approx(0.02 * factor)
     graphs = {"one": graph, "two": ag.Graph(4 * graph.weights)}
-    ridges = [one.delta for one in alternatives(graphs, ag.Learner(graph, delta=0.02, tune=True).settings).values()]
+    ridges = [one.delta for one in candidates(graphs, 0.02, ridges=True).values()]
     assert ridges == pytest.approx([0.02, 0.02, 0.02 * factor * (1 + 1 / 4) / 2])
     assert ag.Learner(graph, delta=0.02).field.origin.delta == 0.02
 
@@ -225,7 +225,7 @@ def test_features_that_are_noise_are_dropped():
     graph, truth = ag.communities((40,) * 5, mean_degree=6, mixing=0.1, rng=0)
     noise, truth = np.random.default_rng(0).normal(size=(200, 40)), np.asarray(truth)
     learner = told(ag.Learner(graph, features=noise, rng=0), truth, 40)
-    assert learner.choice.name == "the graph"
+    assert learner.judge.choice.name == "the graph"
     assert learner.field.origin.precision.graph is graph
     assert accuracy(learner, truth) > 0.9
     useful = told(ag.Learner(graph, features=noise + 2 * np.eye(40)[truth], rng=0), truth, 40)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.learner.events import Event
-from askgraph.learner.history import History
+from askgraph.answers.events import Event
+from askgraph.answers.history import History
 from tests.helpers.interrupts import LEARNERS
 
 KINDS, NODES = ("tell", "relabel", "audit", "skip", "retract", "undo"), 4
@@ -52,7 +52,7 @@ def test_nothing_grows_over_many_labels_that_are_taken_back(kind, monkeypatch):
         for node in range(14, 21):
             new = next(k)
             learner.tell(node, f"class {new}", noise=new / 1000)
-            learner.suggest(7, "ab"[node % 2])
+            learner.guesses.tell(7, "ab"[node % 2])
             learner.undo()
         return len(pickle.dumps(learner))
 
@@ -63,6 +63,6 @@ def test_nothing_grows_over_many_labels_that_are_taken_back(kind, monkeypatch):
 def test_one_array_is_kept_for_predictions_with_suggestions_however_often_they_change():
     learner = LEARNERS["dense"]()
     for k in range(20):
-        learner.suggest(7, "ab"[k % 2])
+        learner.guesses.tell(7, "ab"[k % 2])
         learner.probabilities()
-    assert len(learner.field.once("with suggestions", dict)) == 1
+    assert len(learner.field.once("with guesses", dict)) == 1

@@ -7,7 +7,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.field.leave_one_out import left_out, left_out_with
-from askgraph.learner.hubs import POINTS, POWERS, HubDiscount, discount_of, power_of
+from askgraph.plan.hubs import POINTS, POWERS, HubDiscount, discount_of, power_of
 from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.utilities import CRITERIA
 from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, close, here
@@ -201,7 +201,7 @@ def test_prefetch_changes_no_question():
         assert plain.ask() == ahead.ask()
         node = plain.ask()
         ahead.prefetch()
-        while ahead.prefetching:
+        while ahead._following.running:
             pass
         for learner in (plain, ahead):
             learner.tell(node, int(truth[node]))
@@ -227,7 +227,7 @@ def test_any_sampler_may_skip_hubs_until_nothing_else_is_left(sampler):
     hub = crowding(W) > 1
     learner = ag.Learner(ag.Graph(W), sampler, hubs="skip", first="utility", delta=0.05, rng=0, classes=[0, 1])
     assert not hub[learner.ask(5)].any()
-    assert not hub[learner.alternatives(5)].any()
+    assert not hub[[found.node for found in learner.question(5, batch="now")]].any()
     asked = [step.node for step in learner.run(lambda node: node % 2, 30)]
     assert hub[asked].tolist() == sorted(hub.tolist())
     assert power_of(learner.field) == 0

@@ -180,11 +180,11 @@ def test_the_states_at_the_edges(sampler, first):
         learner.skip(n)
     assert learner.ask() is None
     assert learner.ask(3) == []
-    assert "set aside" in learner.finished
+    assert "set aside" in learner.judge.finished
     for n in rest:
         learner.tell(n, "only")
     assert learner.ask() is None
-    assert "every node" in learner.finished
+    assert "every node" in learner.judge.finished
     assert np.isfinite(learner.probabilities()).all()
 
 
@@ -227,7 +227,7 @@ def test_run_skips_when_the_oracle_does_not_know():
     steps = list(learner.run(lambda node: None if node == 3 else "x", 50))
     assert len(steps) == 5
     assert all(step.seconds >= 0 for step in steps)
-    assert "set aside" in learner.finished
+    assert "set aside" in learner.judge.finished
 
 
 def test_exploring_is_uniform_over_unlabeled_nodes():
@@ -316,7 +316,7 @@ def test_a_saved_learner_goes_on_as_if_nothing_had_happened(tmp_path):
     learner.undo()
     learner.save(tmp_path / "work.npz")
     again = ag.Learner.load(tmp_path / "work.npz")
-    assert again.settings == learner.settings
+    assert again._settings == learner._settings
     assert again.labels == learner.labels
     assert again.classes == learner.classes
     assert again.ask(3) == learner.ask(3)
@@ -384,7 +384,7 @@ def test_retract_takes_back_a_label_or_a_skip_however_old():
     np.testing.assert_allclose(learner.field.spread.variance, alone[1], atol=1e-12)
     assert learner.ask() == alone[2]
     learner.retract(3)
-    assert "set aside" not in str(learner.finished)
+    assert "set aside" not in str(learner.judge.finished)
     for node in (3, 5):
         with pytest.raises(ag.LabelError, match="nothing to take back"):
             learner.retract(node)
@@ -408,7 +408,7 @@ def test_undo_of_a_retract_brings_back_label_class_noise_and_skip():
     assert learner.undo() == ("retract", 6, None, "b", 0.5, None)
     np.testing.assert_allclose(learner.probabilities(), before[0], atol=1e-12)
     assert (learner.ask(), learner.classes) == before[1:]
-    assert [event.kind for event in learner.log] == ["tell", "tell", "tell", "skip"]
+    assert [event.kind for event in learner.history.log] == ["tell", "tell", "tell", "skip"]
     while learner.undo():
         pass
     assert (learner.labels, learner.classes) == ({}, [])
@@ -425,7 +425,7 @@ def test_a_learner_is_saved_with_what_was_retracted(tmp_path, state):
     learner.retract(44)
     learner.save(tmp_path / "work.npz", state)
     again = ag.Learner.load(tmp_path / "work.npz")
-    assert (again.labels, again.classes, again.log) == (learner.labels, learner.classes, learner.log)
+    assert (again.labels, again.classes, again.history.log) == (learner.labels, learner.classes, learner.history.log)
     assert again.ask(3) == learner.ask(3)
     np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-12)
     for one in (learner, again):
@@ -471,30 +471,30 @@ def test_any_walk_with_retracts_equals_a_fresh_field_and_undoes_to_nothing(seed,
 
 def test_next_questions_are_those_that_will_be_asked():
     learner = ag.Learner(GRAPH, "tv", rng=0, classes=["in", "out"])
-    assert learner.next_questions == {}
+    assert learner._following.questions == {}
     learner.tell(0, "out")
     learner.prefetch()
-    learner._prefetch.wait()
-    node, ahead = learner.ask(), learner.next_questions
+    learner._state.prefetch.wait()
+    node, ahead = learner.ask(), learner._following.questions
     assert set(ahead) == {"in", "out"}
     for label, expected in ahead.items():
         learner.tell(node, label)
-        assert learner.next_questions == {}
-        assert learner.ask() == expected
+        assert learner._following.questions == {}
+        assert learner.ask() == expected.node
         learner.undo()
         assert learner.ask() == node
     learner.retract(0)
-    assert learner.next_questions == {}
+    assert learner._following.questions == {}
 
 
 def test_next_questions_at_the_end_are_none():
     learner = ag.Learner(ag.chain(2), rng=0)
     learner.prefetch()
-    assert learner.next_questions == {}  # no class yet
+    assert learner._following.questions == {}  # no class yet
     learner.tell(learner.ask(), "a")
     learner.prefetch()
-    learner._prefetch.wait()
-    assert learner.next_questions == {"a": None}
+    learner._state.prefetch.wait()
+    assert learner._following.questions == {"a": None}
 
 
 def test_a_matrix_is_taken_for_a_graph_and_a_string_is_not_taken_for_classes():

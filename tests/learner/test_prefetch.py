@@ -27,7 +27,7 @@ def asked(learner, truth, budget, every=None):
         if every and k % every == 0:
             learner.prefetch()
             if k % 2:
-                learner._prefetch and learner._prefetch.wait()
+                learner._state.prefetch and learner._state.prefetch.wait()
         node = learner.ask()
         nodes.append(node)
         learner.tell(node, int(truth[node]))
@@ -50,7 +50,7 @@ def test_a_tell_takes_what_is_ready():
     graph, truth = GRAPHS["dense"]
     learner = ag.Learner(graph, rng=0, classes=[0, 1])
     learner.prefetch()
-    ahead, node = learner._prefetch, learner.ask()
+    ahead, node = learner._state.prefetch, learner.ask()
     ahead.wait()
     after = ahead._found[int(truth[node])].result()
     learner.tell(node, int(truth[node]))
@@ -90,7 +90,7 @@ def test_nothing_is_left_running_when_there_is_nothing_to_ask():
     learner.prefetch()
     learner.tell(1, "b")
     learner.prefetch()
-    assert learner._prefetch is None
+    assert learner._state.prefetch is None
     assert not [thread for thread in threading.enumerate() if thread.name == "askgraph-prefetch"]
 
 
@@ -141,7 +141,7 @@ def test_the_first_question_drawn_at_random_needs_no_probes(monkeypatch):
     assert first is not None
     assert not made
     learner.prefetch()
-    learner._prefetch.wait()
+    learner._state.prefetch.wait()
     assert made  # while a person thinks
     count = len(made)
     learner.tell(first, "a")

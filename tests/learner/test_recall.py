@@ -58,16 +58,17 @@ def test_the_likeliest_come_first_and_spot_checks_in_their_turn():
     graph, group = ag.communities((30, 30), rng=0)
     learner = ag.Learner(graph, rng=0, spot_checks=4)
     learner.tell_all({0: "wanted", 30: "other"})
-    found = learner.likeliest("wanted", 12)
-    assert len(set(found)) == 12
-    ranked = [node for k, node in enumerate(found) if not learner.is_spot_check(k)]
+    finding = learner.plan.finding("wanted")
+    found = learner.question(12, plan=finding)
+    assert len({question.node for question in found}) == 12
+    assert [k for k, question in enumerate(found) if question.by == "spot check"] == [1, 5, 9]  # two labels are told
+    ranked = [question.node for question in found if question.by == "find"]
     p = learner.probabilities()[:, learner.classes.index("wanted")]
     assert all(p[a] >= p[b] for a, b in itertools.pairwise(ranked))
-    assert found == learner.likeliest("wanted", 12)
+    assert found == learner.question(12, plan=finding)
     assert (group[ranked] == group[0]).all()
-    assert len(learner.likeliest("wanted", 1000)) == 58
-    with pytest.raises(SettingError, match="no class 'nobody'"):
-        learner.likeliest("nobody")
+    assert len(learner.question(1000, plan=finding)) == 58
+    assert learner.question(plan=learner.plan.finding("nobody")) == learner.question()  # until there is such a class
 
 
 def test_a_project_seeks_a_class(tmp_path):

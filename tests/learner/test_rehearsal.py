@@ -6,7 +6,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.learner import rehearsal
-from askgraph.learner.settings import Settings
+from askgraph.plan import Sampler
 
 
 @pytest.fixture
@@ -24,18 +24,18 @@ def prior(name):
 def test_a_rehearsal_is_for_the_sparse_engine_where_little_is_compiled(started, monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "none"))
     for name in ("iterative", "gpu-dense", "gpu-sparse"):
-        rehearsal.rehearse(ag.Learner, Settings(utility="msd"), prior(name))
+        rehearsal.rehearse(ag.Learner, Sampler("msd"), prior(name))
     assert started == ["msd"]
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
     for k in range(rehearsal.COMPILED):
         (tmp_path / f"{k}.cubin").touch()
-    rehearsal.rehearse(ag.Learner, Settings(), prior("gpu-sparse"))
+    rehearsal.rehearse(ag.Learner, Sampler(), prior("gpu-sparse"))
     assert started == ["msd"]
 
 
 def test_a_function_of_the_user_is_not_called_in_a_rehearsal(started, monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
-    rehearsal.rehearse(ag.Learner, Settings(utility=lambda field, rows, p: rows), prior("gpu-sparse"))
+    rehearsal.rehearse(ag.Learner, Sampler(lambda field, rows, p: rows), prior("gpu-sparse"))
     assert started == ["influence"]
 
 

@@ -21,10 +21,10 @@ def test_one_question_in_so_many_is_drawn_at_random_and_recorded_with_its_predic
         if number % 4 == 3:
             before[node] = learner.predict([node])[0]
         learner.tell(node, int(truth[node]))
-    assert [(check.node, check.predicted) for check in learner.spot_checks] == list(before.items())
-    assert all(check.label == learner.labels[check.node] == truth[check.node] for check in learner.spot_checks)
-    assert all(type(check.predicted) is int for check in learner.spot_checks)
-    assert [event.predicted is not None for event in learner.log] == [number % 4 == 3 for number in range(24)]
+    assert [(check.node, check.predicted) for check in learner.judge.spot_checks] == list(before.items())
+    assert all(check.label == learner.labels[check.node] == truth[check.node] for check in learner.judge.spot_checks)
+    assert all(type(check.predicted) is int for check in learner.judge.spot_checks)
+    assert [event.predicted is not None for event in learner.history.log] == [number % 4 == 3 for number in range(24)]
     assert sorted(learner.labels) == sorted({*learner.labels})
     assert learner.field.held == 24
 
@@ -48,11 +48,11 @@ def test_what_is_told_without_being_asked_is_no_spot_check_unless_said():
     learner.tell(learner.ask(), 0)
     other = next(node for node in range(180) if node != learner.ask() and node not in learner.labels)
     learner.tell(other, int(truth[other]))
-    assert learner.spot_checks == []
+    assert learner.judge.spot_checks == []
     learner.tell(next(n for n in range(180) if n not in learner.labels), 1, predicted=2)
-    ((_, predicted, label),) = learner.spot_checks
+    ((_, predicted, label),) = learner.judge.spot_checks
     assert (predicted, label) == (2, 1)
-    assert not learner.spot_checks[0].right
+    assert not learner.judge.spot_checks[0].right
 
 
 def test_they_are_saved_undone_relabeled_and_retracted(tmp_path):
@@ -60,23 +60,23 @@ def test_they_are_saved_undone_relabeled_and_retracted(tmp_path):
     learner = ag.Learner(graph, spot_checks=3, rng=0)
     for _ in learner.run(lambda node: int(truth[node]), 12):
         pass
-    found = learner.spot_checks
+    found = learner.judge.spot_checks
     assert len(found) == 4
     for state in (False, True):
         learner.save(tmp_path / "learner.npz", state=state)
         again = ag.Learner.load(tmp_path / "learner.npz")
-        assert again.spot_checks == found
+        assert again.judge.spot_checks == found
         assert again.ask() == learner.ask()
-        assert again.expected_error() == pytest.approx(learner.expected_error())
+        assert again.judge.expected_error() == pytest.approx(learner.judge.expected_error())
     learner.relabel(found[1].node, (int(truth[found[1].node]) + 1) % 3)
-    assert learner.spot_checks[1].label != found[1].label
+    assert learner.judge.spot_checks[1].label != found[1].label
     learner.undo()
-    assert learner.spot_checks == found
+    assert learner.judge.spot_checks == found
     learner.retract(found[0].node)
-    assert learner.spot_checks == found[1:]
+    assert learner.judge.spot_checks == found[1:]
     learner.undo()
     learner.undo()
-    assert learner.spot_checks == found[:-1]
+    assert learner.judge.spot_checks == found[:-1]
 
 
 def test_wrong_predictions_raise_the_expected_error():
@@ -87,7 +87,7 @@ def test_wrong_predictions_raise_the_expected_error():
         for node in range(0, 60):
             label = int(truth[3 * node])
             learner.tell(3 * node, label, predicted=None if node % 2 else (label + 1) % 3 if wrong else label)
-        errors.append(learner.expected_error())
+        errors.append(learner.judge.expected_error())
     assert errors[0].value < errors[1].value
     assert errors[0].high < errors[1].high
 
@@ -101,7 +101,7 @@ def test_every_engine_draws_the_same(engine):
         learner.tell(0, int(truth[0]))
         found += [learner.ask(), learner.ask()]
         learner.tell(learner.ask(), int(truth[learner.ask()]))
-        found += [check[1:] for check in learner.spot_checks]
+        found += [check[1:] for check in learner.judge.spot_checks]
     assert want == got
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import shutil
 from pathlib import Path
 
@@ -22,31 +21,11 @@ def test_a_learner_of_the_version_before_goes_on_with_the_same_question(name):
     assert [[node, label] for node, label in learner.labels.items()] == said["labels"]
     assert learner.ask(3) == said["ask"]
     assert learner.predict().tolist() == said["predict"]
-    error = learner.expected_error()  # another estimate than that version made
+    error = learner.judge.expected_error()  # another estimate than that version made
     assert error.low <= error.value <= error.high
     learner.tell(said["ask"][0], "a")
     learner.undo()
     assert learner.ask(3) == said["ask"]
-
-
-def test_a_pickle_of_the_version_before_goes_on_with_the_same_question():
-    learner = ag.Learner(ag.chain(9), rng=0, classes=["a"])
-    learner.tell_all({0: "a", 8: "b"})
-    learner.skip(4)
-    now = learner.__getstate__()
-    parts = {"_field": learner.field, "_history": learner._history, "_questions": [3], "_prefetch": None}
-    before = parts | {name: now[name] for name in now.keys() - {"_state", "_turn"}}  # as version 0.2.0 pickled it
-    old = ag.Learner.__new__(ag.Learner)
-    old.__setstate__(before)
-    for each in (old, learner):
-        each.tell(each.ask(), "c")
-    assert (old.log, old.labels, old.classes, old.ask()) == (
-        learner.log,
-        learner.labels,
-        learner.classes,
-        learner.ask(),
-    )
-    assert pickle.loads(pickle.dumps(old)).undo().label == "c"
 
 
 def test_features_of_the_version_before_keep_their_ridge_and_scale():
@@ -54,7 +33,7 @@ def test_features_of_the_version_before_keep_their_ridge_and_scale():
     learner = ag.Learner.load(DATA / "learner_features.npz")
     np.testing.assert_allclose(learner.probabilities(), SAID["features"]["probabilities"], atol=1e-6)
     origin = learner.field.origin
-    assert origin.delta / origin.scale == pytest.approx(learner.settings.delta)
+    assert origin.delta / origin.scale == pytest.approx(learner._settings.delta)
 
 
 def test_a_project_of_the_version_before_goes_on_with_the_same_question(tmp_path):

@@ -24,7 +24,7 @@ def taught(communities, said=None, labels=12, **options):
     graph, truth = communities
     learner = ag.Learner(graph, rng=1, classes=[0, 1, 2], **options)
     if said is not None:
-        learner.suggest_all(dict(enumerate(said.tolist())), "a model")
+        learner.guesses.tell_all(dict(enumerate(said.tolist())), "a model")
     for _ in learner.run(lambda node: int(truth[node]), labels):
         pass
     return learner
@@ -123,13 +123,13 @@ def test_suspect_suggestions_are_wrong_more_often_than_others(communities):
     _, truth = communities
     said = wrong_at_random(truth, 0.3, np.random.default_rng(4))
     learner = taught(communities, said)
-    suspects = learner.suspect_suggestions(30)
+    suspects = learner.guesses.suspects(30)
     assert len(suspects) == 30
     assert sorted(x.chance for x in suspects) == [x.chance for x in suspects]
     assert not {x.node for x in suspects} & set(learner.labels)
     assert np.mean([said[x.node] != truth[x.node] for x in suspects]) > 2 * np.mean(said != truth)
-    (source,) = learner.sources
-    assert source.suggestions == truth.size
+    (source,) = learner.guesses.sources
+    assert source.guesses == truth.size
     assert abs(source.right - 0.7) < 0.1
     assert source.agreed == sum(said[node] == label for node, label in learner.labels.items())
 
@@ -142,8 +142,8 @@ def test_scores_tell_good_suggestions_from_bad_ones(communities):
     said = np.where(sure, truth, rng.integers(0, 3, truth.size))
     learners = [taught(communities, labels=6) for _ in range(2)]
     labels = dict(enumerate(said.tolist()))
-    learners[0].suggest_all(labels, "a model")
-    learners[1].suggest_all(labels, "a model", dict(enumerate(np.where(sure, 0.9, 0.4).tolist())))
+    learners[0].guesses.tell_all(labels, "a model")
+    learners[1].guesses.tell_all(labels, "a model", dict(enumerate(np.where(sure, 0.9, 0.4).tolist())))
     without, with_scores = (learner.probabilities()[np.arange(truth.size), truth].mean() for learner in learners)
     assert with_scores > without + 0.02
 
@@ -152,28 +152,28 @@ def test_a_label_that_is_not_a_class_is_evidence_too(communities):
     _, truth = communities
     learner = taught(communities)
     before = right(learner, truth)
-    learner.suggest_all({k: f"kind {c}" for k, c in enumerate(truth.tolist())}, "other words")
+    learner.guesses.tell_all({k: f"kind {c}" for k, c in enumerate(truth.tolist())}, "other words")
     assert right(learner, truth) > before
     assert learner.classes == [0, 1, 2]
 
 
 def test_without_labels_or_classes_there_are_no_predictions_from_suggestions():
     learner = ag.Learner(ag.chain(4), rng=0)
-    learner.suggest(1, "left")
+    learner.guesses.tell(1, "left")
     assert learner.predict().tolist() == [None] * 4
-    assert learner.suspect_suggestions() == []
-    assert np.isnan(learner.sources[0].right)
+    assert learner.guesses.suspects() == []
+    assert np.isnan(learner.guesses.sources[0].right)
 
 
 @pytest.mark.parametrize("state", [False, True])
 def test_a_saved_learner_keeps_its_suggestions(communities, tmp_path, state):
     _, truth = communities
     learner = taught(communities, wrong_at_random(truth, 0.3, np.random.default_rng(7)))
-    learner.suggest(3, 1, "another", 0.25)
+    learner.guesses.tell(3, 1, "another", 0.25)
     learner.save(tmp_path / "learner.npz", state)
     again = ag.Learner.load(tmp_path / "learner.npz")
     np.testing.assert_allclose(again.probabilities(), learner.probabilities(), atol=1e-9)
-    assert again.sources == learner.sources
+    assert again.guesses.sources == learner.guesses.sources
 
 
 @pytest.mark.parametrize(
@@ -183,22 +183,22 @@ def test_a_saved_learner_keeps_its_suggestions(communities, tmp_path, state):
         ({"score": 1.5}, "from 0"),
         ({"score": float("nan")}, "from 0"),
         ({"score": "sure"}, "from 0"),
-        ({"source": ""}, "name who suggests"),
+        ({"source": ""}, "name who guesses"),
         ({"node": 99}, "99"),
     ],
 )
 def test_what_is_wrong_with_a_suggestion_is_said_and_nothing_is_kept(wrong, words):
     learner = ag.Learner(ag.chain(4), rng=0)
     with pytest.raises(ag.AskgraphError, match=words):
-        learner.suggest(**{"node": 1, "label": "left", **wrong})
-    assert learner.sources == []
+        learner.guesses.tell(**{"node": 1, "label": "left", **wrong})
+    assert learner.guesses.sources == []
 
 
 def test_an_undo_leaves_suggestions(communities):
     _, truth = communities
     learner = taught(communities, truth)
     learner.undo()
-    assert learner.sources[0].suggestions == truth.size
+    assert learner.guesses.sources[0].guesses == truth.size
 
 
 def test_a_source_that_knows_one_class_is_worth_something(communities):
@@ -208,7 +208,7 @@ def test_a_source_that_knows_one_class_is_worth_something(communities):
     before = right(learner, truth)
     rng = np.random.default_rng(8)
     named = (rng.random(truth.size) < np.where(truth == 0, 0.8, 0.05)).nonzero()[0]
-    learner.suggest_all(dict.fromkeys(named.tolist(), 0), "a rule")
+    learner.guesses.tell_all(dict.fromkeys(named.tolist(), 0), "a rule")
     assert right(learner, truth) > before
 
 
@@ -216,7 +216,7 @@ def test_the_readout_map_reads_a_nodes_own_suggestion_only(communities):
     _, truth = communities
     learner = taught(communities, readout="map")
     p = learner.probabilities()
-    learner.suggest_all({node: int(truth[node]) for node in range(0, 180, 2)})
+    learner.guesses.tell_all({node: int(truth[node]) for node in range(0, 180, 2)})
     q = learner.probabilities()
     odd = [node for node in range(1, 180, 2) if node not in learner.labels]
     ratio = q[odd] / (0.98 * p[odd] + 0.02 / 3)  # saying nothing is the same evidence at all these nodes

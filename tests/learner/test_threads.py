@@ -56,8 +56,8 @@ def test_promise_37_no_label_is_lost_where_threads_tell_one_learner(threads):
 
         assert not at_once(*(lambda first=first: tell(range(first, 60, threads)) for first in range(threads)))
         assert learner.labels == {node: int(TRUTH[node]) for node in range(60)}
-        assert len(learner.log) == 60
-        assert replayed(learner.log) == learner.labels
+        assert len(learner.history.log) == 60
+        assert replayed(learner.history.log) == learner.labels
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
@@ -78,14 +78,14 @@ def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(ki
     def look():
         for _ in range(4):
             assert learner.probabilities().shape[0] == learner.graph.n_nodes == len(learner.predict())
-            _ = learner.next_questions, learner.prefetching, learner.sources, learner.expected_error(), repr(learner)
+            _ = learner.prefetch().questions, learner.prefetch().running, learner.guesses.sources, learner.judge.expected_error(), repr(learner)
 
     errors = at_once(answer, change, look, lambda: learner.save(tmp_path / "learner.npz"))
     others = [
         error for error in errors if not isinstance(error, ag.LabelError)
     ]  # two threads answered the same question
     assert others == []
-    assert replayed(learner.log) == {learner.graph.index(x): label for x, label in learner.labels.items()}
+    assert replayed(learner.history.log) == {learner.graph.index(x): label for x, label in learner.labels.items()}
     alone = pickle.loads(pickle.dumps(learner))
     assert alone.ask() == learner.ask()
     learner.stop_prefetch()
@@ -97,7 +97,7 @@ def test_the_second_of_two_threads_that_label_one_node_gets_an_error_that_says_s
         (error,) = at_once(lambda x=learner: x.tell(7, "a"), lambda x=learner: x.tell(7, "b"))
         assert isinstance(error, ag.LabelError)
         assert "is labeled" in str(error)
-        assert len(learner.labels) == len(learner.log) == 1
+        assert len(learner.labels) == len(learner.history.log) == 1
 
 
 def test_who_reads_while_another_thread_tells_sees_all_before_or_all_after():
@@ -135,7 +135,7 @@ def test_what_waits_for_its_turn_can_be_interrupted_and_changes_nothing():
     there.wait()
     with pytest.raises(KeyboardInterrupt), alarm(0.02):
         learner.tell(7, "a")
-    assert not learner.log
+    assert not learner.history.log
     assert copy.deepcopy(learner).ask() is not None  # a copy waits for nobody
     go.set()
     thread.join()

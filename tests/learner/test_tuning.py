@@ -17,8 +17,9 @@ from askgraph.answers.classes import Classes
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge
-from askgraph.learner import features, tuning
-from askgraph.learner.tuning import MARGIN, Choice
+from askgraph.plan import tune as tuning
+from askgraph.priors import features
+from askgraph.plan.tune import MARGIN, Choice
 from askgraph.priors import Dense
 from askgraph.priors.precision import Precision
 from askgraph.readouts.temperature import surprise, tempered_or_plain
@@ -98,26 +99,26 @@ def test_a_graph_without_edges_predicts_nothing():
 @pytest.mark.parametrize("order", [["other", "good"], ["good", "other"]])
 def test_the_graph_whose_neighbours_share_labels_is_chosen(order):
     learner = ag.Learner({name: BOTH[name] for name in order}, tune=True, rng=0)
-    assert learner.choice is None
+    assert learner.judge.choice is None
     told(learner, 7)
-    assert learner.choice is None
+    assert learner.judge.choice is None
     told(learner, 1)
-    assert learner.choice.name == "good"
-    assert learner.choice.losses["good"] + MARGIN < learner.choice.losses["other"]
+    assert learner.judge.choice.name == "good"
+    assert learner.judge.choice.losses["good"] + MARGIN < learner.judge.choice.losses["other"]
     told(learner, 12)
-    assert learner.choice.labels == 16
+    assert learner.judge.choice.labels == 16
     assert (learner.predict() == TRUTH).mean() > 0.95
 
 
 def test_the_first_stays_where_another_gains_too_little():
     learner = ag.Learner(BOTH, tune=True, rng=0)
     told(learner, 8)
-    gain = learner.choice.losses["other"] - learner.choice.losses["good"]
+    gain = learner.judge.choice.losses["other"] - learner.judge.choice.losses["good"]
     for margin, name in ((0.99 * gain, "good"), (1.01 * gain, "other")):
         with patch.object(tuning, "MARGIN", margin):
             again = ag.Learner(BOTH, tune=True, rng=0)
             again.tell_all(learner.labels)
-            assert again.choice.name == name
+            assert again.judge.choice.name == name
 
 
 def test_a_label_that_was_changed_before_counts_as_changed():
@@ -129,7 +130,7 @@ def test_a_label_that_was_changed_before_counts_as_changed():
     learner.tell(nodes[7], 0)
     learner.retract(nodes[7])
     learner.tell(nodes[7], truth(nodes[7]))
-    assert learner.choice.losses == pytest.approx(right.choice.losses)
+    assert learner.judge.choice.losses == pytest.approx(right.choice.losses)
 
 
 def test_the_sum_is_of_parts_that_count_alike():
@@ -161,9 +162,9 @@ def test_an_undo_restores_what_was_chosen_before():
     told(learner, 7)
     before, question = learner.probabilities(), learner.ask()
     learner.tell(question, truth(question))
-    assert learner.choice.name == "good"
+    assert learner.judge.choice.name == "good"
     learner.undo()
-    assert learner.choice is None
+    assert learner.judge.choice is None
     assert learner.ask() == question
     np.testing.assert_allclose(learner.probabilities(), before, atol=1e-9)
 
@@ -191,27 +192,27 @@ def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed,
                 learner.tell(node, int(rng.integers(2)))
         learner.save(path)
         fresh = ag.Learner.load(path)
-        assert fresh.choice == learner.choice
+        assert fresh.choice == learner.judge.choice
         assert fresh.field.origin.precision.delta == learner.field.origin.precision.delta
         np.testing.assert_allclose(fresh.probabilities(), learner.probabilities(), atol=1e-7)
         np.testing.assert_allclose(fresh.field.spread.variance, learner.field.spread.variance, atol=1e-8)
-        if learner.choice:
-            graph = learner._tuner.candidates[learner.choice.name].graph
+        if learner.judge.choice:
+            graph = learner.plan.rules[0].candidates[learner.judge.choice.name].graph
             assert learner.field.origin.precision.graph is graph
 
 
 def test_what_was_chosen_stays_until_labels_reach_a_point_again():
     learner = ag.Learner(BOTH, tune=True, rng=0)
     nodes = told(learner, 9)
-    chosen = learner.choice
+    chosen = learner.judge.choice
     for node in nodes:
         learner.relabel(node, 0)
     for node in nodes[:2]:
         learner.retract(node)
-    assert learner.choice is chosen
+    assert learner.judge.choice is chosen
     learner.tell(nodes[0], 0)
-    assert learner.choice.labels == 8
-    assert learner.choice.losses != chosen.losses
+    assert learner.judge.choice.labels == 8
+    assert learner.judge.choice.losses != chosen.losses
 
 
 def test_questions_are_the_same_with_and_without_prefetch():
@@ -219,9 +220,10 @@ def test_questions_are_the_same_with_and_without_prefetch():
     asked = told(plain, 18)
     for node, following in itertools.pairwise(asked):
         keen.prefetch()
-        keen._prefetch and keen._prefetch.wait()
+        keen._state.prefetch and keen._state.prefetch.wait()
         assert keen.ask() == node
-        assert keen.next_questions.get(truth(node), following) == following
+        found = keen.prefetch().questions.get(truth(node))
+        assert found is None or found.node == following
         keen.tell(node, truth(node))
     keen.tell(asked[-1], truth(asked[-1]))
     assert keen.ask() == plain.ask()
@@ -269,18 +271,18 @@ def test_a_saved_learner_chooses_on(tmp_path, state, count):
     learner.save(tmp_path / "work.npz", state=state)
     with patch.object(tuning, "surprise", None if state else surprise):  # what was computed is not computed again
         again = ag.Learner.load(tmp_path / "work.npz")
-        assert again.choice == learner.choice
+        assert again.judge.choice == learner.judge.choice
     was, now = (x.field.origin.precision.graph.weights for x in (learner, again))
     assert (was != now).nnz == 0
-    assert str(again.choice) == str(learner.choice)
+    assert str(again.judge.choice) == str(learner.judge.choice)
     for _ in range(8):
         assert again.ask() == learner.ask()
         learner.tell(node := learner.ask(), truth(names.index(node)))
         again.tell(node, truth(names.index(node)))
-        assert again.choice == learner.choice
+        assert again.judge.choice == learner.judge.choice
     while learner.undo():
         again.undo()
-        assert again.choice == learner.choice
+        assert again.judge.choice == learner.judge.choice
     with np.load(tmp_path / "work.npz", allow_pickle=False) as stored:
         assert all(stored[key].dtype != object for key in stored.files)
 
@@ -295,7 +297,7 @@ def test_a_file_from_before_still_loads(tmp_path):
     save_arrays(tmp_path / "old.npz", **{**stored, "learner": json.dumps(how)})
     again = ag.Learner.load(tmp_path / "old.npz")
     assert again.ask() == learner.ask()
-    assert again.choice is None
+    assert again.judge.choice is None
 
 
 def test_of_one_graph_the_ridge_is_chosen():
@@ -317,15 +319,15 @@ def test_a_choice_is_said_in_a_sentence():
     learner = ag.Learner(BOTH, tune=True, rng=0)
     for node in range(8):
         learner.tell(node, f"class {node}")
-    assert str(learner.choice) == "other: after 8 labels no class has two, so nothing speaks for another"
+    assert str(learner.judge.choice) == "other: after 8 labels no class has two, so nothing speaks for another"
 
 
 def test_every_node_may_be_labeled():
     graphs = {"a": ag.chain(9), "b": ag.star(9)}
     learner = ag.Learner(graphs, tune=True, rng=0)
     learner.tell_all({node: node % 2 for node in range(9)})
-    assert learner.finished
-    assert learner.choice.name in learner.choice.losses
+    assert learner.judge.finished
+    assert learner.judge.choice.name in learner.judge.choice.losses
 
 
 def test_a_matrix_that_is_a_mapping_is_one_graph():

@@ -27,7 +27,7 @@ def test_no_sampler_begins_with_components_that_teach_little(sampler):
     for seed in range(3):
         learner = ag.Learner(scattered(), sampler, rng=seed, delta=0.005, classes=[0, 1])
         assert max(asked(learner, 12)) < LARGE
-        assert max(learner.alternatives(5)) < LARGE
+        assert max(found.node for found in learner.question(5, batch="now")) < LARGE
         assert max(learner.ask(3)) < LARGE
 
 
@@ -82,7 +82,7 @@ def test_the_same_nodes_wait_on_every_engine(engine):
 def test_advice_says_what_isolated_nodes_cost():
     learner = ag.Learner(scattered(), "sigma", rng=0, classes=[0, 1])
     asked(learner, 12)
-    said = " ".join(learner.advice())
+    said = " ".join(learner.judge.advice())
     assert "45 of 46 components, 50 of 350 items, have no label" in said
     assert "40 of them have no neighbour at all" in said
     assert np.unique(learner.predict()[LARGE:]).size == 1

@@ -27,7 +27,7 @@ def test_the_paper_as_costed_scores_as_the_learner_does(sampler, classes):
     learner = ag.Learner(graph, sampler, rng=0, classes=range(classes), **how)
     plain = Costed(graph, 0.005, classes)
     for node, label in random_labels(rng, n, classes, 6):
-        want = learner.settings.score(learner.field, plain.unlabeled)
+        want = learner.plan.sampler.score(learner.field, plain.unlabeled)
         got = plain.score(sampler, plain.unlabeled)
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
         assert want[plain.unlabeled == plain.ask(sampler)] >= want.max() - 1e-9 * np.abs(want).max()

@@ -215,7 +215,7 @@ def test_the_shortlist_finds_a_node_as_good_as_the_best(utility):
     shares = []
     for step in learner.run(lambda node: int(labels[node]), 12):
         nodes = np.flatnonzero(~exact.field.labeled)
-        scores = exact.settings.score(exact.field, nodes)
+        scores = exact.plan.sampler.score(exact.field, nodes)
         shares.append(scores[nodes == step.node][0] / scores.max())
         exact.tell(step.node, step.label)
     assert np.median(shares) > 0.97, shares

@@ -131,7 +131,7 @@ def test_an_interrupt_leaves_the_learner_as_it_was(monkeypatch, large):
         learner.tell(asked, "a")
     monkeypatch.setattr(Solver, "solve", calm)
     assert learner.labels == {}
-    assert learner.log == []
+    assert learner.history.log == []
     assert learner.ask() == asked
     learner.tell(asked, "a")
     stopped = Solver.diagonal

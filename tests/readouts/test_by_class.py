@@ -115,7 +115,7 @@ def test_readouts_of_ones_own_and_suggestions_are_read_as_a_whole():
         learner = told(ENGINES[0], readout, None)
         same_best(learner.probabilities(), *learner.predict(top=2))
     learner = told(ENGINES[0], "cautious", None)
-    learner.suggest_all(dict.fromkeys(range(60, 80), 3))
+    learner.guesses.tell_all(dict.fromkeys(range(60, 80), 3))
     same_best(learner.probabilities(), *learner.predict(top=2))
 
 

@@ -280,7 +280,7 @@ def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
     y[[0, 39]] = 0, 1
     model = ag.GraphClassifier(k=5, readout=own, random_state=0).fit(X, y)
     suggested = ag.Learner(ag.nearest_neighbors(X), readout=own, classes=[0, 1], rng=0)
-    suggested.suggest_all({3: 0, 4: 1}, source="a model")
+    suggested.guesses.tell_all({3: 0, 4: 1}, source="a model")
     suggested.tell_all({0: 0, 39: 1})
     learner = model.learner_
     assert learner.predict().tolist() == [0] * 40
@@ -293,7 +293,7 @@ def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
         learner.expected_error,
         lambda: model.predict_proba(np.full((40, 2), 0.123)),
         suggested.predict,
-        lambda: expected_changes(learner.field, learner.settings.decide, 7),
+        lambda: expected_changes(learner.field, learner.readout, 7),
     ):
         with pytest.raises(ag.SettingError, match=f"^readout own: .*{says}") as raised:
             read()

@@ -329,7 +329,7 @@ def about(folder):
         "fields": {},
         "images": str(folder),
         "graph": [],
-        "settings": Settings().to_json(),
+        "settings": Settings.of().to_json(),
         "seed": 0,
         "overlap": 1,
     }

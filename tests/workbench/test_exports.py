@@ -74,7 +74,7 @@ ODD = [
 def project_of(path, texts, classes=(), name="text"):
     about = {
         "project": "p", "uid": "p", "classes": list(classes), "fields": {name: "text"}, "images": None, "graph": [],
-        "settings": Settings().to_json(), "seed": 0, "overlap": 1,
+        "settings": Settings.of().to_json(), "seed": 0, "overlap": 1,
     }  # fmt: skip
     Store.create(path, Items([f"i{k}" for k in range(len(texts))], {name: texts}), ag.chain(len(texts)), about)
     return path
@@ -283,7 +283,7 @@ def test_predictions_have_what_was_promised(tmp_path):
 
 def test_columns_of_the_table_are_all_there_whatever_they_are_called(tmp_path):
     about = {
-        "project": "p", "uid": "p", "classes": ["a", "b"], "images": None, "graph": [], "settings": Settings().to_json(),
+        "project": "p", "uid": "p", "classes": ["a", "b"], "images": None, "graph": [], "settings": Settings.of().to_json(),
         "seed": 0, "overlap": 1, "fields": {"label": "text", "label (table)": "text", "p(a)": "number"},
     }  # fmt: skip
     fields = {"label": ["x", "y"], "label (table)": ["u", "v"], "p(a)": [1, 2]}

@@ -581,14 +581,14 @@ def test_what_cannot_be_opened_again_is_not_made(tmp_path):
     for options, says in (
         ({"classes": ["a", "a"]}, "twice"),
         ({"classes": ["a", " "]}, "class"),
-        ({"settings": Settings(doubt=lambda t: 0.5)}, "doubt"),
+        ({"settings": Settings.of(doubt=lambda t: 0.5)}, "doubt"),
         ({"overlap": 0}, "overlap"),
     ):
         with pytest.raises(AskgraphError, match=says):
             Project.create(tmp_path / "p.ask", Source(path, label="kind"), **options)
     for options in ({"utility": "best"}, {"readout": "best"}):
         with pytest.raises(AskgraphError, match="best"):
-            Settings(**options)
+            Settings.of(**options)
     long = write(tmp_path, "l.csv", f"id,x,kind\na,1,{'y' * 300}\nb,2,z\n")
     with pytest.raises(LabelError, match="300 characters"):
         Project.create(tmp_path / "p.ask", Source(long, label="kind"))

@@ -227,7 +227,7 @@ def test_promise_7_a_replay_asks_the_same(tmp_path, monkeypatch, engine, sampler
         "askgraph.learner.learner.choose_prior", lambda graph, delta, _, columns: chosen(graph, delta, engine, columns)
     )
     graph = ag.communities((30, 30), mean_degree=5, rng=0)[0]
-    path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, utility=sampler), 0.0, 0
+    path, gap, asked = make(tmp_path / "p.ask", 60, graph=graph, sampler=sampler), 0.0, 0
     with Project.open(path, write=True) as live:
         rng = np.random.default_rng(7)
         for _ in range(5):
@@ -394,7 +394,7 @@ def test_promise_18_every_state_has_a_question_or_is_finished(tmp_path, edge):
             assert project.ask() or project.finished
     with Project.open(path) as again:
         everything(again)
-        assert again.ask() or again.finished
+        assert again.ask() or again.judge.finished
 
 
 def test_finished_says_why(tmp_path):
@@ -421,7 +421,7 @@ def test_imported_labels_are_the_first_lines_of_the_log(tmp_path):
 def test_titles_are_short(tmp_path):
     about = {
         "project": "p", "uid": "p", "classes": [], "fields": {"n": "number", "t": "text"}, "images": None, "graph": [],
-        "settings": Settings().to_json(), "seed": 0, "overlap": 1,
+        "settings": Settings.of().to_json(), "seed": 0, "overlap": 1,
     }  # fmt: skip
     fields = {"n": [1, 2, 3], "t": ["short", "word " * 50, None]}
     Store.create(tmp_path / "p.ask", Items(["a", "b", "c"], fields), ag.chain(3), about)

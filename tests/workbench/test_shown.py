@@ -74,7 +74,7 @@ def test_a_label_given_again_is_not_doubted_again(tmp_path, monkeypatch):
             project.say("ann", f"i{k}", "label", "a")
         for k in (10, 12, 14, 16, 5):
             project.say("ann", f"i{k}", "label", "b")
-        doubted = project.learner.suspects(every=True)
+        doubted = project.learner.judge.suspects(every=True)
         monkeypatch.setattr(type(project.learner), "suspects", lambda self: doubted)
         assert "i5" in [one["item"] for one in report.suspects(project)]
         project.say("ann", "i5", "label", "b")

@@ -55,10 +55,10 @@ def test_a_new_project_checks_one_question_in_eight(tmp_path):
     table = tmp_path / "rows.csv"
     table.write_text("x,y\n" + "\n".join(f"{k},{k % 3}" for k in range(30)))
     Project.create(tmp_path / "usual.ask", Source(table, features=["x", "y"]))
-    Project.create(tmp_path / "none.ask", Source(table, features=["x", "y"]), settings=Settings())
+    Project.create(tmp_path / "none.ask", Source(table, features=["x", "y"]), settings=Settings.of())
     for name, every in (("usual", 8), ("none", 0)):
         with Project.open(tmp_path / f"{name}.ask") as project:
-            assert project.learner.settings.spot_checks == every
+            assert project.learner.plan.options()["spot_checks"] == every
 
 
 def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
@@ -79,12 +79,12 @@ def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
                 assert found.checks[place] == project.learner.predict([place])[0]
             desk.answer("ann", asked["item"]["id"], "label", truth(place), 1.0, f"key{number}")
         assert {a.item: a.predicted for a in project.answers.log.values() if a.predicted} == seen
-        checks = project.learner.spot_checks
+        checks = project.learner.judge.spot_checks
         assert {check.node: check.predicted for check in checks} == seen
         said = progress(project, project.predictions())["checks"]
         assert said == {"count": 6, "right": sum(truth(place) == label for place, label in seen.items())}
     with Project.open(path) as again:  # told at once
-        assert sorted(again.learner.spot_checks) == sorted(checks)
+        assert sorted(again.learner.judge.spot_checks) == sorted(checks)
         rows = {again.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
         assert {place: label for place, label in rows.items() if label} == seen
         assert {
@@ -127,7 +127,7 @@ def test_questions_of_a_project_in_python_are_checks_too(tmp_path):
             (place,) = project.ask()
             expected = project.learner.predict([place])[0] if number % 3 == 2 else None
             assert project.say("ann", f"i{place}", "label", truth(place)).predicted == expected
-        assert len(project.learner.spot_checks) == 3
+        assert len(project.learner.judge.spot_checks) == 3
 
 
 def test_an_item_that_is_set_aside_is_no_check_and_an_undone_one_neither(tmp_path):
@@ -141,10 +141,10 @@ def test_an_item_that_is_set_aside_is_no_check_and_an_undone_one_neither(tmp_pat
             desk.answer("ann", "i4", "label", "", None, "b")
         desk.answer("ann", "i4", "label", "left", None, "c")
         assert [a.predicted for a in project.answers.log.values()] == [None, "right"]
-        assert [check.right for check in project.learner.spot_checks] == [False]
+        assert [check.right for check in project.learner.judge.spot_checks] == [False]
         project.undo("ann")
         assert project.answers.predicted(4) is None
-        assert project.learner.spot_checks == []
+        assert project.learner.judge.spot_checks == []
 
 
 def test_a_file_without_the_column_is_read_and_gets_it_when_written(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ def test_suggestions_are_evidence_and_not_answers(made):
         found = project.predictions()
     with Project.open(made / "items.ask") as again:
         assert (again.predictions().probabilities == found.probabilities).all()
-        assert again.learner.sources[0].suggestions == 11
+        assert again.learner.guesses.sources[0].guesses == 11
         assert report.suggested(again, 6) == [{"label": "high", "by": "gpt (10% sure)"}]
         assert report.suggested(again, 0) == []
         worst = report.suspect_suggestions(again, 3)
@@ -62,7 +62,7 @@ def test_a_later_suggestion_of_a_source_replaces_an_earlier_one(made):
         (made / "gpt.csv").write_text("item,label\nn3,high\n")
         project.suggest(made / "gpt.csv")
         assert report.suggested(project, 3) == [{"label": "high", "by": "gpt"}]
-        assert project.learner.sources[0].suggestions == 11
+        assert project.learner.guesses.sources[0].guesses == 11
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_bad_table_is_refused_with_a_reason_and_changes_nothing(made, text, wo
     with Project.open(made / "items.ask", write=True) as project:
         with pytest.raises(FileError, match=words):
             project.suggest(made / "bad.csv")
-        assert project.learner.sources == []
+        assert project.learner.guesses.sources == []
     source = Source(made / "items.csv", neighbors=2)
     with pytest.raises(FileError, match=words):
         Project.create(made / "new.ask", source, classes=["low", "high"], suggestions=[made / "bad.csv"])

@@ -134,7 +134,7 @@ def init(
         sheet=sheet,
         encoding=encoding,
     )
-    settings = Settings(utility=sampler, spot_checks=spot_checks)
+    settings = Settings.of(sampler, spot_checks=spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     if find is not None:
         with Project.open(path, write=True) as project:
@@ -145,7 +145,7 @@ def init(
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in (*project.about["read"], *project.about["graph"]):
             say(f"  {note}")
-        for suggested in project.learner.sources if suggestions else ():
+        for suggested in project.learner.guesses.sources if suggestions else ():
             say(f"  {suggested}")
         say(f"Label them in the browser with: askgraph label {path}")
 
@@ -390,7 +390,7 @@ def find(
             writer.change(who or user_name(), "find", None if stop else name, None)
     with Project.open(path) as opened:
         sought = opened.sought
-        left = None if sought is None else opened.learner.left_to_find(sought)
+        left = None if sought is None else opened.learner.judge.left_to_find(sought)
     if json:
         print_json({"class": sought, **(left._asdict() if left else {})})
     elif left is None:

@@ -248,7 +248,7 @@ def _explain_engines(problem: Problem | ShardedProblem, runs: Sequence[Run]) -> 
     from askgraph.priors import choice
     from askgraph.priors.precision import Precision
 
-    wanted = {(run.delta, run.engine, run.settings.criterion.columns) for run in runs}
+    wanted = {(run.delta, run.engine, run.settings.plan.sampler.criterion.columns) for run in runs}
     reasons = {choice(Precision.of(problem.graph, d), engine, columns)[1] for d, engine, columns in wanted}
     return "engine: " + "; ".join(sorted(reasons))
 

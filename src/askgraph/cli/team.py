@@ -234,7 +234,7 @@ def review(
         found = opened.predictions()
         open_ = np.array([opened.open_at(place) for place in range(opened.n_items)], dtype=bool)
         rows = queue(opened, suspects(opened), least_sure(found, open_, n))[:n]
-        guesses, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.sources]
+        guesses, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.guesses.sources]
     if json:
         print_json({"items": rows, "suggestions": guesses})
         return

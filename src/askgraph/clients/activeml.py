@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,23 +10,12 @@ import numpy as np
 from askgraph.answers.plain import plain_label
 from askgraph.errors import MissingExtraError
 from askgraph.estimator import UNLABELED, GraphClassifier, within_floats
-from askgraph.learner.questions import scores as scores_of
+from askgraph.plan import Turn
+from askgraph.plan.options import options_of, with_options
+from askgraph.support.moved import with_new_names
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
-PARAMETERS = (
-    "utility",
-    "graph",
-    "k",
-    "metric",
-    "bandwidth",
-    "scale",
-    "linear",
-    "delta",
-    "doubt",
-    "form",
-    "readout",
-    "engine",
-)
+GRAPH = ("graph", "k", "metric", "bandwidth", "scale", "linear")  # parameters that say what joins the samples
 
 
 def _strategy() -> type:
@@ -44,14 +34,16 @@ def _strategy() -> type:
 
         Parameters
         ----------
-        utility : str, Criterion or callable
-            The sampler, as in :class:`askgraph.Learner`.
-        graph, k, metric, bandwidth, scale, linear, delta, doubt, form, readout, engine
+        sampler : str, Criterion, callable or Plan
+            How samples are chosen, as in :class:`askgraph.Learner`.
+        graph, k, metric, bandwidth, scale, linear, delta, readout, engine
             As in :class:`askgraph.GraphClassifier`.
         missing_label : scalar, str, None or NaN
             What y has where a label is not known.
         random_state : int, RandomState or None
             The seed.
+        doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs, spot_checks
+            Options of the plan, as in :class:`askgraph.Learner`.
 
         Examples
         --------
@@ -61,9 +53,11 @@ def _strategy() -> type:
         array([4])
         """
 
+        @with_options
+        @with_new_names({"utility": "sampler"})
         def __init__(
             self,
-            utility: Any = "influence",
+            sampler: Any = "influence",
             graph: str = "neighbors",
             k: int = 10,
             metric: str = "euclidean",
@@ -71,15 +65,13 @@ def _strategy() -> type:
             scale: bool = False,
             linear: bool = False,
             delta: float | None = None,
-            doubt: Any = "sqrt",
-            form: str = "printed",
             readout: Any = "cautious",
             engine: Any = "auto",
             missing_label: Any = MISSING_LABEL,
             random_state: Any = None,
         ) -> None:
             super().__init__(missing_label=missing_label, random_state=random_state)
-            self.utility = utility
+            self.sampler = sampler
             self.graph = graph
             self.k = k
             self.metric = metric
@@ -87,8 +79,6 @@ def _strategy() -> type:
             self.scale = scale
             self.linear = linear
             self.delta = delta
-            self.doubt = doubt
-            self.form = form
             self.readout = readout
             self.engine = engine
 
@@ -115,8 +105,8 @@ def _strategy() -> type:
             indices : array of int
                 The samples chosen: indices into X, or into ``candidates`` where those are samples.
             utilities : array
-                With ``return_utilities``, one row per sample chosen and one score per sample, NaN for those that could not be
-                chosen.
+                With ``return_utilities``, one row per sample chosen and one score per sample: NaN for those that could not be
+                chosen, and 0 where the sample was drawn at random, as the first one is.
             """
             with within_floats("X, y or candidates"):
                 checked = self._validate_data(X, y, candidates, batch_size, return_utilities, reset=True)
@@ -133,20 +123,24 @@ def _strategy() -> type:
             return (chosen, scores) if return_utilities else chosen
 
         def _chosen(self, X: Array, codes: IntArray, at: IntArray, batch_size: int) -> tuple[IntArray, Array]:
-            """Return the samples chosen, one after another, and the scores that each was chosen by."""
+            """Return the samples chosen, one after another, and the scores of those that each was chosen among."""
             codes, at = codes.copy(), np.unique(at)
             codes[at] = UNLABELED  # a labeled sample that is asked for again counts as if it had no label yet
-            options = {name: getattr(self, name) for name in PARAMETERS}
+            how = {name: getattr(self, name) for name in (*GRAPH, "sampler", "delta", "readout", "engine")}
             seed = int(self.random_state_.randint(2**31))
-            learner = GraphClassifier(**options, random_state=seed).fit(X, codes).learner_
-            rng, field, settings = np.random.default_rng(seed), learner.field, learner.settings
+            learner = GraphClassifier(**how, **options_of(self), random_state=seed).fit(X, codes).learner_
+            plan, field = learner.plan, learner.field
+            aside = np.setdiff1d(np.flatnonzero(codes == UNLABELED), at).tolist()
+            turn = Turn.of(field, field.held, seed, aside, learner.classes)
             chosen, scores = np.empty(min(batch_size, at.size), dtype=np.int64), np.full((batch_size, len(X)), np.nan)
             for k in range(chosen.size):
-                left = np.setdiff1d(at, chosen[:k])
-                field, scores[k, left] = scores_of(field, settings, (), left)
-                best = left[scores[k, left] >= scores[k, left].max()]
-                chosen[k] = rng.choice(best)
-                field = field.await_answer(int(chosen[k]))
+                nodes = plan.narrowed(turn).nodes
+                field, scores[k, nodes] = plan.scores(turn, nodes)
+                field, (question,) = plan.ask(replace(turn, field=field))
+                if question.by != plan.sampler.name:
+                    scores[k, nodes] = 0.0  # drawn at random
+                chosen[k] = question.node
+                turn = turn.after([question], field.await_answer(question.node))
             return chosen, scores[: chosen.size]
 
     GraphQueryStrategy.__qualname__ = "GraphQueryStrategy"

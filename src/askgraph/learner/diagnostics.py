@@ -39,7 +39,7 @@ class Suspect(NamedTuple):
     >>> import askgraph as ag
     >>> learner = ag.Learner(ag.chain(9), rng=0)
     >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
-    >>> worst = learner.suspects(every=True)[0]
+    >>> worst = learner.judge.suspects(every=True)[0]
     >>> worst.node, worst.label, worst.instead, worst.chance < 0.5
     (2, 'b', 'a', True)
     """
@@ -110,7 +110,7 @@ def _in_doubt(field: Field) -> str:
     return (
         f"The graph hardly predicts these labels: read in two ways, the same {signs.labels} labels decide differently about "
         f"{signs.apart:.0%} of the other items, and {told}. Find out by items drawn at random: "
-        f"learner.audit({min(AUDIT, left)}). {REMEDY}"
+        f"learner.judge.audit({min(AUDIT, left)}). {REMEDY}"
     )
 
 

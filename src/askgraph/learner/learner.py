@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from askgraph.answers.plain import as_seed, declared_classes
+from askgraph.answers import coding
+from askgraph.answers.classes import Classes
+from askgraph.answers.events import Event
+from askgraph.answers.history import History
+from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label
 from askgraph.distributed.sharded_graph import ShardedGraph
-from askgraph.errors import SettingError
-from askgraph.field import Field
+from askgraph.errors import LabelError, SettingError
+from askgraph.field import Field, Observation
 from askgraph.graph import Graph
 from askgraph.learner import saving
-from askgraph.learner.events import Event, Step, replay
-from askgraph.learner.features import Features, check_sampler
-from askgraph.learner.history import History
-from askgraph.learner.hubs import HubRule
+from askgraph.learner.graphs import joined_graphs
+from askgraph.learner.guesses import Guesses
+from askgraph.learner.judge import Judge
+from askgraph.learner.old_names import OLD_KEYWORDS, OLD_NAMES
+from askgraph.learner.prefetch import Ahead, Prefetch
 from askgraph.learner.rehearsal import rehearse
-from askgraph.learner.settings import Schedule, Settings
+from askgraph.learner.settings import Settings, checked_noise
 from askgraph.learner.showing import Shown
 from askgraph.learner.state import State
-from askgraph.learner.suggestions import Suggestions
-from askgraph.learner.tuning import Tuner, chooses, joined_graphs
+from askgraph.learner.steps import Step, replay
+from askgraph.plan import Plan, Question, Turn
+from askgraph.plan.chance import SPOT_CHECK
+from askgraph.plan.groups import Group, Groups
+from askgraph.plan.options import Options, check_names
+from askgraph.plan.plan import Batch
+from askgraph.plan.set_aside import SetAside
+from askgraph.plan.tune import Tune, candidates
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
-from askgraph.readouts import Readout
-from askgraph.support.arguments import flag, is_missing, whole_number
+from askgraph.priors.features import Features
+from askgraph.readouts import Readout, with_suggestions
+from askgraph.readouts.by_class import best_classes, ranked
+from askgraph.support.arguments import flag, is_missing, listed, node_mapping, one_of, whole_number
 from askgraph.support.files import reading
-from askgraph.support.turns import Turn, in_turn
+from askgraph.support.moved import finds_old_names, with_new_names
+from askgraph.support.turns import Turn as Lock
+from askgraph.support.turns import in_turn
+from askgraph.types import AnyArray, Array, IntArray
 from askgraph.utilities import Criterion, Utility
-from askgraph.utilities.closed import Form
 
 
 class Learner(Shown):
@@ -46,35 +64,45 @@ class Learner(Shown):
     graph : Graph, ShardedGraph or {name: Graph}
         The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``. It may be left out
         where there are features.
-    utility : str, Criterion or callable
-        A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better.
-    delta : float, optional
-        The ridge of the field, in the unit of the weights; None for a thousandth of the mean degree.
+    sampler : str, Criterion, callable or Plan
+        How questions are chosen: a sampler's short name, a function ``(field, rows, p) -> scores``, larger is better, or a
+        plan, which has rules of its own.
     readout : str or Readout
         How votes become probabilities.
-    rng : int, Generator or None
-        The seed. A question depends on the seed and on what was told, not on how often it was asked.
-    engine : str or Prior
-        "auto", an engine's name, or an engine.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
-    doubt, class_shares, form, explore, first, noise, expect, ahead, batch, small_components, hubs, spot_checks
-        How questions are chosen; see :class:`askgraph.learner.settings.Settings`.
-    tune : bool
-        Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
-        labels; ``choice`` says which and why. With features there is such a choice anyway: with them or without.
     features : array or sparse matrix, optional
         Features of the nodes: one row per node, in the graph's order. Rows are scaled to length 1 and smoothed along the
         edges. Beside a graph, they join alike nodes as :func:`askgraph.with_features` does, and a linear function of them is
         added to the field, as long as leave-one-out does not prefer the graph alone. Without a graph, each node is joined to its
         ten nearest by cosine, and the linear function is added once leave-one-out asks for it.
+    tune : bool
+        Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
+        labels; ``judge.choice`` says which and why. With features there is such a choice anyway: with them or without.
+    delta : float, optional
+        The ridge of the field, in the unit of the weights; None for a thousandth of the mean degree.
+    noise : float
+        The standard deviation of a label; 0 is the paper.
+    engine : str or Prior
+        "auto", an engine's name, or an engine.
+    rng : int, Generator or None
+        The seed. A question depends on the seed and on what was told, not on how often it was asked.
+    **options
+        A short way to write a plan: doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs and
+        spot_checks; see :class:`askgraph.plan.options.Options`.
 
     Attributes
     ----------
     graph : Graph or ShardedGraph
         The graph; of several graphs, the first; with features, the graph in use.
-    settings : Settings
-        The options that were given.
+    plan : Plan
+        How questions are chosen.
+    readout : Readout
+        How votes become probabilities.
+    judge : Judge
+        What the labels say of the predictions: expected errors, when to stop, audits, labels that look wrong.
+    guesses : Guesses
+        What models guess.
     seed : int
         The seed that questions are drawn with.
 
@@ -84,7 +112,8 @@ class Learner(Shown):
     sees all of a change or nothing of it. Two threads that ask get the same question until one of them answers; the second
     label of a node is a ``LabelError``. A call that is interrupted, by Ctrl-C or an error, leaves the learner as it was or as it
     would be. A sampler of your own must not call the learner it scores for, since :meth:`prefetch` runs it in a thread.
-    Pickling is no call: pickle or copy a learner while no other thread uses it, or :meth:`save` it.
+    Pickling is no call: pickle or copy a learner while no other thread uses it. A pickle is read by the version that wrote it;
+    :meth:`save` writes a file that later versions read.
 
     Examples
     --------
@@ -99,52 +128,30 @@ class Learner(Shown):
     """
 
     graph: Graph
-    settings: Settings
+    plan: Plan
+    readout: Readout
+    judge: Judge
+    guesses: Guesses
     seed: int
 
+    @with_new_names(OLD_KEYWORDS)
     def __init__(
         self,
         graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
-        utility: str | Criterion | Utility = "influence",
-        doubt: Schedule = "sqrt",
-        form: Form = "printed",
-        delta: float | None = None,
-        readout: str | Readout = "cautious",
-        rng: int | np.random.Generator | None = None,
+        sampler: str | Criterion | Utility | Plan = "influence",
         *,
-        engine: str | Prior = "auto",
+        readout: str | Readout = "cautious",
         classes: Iterable[Hashable] | None = None,
-        explore: Schedule = 0.0,
-        first: Literal["random", "utility"] = "random",
-        noise: float = 0.0,
-        expect: Literal["mean", "min"] = "mean",
-        ahead: int = 64,
-        batch: Literal["sequence", "local"] = "sequence",
-        tune: bool = False,
-        class_shares: Sequence[float] | None = None,
-        small_components: Literal["wait", "ask"] = "wait",
-        hubs: Literal["discount", "skip", "ask"] | None = None,
-        spot_checks: int = 0,
         features: Any = None,
+        tune: bool = False,
+        delta: float | None = None,
+        noise: float = 0.0,
+        engine: str | Prior = "auto",
+        rng: int | np.random.Generator | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        settings = Settings(
-            utility=utility,
-            doubt=doubt,
-            form=form,
-            delta=delta,
-            readout=readout,
-            explore=explore,
-            first=first,
-            noise=noise,
-            expect=expect,
-            ahead=ahead,
-            batch=batch,
-            tune=tune,
-            class_shares=class_shares,
-            small_components=small_components,
-            hubs=hubs,
-            spot_checks=spot_checks,
-        )
+        check_names(options, KEYWORDS)
+        settings = Settings.of(sampler, readout, delta, noise, tune, **options)
         graphs, linear = joined_graphs(graph, features, tune)
         self._begin(graphs, settings, engine, as_seed(rng), declared_classes(classes), features=linear)
 
@@ -158,34 +165,553 @@ class Learner(Shown):
         field: Field | None = None,
         features: Features | None = None,
     ) -> None:
+        self.graph, self.seed, self._turn = next(iter(graphs.values())), seed, Lock()
+        self._graphs, self._features, self._settings = graphs, features, settings
+        self.plan, self.readout = settings.plan.fresh(), settings.decide
         if features is not None:
-            check_sampler(settings)
-        self._graphs, self._features, self.settings, self.seed = graphs, features, settings, seed
-        self.graph, self._readout = next(iter(graphs.values())), settings.decide
-        self._tuner = Tuner.of(graphs, settings, engine, features) if chooses(settings, features) else None
-        self._hub_rule = HubRule() if settings.about_hubs == "discount" else None
-        self._suggestions, self._turn, history = Suggestions(), Turn(), History(declared)
-        start = field or Field.start(self._prior(engine), len(declared), settings.noise, settings.squares)
-        self._state = State(start if field else self._tuned(start, history), history)
+            self.plan.check_signed()
+        if settings.tune or features is not None:
+            every = candidates(graphs, settings.delta, settings.tune, features)
+            tune = Tune(every, engine, self.plan.sampler.criterion.columns, settings.noise)  # type: ignore[arg-type]  # checked
+            self.plan = replace(self.plan, rules=(tune, *self.plan.rules))
+        self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared)
+        start = field or Field.start(self._prior(engine), len(declared), settings.noise, self.plan.squares)
+        self._state = State(start if field else self._reviewed(start, history), history)
 
     def _prior(self, engine: str | Prior) -> Prior:
-        if self._tuner is not None:
-            return self._tuner.prior()
+        for rule in self.plan.rules:
+            if isinstance(rule, Tune):
+                return rule.prior()
         if isinstance(engine, Prior):
             return engine
-        prior = choose_prior(self.graph, self.settings.delta, engine, self.settings.criterion.columns)
-        rehearse(Learner, self.settings, prior)
+        prior = choose_prior(self.graph, self._settings.delta, engine, self.plan.sampler.criterion.columns)
+        rehearse(Learner, self.plan.sampler, prior)
         return prior
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_state": self._state._replace(prefetch=None)}  # a thread cannot be pickled
 
-    def __setstate__(self, known: dict[str, Any]) -> None:
-        if "_state" not in known:  # a pickle of version 0.2.0
-            parts = {"_field", "_history", "_questions", "_prefetch"}
-            state = State(known["_field"], known["_history"])
-            known = {"_state": state, "_turn": Turn(), **{name: known[name] for name in known.keys() - parts}}
-        self.__dict__.update(known)
+    @property
+    def field(self) -> Field:
+        """The posterior."""
+        return self._state.field
+
+    @property
+    def history(self) -> History:
+        """Everything told so far that was not undone; events call nodes by their indices."""
+        return self._state.history
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The classes declared, then those seen, in the order of the columns of ``probabilities``."""
+        return list(self.history.classes)
+
+    @property
+    def labels(self) -> dict[Hashable, Hashable]:
+        """The labels told: {node: label}."""
+        field, history, *_ = self._state
+        return {self.graph.name(x.node): history.classes[x.said] for x in field.known}
+
+    @property
+    def engine(self) -> str:
+        """The engine in use, and why it was chosen."""
+        return self.field.prior.reason
+
+    @overload
+    def ask(self) -> Hashable | None: ...
+    @overload
+    def ask(self, n: int) -> list[Hashable]: ...
+    @in_turn
+    def ask(self, n: int | None = None) -> Hashable | list[Hashable] | None:
+        """Choose the next node to label, or several nodes to label together.
+
+        The same question comes again until something is told. Nodes of a batch are chosen one after another, each as if the
+        nodes before it were labeled and their answers pending, so a batch is not the n nodes with the highest scores;
+        ``batch="local"`` of the learner chooses them otherwise.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of nodes to label together.
+
+        Returns
+        -------
+        hashable, None or list
+            The node, or None when every node is labeled or set aside; with n, a list of up to n nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0, first="utility")
+        >>> learner.ask()
+        4
+        >>> sorted(learner.ask(3))
+        [1, 4, 7]
+        """
+        found = self.question(n)
+        if isinstance(found, list):
+            return [question.node for question in found]
+        return None if found is None else found.node
+
+    @overload
+    def question(self, n: None = None, *, plan: Plan | None = None, batch: Batch | None = None) -> Question | None: ...
+    @overload
+    def question(self, n: int, *, plan: Plan | None = None, batch: Batch | None = None) -> list[Question]: ...
+    @in_turn
+    def question(
+        self, n: int | None = None, *, plan: Plan | None = None, batch: Batch | None = None
+    ) -> Question | list[Question] | None:
+        """Choose the next question, or several to ask together, and say who asks and what is predicted.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of questions.
+        plan : Plan, optional
+            Another plan than the learner's, such as ``learner.plan.finding("spam")``, for these questions.
+        batch : {"sequence", "local", "now"}, optional
+            How questions are chosen that are asked together: one after another, each as if the nodes before it were labeled and
+            their answers pending; after the first, those whose score no neighbor exceeds; or so from the first on, by one pass
+            over the scores as they are, which takes less time, for several people who label at the same time. By default as
+            the plan says.
+
+        Returns
+        -------
+        Question, None or list
+            The question, or None when there is nothing to ask; with n, a list of up to n questions.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "left", 8: "right"})
+        >>> learner.question()
+        Question(node=4, by='influence', predicted=None)
+        >>> [question.node for question in learner.question(2, batch="now")]
+        [4, 2]
+        """
+        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+            raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")
+        wanted = 1 if n is None else int(n)
+        if plan is not None or batch is not None:
+            one_of(batch, "batch", ("sequence", "local", "now", None))
+            found = self._other_questions(self.plan if plan is None else Plan.of(plan), wanted, batch)
+        else:
+            found = self._next_questions(wanted)
+        named = [question._replace(node=self.graph.name(question.node)) for question in found]
+        return named if n is not None else (named[0] if named else None)
+
+    def _next_questions(self, n: int) -> Sequence[Question]:
+        if len(self._state.questions) < n:
+            field, found = self.plan.ask(self._next_turn(self.field, self.history), n)
+            self._state = self._state._replace(field=field, questions=tuple(found))
+        return self._state.questions[:n]
+
+    def _other_questions(self, plan: Plan, n: int, batch: Batch | None) -> Sequence[Question]:
+        if plan.squares and not self.field.squares:
+            raise SettingError(f"{plan.sampler.name} reads more than this learner keeps: make a learner with this plan")
+        field, found = plan.ask(self._next_turn(self.field, self.history), n, batch)
+        self._state = self._state._replace(field=field)
+        return found
+
+    @in_turn
+    def scores(self, nodes: Sequence[Hashable] | None = None) -> Array:
+        """Return the utility of every candidate: what :meth:`ask` compares, larger is better.
+
+        A question follows from more than scores: the first one, spot checks and those of ``explore`` are drawn at random, small
+        components wait, and hubs are asked for less often. Where an engine estimates summaries ("iterative", "gpu-sparse",
+        "petsc"), scores of given nodes, and of up to 1,500 candidates, are exact, others are estimates; a sampler that looks
+        ahead takes one solve per node.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+
+        Returns
+        -------
+        array
+            One score per node; NaN for a node that is labeled or set aside, and 0 for every candidate of
+            ``sampler="random"``.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), "sigma", rng=0)
+        >>> learner.tell(0, "left")
+        >>> scores = learner.scores()
+        >>> scores.shape, bool(np.isnan(scores[0])), int(np.nanargmax(scores)) == learner.ask()
+        ((5,), True, True)
+        """
+        wanted = None if nodes is None else self._indices(nodes)
+        field, found = self.plan.scores(self._next_turn(self.field, self.history), wanted)
+        self._state = self._state._replace(field=field)
+        return found
+
+    @in_turn
+    def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
+        """Return nodes that look alike and are predicted alike with a probability of 0.9 or more, to be confirmed together.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes, at most.
+        without : collection of hashable
+            Nodes to leave out.
+
+        Returns
+        -------
+        Group or None
+            The nodes and the label predicted for them; None where there are not two such nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.communities((30, 30), rng=0)[0], rng=0)
+        >>> learner.tell_all({0: "left", 1: "left", 40: "right", 41: "right"})
+        >>> group = learner.group(6)
+        >>> for node in group.nodes:
+        ...     learner.tell(node, group.label)
+        >>> len(learner.labels)
+        10
+        """
+        n, without = whole_number(n, "n", 2), listed(without, "without")
+        turn = self._next_turn(self.field, self.history)
+        turn = replace(turn, aside={*turn.aside, *(self.graph.index(node) for node in without)})
+        found = Groups(self.graph, n).takes(turn.narrowed(SetAside().narrows(turn)), n)
+        if not found:
+            return None
+        label, nodes = found[0].predicted, [self.graph.name(question.node) for question in found]
+        chance = float(self.probabilities(nodes)[:, self.classes.index(label)].mean())
+        return Group(label, nodes, chance)
+
+    @in_turn
+    def tell(
+        self, node: Hashable | Question, label: Hashable, noise: float | None = None, predicted: Hashable | None = None
+    ) -> None:
+        """Tell the label of a node, whether it was asked for or not.
+
+        Parameters
+        ----------
+        node : hashable or Question
+            The node, or the question that it answers. It must not be labeled; :meth:`relabel` changes a label.
+        label : hashable
+            The label; a new label is a new class.
+        noise : float, optional
+            The label noise of this label, a standard deviation; by default that of the learner.
+        predicted : hashable, optional
+            The label that was predicted before, where the node was drawn at random: this makes the answer a spot check. One
+            that :meth:`ask` drew, or that the question says, is known as such without it.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.tell(4, "right", noise=0.3)
+        >>> learner.labels
+        {0: 'left', 4: 'right'}
+        """
+        asked = node if isinstance(node, Question) else None
+        name = asked.node if asked else node
+        at, label = self.graph.index(name), plain_label(label)
+        if self._is_labeled(at):
+            raise LabelError(
+                f"node {name!r} is labeled {self.labels[name]!r} already; change it with relabel({name!r}, ...)"
+            )
+        noise = None if noise is None else checked_noise(noise)
+        before = self._foretold(at, asked) if predicted is None else predicted
+        history = self.history.after(Event("tell", at, label, noise=noise, predicted=before))
+        field, known = self._observed(at, history.classes.index(label), noise)
+        self._publish(self._reviewed(field, history), history, known)
+
+    @in_turn
+    def tell_all(
+        self,
+        labels: Mapping[Any, Hashable],
+        predicted: Mapping[Any, Hashable] | None = None,
+        noise: Mapping[Any, float] | None = None,
+    ) -> None:
+        """Tell many labels at once, which takes one factorization instead of one solve per label.
+
+        Parameters
+        ----------
+        labels : mapping
+            {node: label}, for nodes that are not labeled.
+        predicted : mapping, optional
+            {node: label predicted before}, for those of the nodes that were spot checks.
+        noise : mapping, optional
+            {node: label noise}, for those of the labels whose noise is not that of the learner; see :meth:`tell`.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.classes
+        ['left', 'right']
+        """
+        index = self.graph.index
+        told = {index(node): plain_label(label) for node, label in node_mapping(labels, "labels", needed=True).items()}
+        taken = [at for at in told if self._is_labeled(at)]
+        if taken:
+            raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
+        gamma = {index(node): checked_noise(value) for node, value in node_mapping(noise, "noise").items()}
+        before = {index(node): plain_label(label) for node, label in node_mapping(predicted, "predicted").items()}
+        events = [Event("tell", at, told[at], noise=gamma.get(at), predicted=before.get(at)) for at in told]
+        history = self.history.after(*events)
+        place = {label: k for k, label in enumerate(history.classes)}
+        new = [Observation(at, place[label], gamma.get(at, self.field.noise)) for at, label in told.items()]
+        field = self.field.extended(new, Classes(max(self.field.coding.width, len(history.classes))))
+        self._publish(self._reviewed(field, history, together=True), history)
+
+    @in_turn
+    def relabel(self, node: Hashable, label: Hashable) -> None:
+        """Give a labeled node another label.
+
+        Parameters
+        ----------
+        node : hashable
+            The labeled node.
+        label : hashable
+            The new label; a class that then has no label is dropped, unless it was declared.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "lfet")
+        >>> learner.relabel(0, "left")
+        >>> learner.labels, learner.classes
+        ({0: 'left'}, ['left'])
+        """
+        at, label = self.graph.index(node), plain_label(label)
+        before = self.labels.get(node)
+        if before is None:
+            raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
+        history = self.history.after(Event("relabel", at, label, before))
+        field = self._reviewed(self.field.relabel(at, history.classes.index(label)), history)
+        self._publish(*_with_used_classes(field, history))
+
+    @in_turn
+    def skip(self, node: Hashable) -> None:
+        """Set a node aside: it is not asked for again, and is predicted like any other node.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(2), rng=0)
+        >>> learner.skip(0)
+        >>> learner.ask()
+        1
+        """
+        at = self.graph.index(node)
+        if self._is_labeled(at):
+            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be skipped")
+        self._publish(self.field, self.history.after(Event("skip", at)))
+
+    @in_turn
+    def retract(self, node: Hashable) -> None:
+        """Take back what was told of a node, however long ago: its label, or that it was set aside.
+
+        Parameters
+        ----------
+        node : hashable
+            A node that is labeled or set aside.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.retract(0)
+        >>> learner.labels
+        {4: 'right'}
+        """
+        at = self.graph.index(node)
+        if self._is_labeled(at):
+            told = next(x for x in self.field.observations if x.node == at)
+            event = Event("retract", at, before=self.history.classes[told.said], noise=told.noise)
+            history = self.history.after(event)
+            self._publish(*_with_used_classes(self._reviewed(self.field.forget(at), history), history))
+        elif at in self.history.set_aside:
+            self._publish(self.field, self.history.after(Event("retract", at)))
+        else:
+            raise LabelError(f"node {node!r} has no label and is not set aside: there is nothing to take back")
+
+    @in_turn
+    def undo(self) -> Event | None:
+        """Take back the last thing told.
+
+        Returns
+        -------
+        Event or None
+            What was taken back; None where nothing was told.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.undo().label, learner.labels
+        ('left', {})
+        """
+        if not self.history.log:
+            return None
+        event, before, field = self.history.log[-1], self.history.before_last, self.field
+        names = self.history.classes if event.before is None else self.history.classes_with(event.before)
+        if event.kind == "tell":
+            field = field.forget(event.node)
+        elif event.kind == "relabel":
+            field = field.relabel(event.node, names.index(event.before))
+        elif event.before is not None:
+            field = field.observe(event.node, names.index(event.before), event.noise)
+        field = field.arranged([names.index(name) for name in before.classes])
+        self._publish(self._reviewed(field, before), before)
+        return event
+
+    @in_turn
+    def tell_audit(self, node: Hashable, label: Hashable) -> None:
+        """Tell the label of a node that ``judge.audit`` drew: it predicts nothing, and the expected error counts it.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled.
+        label : hashable
+            Its label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), rng=0)
+        >>> learner.tell_all({0: "left", 5: "right"})
+        >>> for node in learner.judge.audit(2):
+        ...     learner.tell_audit(node, "left" if node < 3 else "right")
+        >>> learner.judge.expected_error().audited, len(learner.labels)
+        (2, 2)
+        """
+        at, label = self.graph.index(node), plain_label(label)
+        if self._is_labeled(at):
+            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
+        self._publish(self.field, self.history.after(Event("audit", at, label)))
+
+    @in_turn
+    def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+
+        Returns
+        -------
+        array
+            One row per node, one column per class in the order of ``classes``.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), readout="map", rng=0)
+        >>> learner.tell_all({0: "left", 4: "right"})
+        >>> learner.probabilities([1, 2]).round(2).tolist()
+        [[0.75, 0.25], [0.5, 0.5]]
+        """
+        field, history, *_ = self._state
+        p = field.space.gather(self._read(field, history))
+        if exact := self._certain:
+            p = p.copy()
+            p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.said for x in exact]]
+        return p if nodes is None else p[self._indices(nodes)]
+
+    def _read(self, field: Field, history: History) -> Array:
+        """Return the probabilities of all rows: by the readout, and by guesses where there are any."""
+        guesses = self.guesses
+        if not history.classes:
+            return field.votes
+        if not guesses or not field.held:
+            return self.readout(field)
+        kept: dict[int, Array] = field.once("with guesses", dict)  # one array: of the last guesses read
+        found = kept.get(guesses.version)
+        if found is None:
+            found = with_suggestions(field, self.readout, guesses.witnesses(history.classes, field.space))
+            kept.clear()
+            kept[guesses.version] = found
+        return found.copy()
+
+    @overload
+    def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray: ...
+    @overload
+    def predict(self, nodes: Sequence[Hashable] | None = None, *, top: int) -> tuple[AnyArray, Array]: ...
+    @in_turn
+    def predict(
+        self, nodes: Sequence[Hashable] | None = None, *, top: int | None = None
+    ) -> AnyArray | tuple[AnyArray, Array]:
+        """Predict labels, or the likeliest labels of each node with their probabilities.
+
+        A tie goes to the class that was named first, in the order of ``classes``. All classes tie at a node that no label
+        reaches, such as one without an edge: its label is a guess, and its probabilities are equal.
+
+        Parameters
+        ----------
+        nodes : sequence of hashable, optional
+            The nodes; by default all, in the graph's order.
+        top : int, optional
+            How many labels of each node. Where there are many classes this takes much less memory than ``probabilities``: an
+            array of all nodes and all classes is made only for a readout of your own, "reweighted", and guesses.
+
+        Returns
+        -------
+        array, or tuple of two arrays
+            One label per node; None for every node while no class is known. With ``top``, the labels and their probabilities:
+            one row per node, the likeliest first, and fewer than ``top`` columns where there are fewer classes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), readout="map", rng=0)
+        >>> learner.tell_all({0: "left", 5: "right", 3: "middle"})
+        >>> learner.predict([1, 2]).tolist()
+        ['left', 'middle']
+        >>> labels, p = learner.predict([1, 2], top=2)
+        >>> labels.tolist(), p.round(2).tolist()
+        ([['left', 'middle'], ['middle', 'left']], [[0.67, 0.33], [0.67, 0.33]])
+        """
+        if top is not None:
+            return self._best(nodes, whole_number(top, "top", 1))
+        p = self.probabilities(nodes)
+        if not self.history.classes:
+            return np.full(len(p), None, dtype=object)
+        return label_array(self.history.classes)[coding.decide(p)]
+
+    def _best(self, nodes: Sequence[Hashable] | None, top: int) -> tuple[AnyArray, Array]:
+        """Return the likeliest labels of each node, and their probabilities."""
+        field, classes = self.field, self.history.classes
+        top = min(top, len(classes))
+        if not top:
+            found, best = np.zeros((self.graph.n_nodes, 0), np.int64), np.zeros((self.graph.n_nodes, 0))
+        elif self.guesses and field.held:
+            found, best = ranked(self.probabilities(), top)
+        else:
+            found, best = map(field.space.gather, best_classes(field, self.readout, top))
+            if exact := self._certain:
+                at, labels = [x.node for x in exact], [x.said for x in exact]
+                certain = ranked(np.eye(len(classes)), top)
+                found[at], best[at] = certain[0][labels], certain[1][labels]
+        some = slice(None) if nodes is None else self._indices(nodes)
+        return label_array(classes)[found[some]], best[some]
+
+    @property
+    def _certain(self) -> list[Observation]:
+        """The labels that are certain at their nodes although they count for less: those of hubs, or any with features."""
+        field = self.field
+        return [x for x in field.known if x.exact] if field.discount is not None or field.origin.noise else []
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
         """Ask for labels and tell them until a budget is spent, or until there is nothing left to ask.
@@ -227,9 +753,71 @@ class Learner(Shown):
             start = time.perf_counter()
             with self._turn:
                 self.tell(node, label)
-                field = self._field
+                field = self.field
             yield Step(node, label, field, asked, time.perf_counter() - start)
             budget -= 1
+
+    @in_turn
+    def prefetch(self) -> Ahead:
+        """Compute what follows each possible answer to the next question, in a thread, while a person thinks.
+
+        The ``tell`` of that answer and the ``ask`` after it then take milliseconds. Questions are the same with and without
+        this call. On the engine "petsc" nothing is prefetched.
+
+        Returns
+        -------
+        Ahead
+            What follows each answer, as far as it is computed.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0, first="utility")
+        >>> ahead = learner.prefetch()
+        >>> learner.tell(learner.ask(), "middle")  # uses what was computed meanwhile
+        >>> learner.labels
+        {2: 'middle'}
+        """
+        ahead = self._state.prefetch
+        asked = self._next_questions(1) if self.field.space.alone else ()
+        if asked and (ahead is None or ahead.node != asked[0].node or ahead.stopped):
+            if ahead:
+                ahead.stop()
+            self._state = self._state._replace(prefetch=self._started(asked[0].node))
+        return self._following
+
+    @in_turn
+    def stop_prefetch(self) -> None:
+        """Stop :meth:`prefetch`, if it is at work, for a learner that is not needed any longer.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> ahead = learner.prefetch()
+        >>> learner.stop_prefetch()
+        >>> ahead.running
+        False
+        """
+        self._publish(self.field, self.history)
+
+    @property
+    def _following(self) -> Ahead:
+        return Ahead(self._state.prefetch, self.history.classes, self.graph.name)
+
+    def _started(self, node: int) -> Prefetch[Field, tuple[Field, list[Question]]]:
+        """Return a thread that computes what follows each answer about a node, the likeliest answer first."""
+        field, history, *_ = self._state
+        votes = field.space.pick(field.votes, np.array([node]))
+        likely = np.argsort(-coding.chances(votes)[0], kind="stable") if history.classes else np.arange(1)
+        return Prefetch(node, lambda: field.awaiting(node), partial(self._follow, history, node), likely.tolist())
+
+    def _follow(self, history: History, node: int, awaiting: Field, code: int) -> tuple[Field, list[Question]]:
+        """Return the field after an answer, and the next question; in a thread, which takes no turn: a turn may wait for it."""
+        label = history.classes[code] if history.classes else None
+        after = history.after(Event("tell", node, label))
+        field = self._reviewed(awaiting.answered(code), after)
+        return self.plan.ask(self._next_turn(field, after))
 
     @in_turn
     def save(self, path: str | os.PathLike[str], state: bool = False) -> None:
@@ -257,14 +845,15 @@ class Learner(Shown):
         >>> again.labels, again.ask() == learner.ask()
         ({0: 'left'}, True)
         """
-        state = flag(state, "state")
-        engine = self._field.prior.name if self._tuner is None else self._tuner.engine
-        log, declared = tuple(map(tuple, self._history.log)), tuple(self._history.declared)
-        told = saving.Saved(self._graphs, self.settings, self.seed, engine, declared, log)
-        told = told._replace(suggestions=self._suggestions.to_rows(), features=self._features)
-        whole = told._replace(orders=self._history.orders, field=self._field, choice=self.choice) if state else told
-        saving.write(path, whole, self._field.space.writes)
-        self._field.space.barrier()
+        state, field = flag(state, "state"), self.field
+        tunes = [rule for rule in self.plan.rules if isinstance(rule, Tune)]
+        engine = tunes[0].engine if tunes else field.prior.name
+        log, declared = tuple(map(tuple, self.history.log)), tuple(self.history.declared)
+        told = saving.Saved(self._graphs, self._settings, self.seed, engine, declared, log)
+        told = told._replace(guesses=self.guesses.to_rows(), features=self._features)
+        whole = told._replace(orders=self.history.orders, field=field, choice=self.judge.choice) if state else told
+        saving.write(path, whole, field.space.writes)
+        field.space.barrier()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Learner:
@@ -300,13 +889,65 @@ class Learner(Shown):
         learner = cls.__new__(cls)
         how = (saved.settings, saved.engine, saved.seed, list(saved.declared))
         learner._begin(saved.graphs, *how, saved.field, saved.features)
-        learner._suggestions = Suggestions.from_rows(saved.suggestions)
+        learner.guesses.restore(saved.guesses)
         log = [Event(*event) for event in saved.log]
         if saved.field is None:
             for event in log:
                 replay(learner, event)
             return learner
-        learner._history.restore(log, saved.orders)
-        if learner._tuner is not None:
-            learner._tuner.restore(log, learner._history.declared, saved.choice, saved.field.origin)
+        learner.history.restore(log, saved.orders)
+        for rule in learner.plan.rules:
+            if isinstance(rule, Tune):
+                rule.restore(log, learner.history.declared, saved.choice, saved.field.origin)
         return learner
+
+    def _next_turn(self, field: Field, history: History) -> Turn:
+        """Return the turn to choose the question that follows this history."""
+        aside = history.set_aside
+        read = partial(self._read, field, history)
+        return Turn.of(field, field.held + len(aside), self.seed, aside, history.classes, read)
+
+    def _foretold(self, node: int, asked: Question | None) -> Hashable:
+        """Return what was predicted for a node where it was asked for as a spot check; else None."""
+        questions = (asked,) if asked else [one for one in self._state.questions[:1] if one.node == node]
+        return next((one.predicted for one in questions if one.by == SPOT_CHECK), None)
+
+    def _observed(self, node: int, code: int, noise: float | None) -> tuple[Field, Sequence[Question]]:
+        """Return the field after a label, and the next question where it was prefetched."""
+        ahead = self._state.prefetch
+        if noise is not None:
+            return self.field.observe(node, code, noise), ()
+        awaiting, after = ahead.take(code) if ahead and ahead.node == node else (None, None)
+        return after or ((awaiting or self.field.awaiting(node)).answered(code), [])
+
+    def _reviewed(self, field: Field, history: History, together: bool = False) -> Field:
+        """Return the field that this history speaks for, by the rules of the plan."""
+        for rule in self.plan.rules:
+            field = rule.reviews(field, history, together)
+        return field
+
+    def _publish(self, field: Field, history: History, questions: Sequence[Question] = ()) -> None:
+        """Set all that changed in one assignment, the last thing that a change does; then end what was computed ahead."""
+        ahead = self._state.prefetch
+        self._state = State(field, history, tuple(questions))
+        if ahead:
+            ahead.stop()
+
+    def _is_labeled(self, node: int) -> bool:
+        return bool(self.field.space.pick(self.field.labeled, node))
+
+    def _indices(self, nodes: Sequence[Hashable]) -> IntArray:
+        return np.array([self.graph.index(node) for node in listed(nodes, "nodes", LabelError)], dtype=np.int64)
+
+    if not TYPE_CHECKING:
+        __getattr__ = finds_old_names(OLD_NAMES)
+
+
+KEYWORDS = list(inspect.signature(Learner).parameters)[:-1]  # without the options of a plan
+
+
+def _with_used_classes(field: Field, history: History) -> tuple[Field, History]:
+    """Return both with those of their classes that are declared or in use."""
+    used, declared = {x.said for x in field.known}, set(history.declared)
+    kept = [at for at, name in enumerate(history.classes) if at in used or name in declared]
+    return field.arranged(kept), history.with_classes([history.classes[at] for at in kept])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from askgraph.field import Field
+from askgraph.plan import Question
 
 State = TypeVar("State")
 Next = TypeVar("Next")
@@ -65,6 +68,43 @@ class Prefetch(Generic[State, Next]):
             if state is None or self._enough.is_set():
                 return
             _compute(future, partial(self._follow, state, answer))
+
+
+class Ahead:
+    """What follows each answer to the next question, as far as :meth:`askgraph.Learner.prefetch` has come.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(5), rng=0, classes=["left", "right"], first="utility")
+    >>> ahead = learner.prefetch()
+    >>> while ahead.running:
+    ...     pass
+    >>> {label: question.node for label, question in ahead.questions.items()}
+    {'left': 0, 'right': 0}
+    """
+
+    def __init__(
+        self,
+        thread: Prefetch[Field, tuple[Field, list[Question]]] | None,
+        classes: Sequence[Hashable],
+        name: Callable[[int], Any],
+    ) -> None:
+        self._thread, self._classes, self._name = thread, classes, name
+
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come."""
+        return self._thread is not None and self._thread.running
+
+    @property
+    def questions(self) -> dict[Hashable, Question | None]:
+        """The question that follows each answer, {label: question}, None where nothing is left to ask."""
+        found = self._thread.found if self._thread and self._classes else {}
+        return {self._classes[c]: self._named(questions) for c, (_, questions) in found.items()}
+
+    def _named(self, questions: Sequence[Question]) -> Question | None:
+        return questions[0]._replace(node=self._name(questions[0].node)) if questions else None
 
 
 def _compute(future: Future[Next], function: Callable[[], Next]) -> None:

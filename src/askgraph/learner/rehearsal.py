@@ -15,21 +15,20 @@ from typing import Any
 
 from askgraph.errors import AskgraphError
 from askgraph.graph.toys import grid
-from askgraph.learner.settings import Settings
+from askgraph.plan import Sampler
 from askgraph.priors.base import Prior
 
 QUESTIONS = 3  # the first two compile; the third may go another way
 COMPILED = 100  # operations on disk: where there are as many, questions were asked before
 
 
-def rehearse(learner: Callable[..., Any], settings: Settings, prior: Prior) -> None:
+def rehearse(learner: Callable[..., Any], sampler: Sampler, prior: Prior) -> None:
     """Start a rehearsal in a thread if this prior works on a GPU by iteration and little is compiled yet.
 
     ``learner`` is the class to rehearse with.
     """
     if prior.name == "gpu-sparse" and _operations_on_disk() < COMPILED:
-        utility = settings.utility if isinstance(settings.utility, str) else "influence"
-        _started(learner, utility)
+        _started(learner, sampler.by if isinstance(sampler.by, str) else "influence")
 
 
 def _operations_on_disk() -> int:
@@ -39,16 +38,16 @@ def _operations_on_disk() -> int:
 
 
 @cache
-def _started(learner: Callable[..., Any], utility: str) -> Thread:
+def _started(learner: Callable[..., Any], sampler: str) -> Thread:
     """Return the thread of the rehearsal with this sampler, started once per process."""
-    thread = Thread(target=_ask, args=(learner, utility), name="askgraph-rehearsal")
+    thread = Thread(target=_ask, args=(learner, sampler), name="askgraph-rehearsal")
     thread.start()
     return thread
 
 
-def _ask(learner: Callable[..., Any], utility: str) -> None:
+def _ask(learner: Callable[..., Any], sampler: str) -> None:
     try:
-        small = learner(grid(4, 4), utility, rng=0, engine="gpu-dense", classes=[0, 1])
+        small = learner(grid(4, 4), sampler, rng=0, engine="gpu-dense", classes=[0, 1])
         for label in range(QUESTIONS):
             small.tell(small.ask(), label % 2)
         small.predict()

@@ -21,11 +21,12 @@ from askgraph.errors import AskgraphError, FileError
 from askgraph.field import Field
 from askgraph.field.saved_state import from_arrays, to_arrays
 from askgraph.graph import Graph
-from askgraph.learner.features import Features
-from askgraph.learner.hubs import discount_of, power_of
+from askgraph.learner.graphs import ALONE
 from askgraph.learner.settings import Settings
-from askgraph.learner.tuning import ALONE, Choice, alternatives
+from askgraph.plan.hubs import discount_of, power_of
+from askgraph.plan.tune import Choice, candidates
 from askgraph.priors import ENGINES
+from askgraph.priors.features import Features
 from askgraph.priors.precision import Precision
 from askgraph.priors.summaries import checked_array
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
@@ -33,6 +34,7 @@ from askgraph.support.progress import log
 from askgraph.support.wording import counted
 
 Path = str | os.PathLike[str]
+GUESSES = "suggestions"  # the text that says what models guess
 HUBS = "hub_power"  # the array that says how much less labels of hubs count
 
 
@@ -48,7 +50,7 @@ class Saved(NamedTuple):
     orders: tuple[Any, ...] = ()  # the classes before each event and after the last; empty where the state is not saved
     field: Field | None = None  # None where the state is not saved
     choice: Choice | None = None
-    suggestions: tuple[Any, ...] = ()  # (source, ((node, label, score), ...)) per source
+    guesses: tuple[Any, ...] = ()  # (source, ((node, label, score), ...)) per source
     features: Features | None = None
 
 
@@ -56,8 +58,8 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
     """Write the whole file or none of it; without ``writes``, only take part in gathering what other processes write."""
     as_json(tuple(event[2] for event in saved.log), "labels")
     words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
-    if saved.suggestions:  # a file without them is as before
-        words["suggestions"] = saved.suggestions
+    if saved.guesses:
+        words[GUESSES] = saved.guesses
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
     part = {} if saved.features is None else _feature_arrays(saved.features)
     state = {} if saved.field is None else _state(path, saved.field, saved.choice)
@@ -102,10 +104,10 @@ def read(path: Path) -> Saved:
     seed, engine = how.pop("seed"), how.pop("engine")
     classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
-    suggested = from_json(str(stored["suggestions"])) if "suggestions" in stored else ()
+    guesses = from_json(str(stored[GUESSES])) if GUESSES in stored else ()
     features = _features(path, stored) if "features" in stored else None
     settings, graphs = Settings.from_json(how), _graphs(path, stored)
-    whole = Saved(graphs, settings, seed, engine, classes, log, orders, suggestions=suggested, features=features)
+    whole = Saved(graphs, settings, seed, engine, classes, log, orders, guesses=guesses, features=features)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
     made = json.loads(str(stored["state"])) if "state" in stored else {"in_use": engine, "choice": None}
     if "ranks" in made:
@@ -155,7 +157,8 @@ def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
 
 
 def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | None, state: dict[str, Any]) -> Field:
-    settings, every = saved.settings, alternatives(saved.graphs, saved.settings, saved.features)
+    settings = saved.settings
+    every = candidates(saved.graphs, settings.delta, settings.tune, saved.features)
     graph, delta, features = every[choice.name if choice else next(iter(every))]
     if "delta" in made:
         delta = made["delta"]
@@ -169,7 +172,7 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
     prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
         power = float(state.get(HUBS, np.zeros(())))  # files of earlier versions have none
-        return from_arrays(prior, state, settings.noise, settings.squares, discount_of(power))
+        return from_arrays(prior, state, settings.noise, settings.plan.squares, discount_of(power))
 
 
 @contextmanager

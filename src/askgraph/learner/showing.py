@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from askgraph.learner.asking import Asker
+from askgraph.learner.state import Whole
+from askgraph.plan.set_aside import why_finished
 from askgraph.support.notebook import card, drawn, tally
 
 
-class Shown(Asker):
-    """A learner that can be looked at."""
+class Shown:
+    """A line, a card and pictures, for a learner."""
 
-    def __repr__(self) -> str:
-        labels, engine = len(self.labels), self._field.prior.name
-        return f"Learner({self.graph.n_nodes} nodes, {labels} labels, {len(self.classes)} classes, engine={engine!r})"
+    def __repr__(self: Whole) -> str:
+        labels, classes = self.field.held, len(self.history.classes)
+        return (
+            f"Learner({self.graph.n_nodes} nodes, {labels} labels, {classes} classes, engine={self.field.prior.name!r})"
+        )
 
     def plot(self, axes: Any = None) -> Any:
         """Draw what is predicted where, with matplotlib (``pip install "askgraph[plot]"``).
@@ -63,13 +66,13 @@ class Shown(Asker):
         """
         return drawn("plot_curve", self, truth, axes)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: Whole) -> str:
         """Return a card for notebooks."""
-        told = Counter(self.labels.values())
-        rows: dict[str, object] = {"nodes": f"{self.graph.n_nodes:,}", "labels": f"{len(self.labels):,}"}
-        rows["classes"] = tally(self.classes, told)
-        utility = self.settings.utility
-        rows["sampler"] = utility if isinstance(utility, str) else getattr(utility, "__name__", type(utility).__name__)
-        rows["engine"] = self.engine
-        rows |= {"finished": self.finished} if self.finished else {}
-        return card("Learner", rows)
+        field, classes = self.field, self.history.classes
+        told = Counter(classes[x.said] for x in field.known)
+        rows: dict[str, object] = {"nodes": f"{self.graph.n_nodes:,}", "labels": f"{field.held:,}"}
+        rows["classes"] = tally(classes, told)
+        rows["sampler"] = self.plan.sampler.name
+        rows["engine"] = field.prior.reason
+        finished = why_finished(field, self.history.set_aside)
+        return card("Learner", rows | ({"finished": finished} if finished else {}))

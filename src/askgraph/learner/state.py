@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from askgraph.answers.history import History
 from askgraph.field import Field
-from askgraph.learner.history import History
+from askgraph.graph import Graph
 from askgraph.learner.prefetch import Prefetch
+from askgraph.plan import Plan, Question
+from askgraph.readouts import Readout
+from askgraph.support.turns import Turn as Lock
+from askgraph.types import Array
 
-Ahead = Prefetch[Field, tuple[Field, list[int]]]
+Following = Prefetch[Field, tuple[Field, list[Question]]]
 
 
 class State(NamedTuple):
@@ -20,5 +25,29 @@ class State(NamedTuple):
 
     field: Field
     history: History
-    questions: tuple[int, ...] = ()  # best first
-    prefetch: Ahead | None = None
+    questions: tuple[Question, ...] = ()  # best first, by the indices of nodes
+    prefetch: Following | None = None
+
+
+class Whole(Protocol):
+    """What the parts of a learner read of the whole."""
+
+    graph: Graph
+    seed: int
+    plan: Plan
+    readout: Readout
+    _turn: Lock
+
+    @property
+    def field(self) -> Field:
+        """The posterior."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Everything told."""
+        ...
+
+    def probabilities(self) -> Array:
+        """Return class probabilities of all nodes."""
+        ...

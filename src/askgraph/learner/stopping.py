@@ -39,7 +39,7 @@ MOST_TIMES = 1000.0  # times the labels so far: beyond, no forecast is made
 SMALLEST_TARGET = 1e-9  # an expected error below it is not asked for in earnest
 
 
-class Error(NamedTuple):
+class ErrorEstimate(NamedTuple):
     """The expected share of wrong predictions among the unlabeled nodes; ``str`` of it is a line with percentages.
 
     Attributes
@@ -54,7 +54,7 @@ class Error(NamedTuple):
     Examples
     --------
     >>> import askgraph as ag
-    >>> print(ag.Error(0.059, 0.005, 0.203, 20))
+    >>> print(ag.ErrorEstimate(0.059, 0.005, 0.203, 20))
     5.9% (0.5% to 20.3%, 20 audited)
     """
 
@@ -76,7 +76,7 @@ def expected_error(
     audit: tuple[IntArray, IntArray],
     checks: Sequence[bool] = (),
     by_shares: float = 0.0,
-) -> Error:
+) -> ErrorEstimate:
     """Return the expected error of predictions with these probabilities.
 
     ``audit`` is audited nodes and their classes; ``checks`` says of each spot check, oldest first, whether the prediction was
@@ -84,20 +84,20 @@ def expected_error(
     """
     rest = int(unlabeled.sum())
     if not rest:
-        return Error(0.0, 0.0, 0.0, 0)
+        return ErrorEstimate(0.0, 0.0, 0.0, 0)
     if not field.held:
-        return Error(1.0, 0.0, 1.0, 0)
+        return ErrorEstimate(1.0, 0.0, 1.0, 0)
     ends = np.array(_of_predictions(field, p[unlabeled], checks))
     guess, low, high = ((1 - by_shares) * ends + by_shares * np.array(_of_shares(field))).tolist()
     nodes, told = audit
     if not nodes.size:
-        return Error(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)
+        return ErrorEstimate(guess, *_whole_nodes(min(low, guess), max(high, guess), rest), 0)
     wrong = float((coding.decide(p[nodes]) != told).sum())
     bad, good = PRIOR * guess + wrong, PRIOR * (1 - guess) + nodes.size - wrong
     from scipy.special import betaincinv
 
     low, high = betaincinv(bad + JEFFREYS, good + JEFFREYS, TAILS)
-    return Error(bad / (bad + good), *_whole_nodes(low, high, rest), nodes.size)
+    return ErrorEstimate(bad / (bad + good), *_whole_nodes(low, high, rest), nodes.size)
 
 
 def _of_predictions(field: Field, p: Array, checks: Sequence[bool]) -> tuple[float, float, float]:
@@ -118,7 +118,7 @@ def _of_shares(field: Field) -> tuple[float, float, float]:
     return guess, guess - slack, guess + slack
 
 
-def more_labels(error: Error, held: int, target: float, left: int) -> tuple[int, int]:
+def more_labels(error: ErrorEstimate, held: int, target: float, left: int) -> tuple[int, int]:
     """Return how many more labels bring the error down to a target: if it falls as 1/t, and if it falls as 1/√t.
 
     Never more than the ``left`` nodes that can still be labeled. A rule of thumb: on graphs whose curve was known, such
@@ -133,7 +133,7 @@ def more_labels(error: Error, held: int, target: float, left: int) -> tuple[int,
     return min(few, left), min(many, left)
 
 
-def enough(error: Error, target: float) -> str | None:
+def enough(error: ErrorEstimate, target: float) -> str | None:
     """Return why it is time to stop, or None."""
     if error.value > target or error.high > (AUDITED if error.audited else ASKED) * target:
         return None
@@ -141,7 +141,7 @@ def enough(error: Error, target: float) -> str | None:
     return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
 
 
-def labels_until_enough(error: Error, held: int, target: float, left: int) -> tuple[int, int] | None:
+def labels_until_enough(error: ErrorEstimate, held: int, target: float, left: int) -> tuple[int, int] | None:
     """Return how many more labels it takes until ``enough`` says so: if the error falls as 1/t, and if it falls as 1/√t.
 
     Never more than the ``left`` nodes that can still be labeled. What the range leaves open beyond the error shrinks as 1/√t in

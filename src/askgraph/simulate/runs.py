@@ -23,6 +23,9 @@ from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
+from askgraph.plan import Plan
+from askgraph.plan.options import DEFAULTS, options_of
+from askgraph.plan.schedule import Schedule
 from askgraph.pools import Pool
 from askgraph.priors import DENSE_UP_TO
 from askgraph.priors import prior as choose_prior
@@ -64,14 +67,14 @@ class Run:
     sampler: str
     seed: int
     budget: int
-    doubt: str | float | None = "sqrt"
-    form: str = "printed"
+    doubt: Schedule = DEFAULTS["doubt"]
+    form: str = DEFAULTS["form"]
     delta: float | None = None
     readout: str = "cautious"
     engine: str = "auto"
-    first: str = "random"
-    explore: float | str = 0.0
-    expect: str = "mean"
+    first: str = DEFAULTS["first"]
+    explore: Schedule = DEFAULTS["explore"]
+    expect: str = DEFAULTS["expect"]
     data: str = ""
 
     @property
@@ -82,8 +85,8 @@ class Run:
     @property
     def settings(self) -> Settings:
         """The settings of the learner, checked."""
-        names = ("doubt", "form", "delta", "readout", "explore", "first", "expect")
-        return Settings(COMPARED.get(self.sampler, self.sampler), **{name: getattr(self, name) for name in names})
+        how = Plan.of(COMPARED.get(self.sampler, self.sampler), **options_of(self))
+        return Settings(how, self.readout, self.delta)
 
 
 @dataclass(frozen=True)
@@ -172,16 +175,9 @@ def simulate_together(
     problem: Problem | ShardedProblem, runs: Sequence[Run], prior: Prior | None = None
 ) -> list[Record]:
     """Make runs that differ in their readout only: ask the questions once, and return one record per run."""
-    run = runs[0]
-    names = ("doubt", "form", "delta", "explore", "first", "expect")
-    how = {name: getattr(run, name) for name in names}
+    run, engine = runs[0], prior or runs[0].engine
     learner = Learner(
-        problem.graph,
-        COMPARED.get(run.sampler, run.sampler),
-        **how,
-        rng=run.seed,
-        engine=prior or run.engine,
-        classes=problem.classes,
+        problem.graph, run.settings.plan, delta=run.delta, rng=run.seed, engine=engine, classes=problem.classes
     )
     codes = problem.codes(learner.field.space, learner.classes)
     readouts = [run.settings.decide for run in runs]
@@ -314,7 +310,7 @@ def _exit_with_parent() -> None:
 def _make_runs(runs: list[Run]) -> list[Record]:
     problem, run = _problem(runs[0].data), runs[0]
     # On a small graph all samplers have the same engine, so they share it.
-    columns = run.settings.criterion.columns and problem.graph.n_nodes > DENSE_UP_TO
+    columns = run.settings.plan.sampler.criterion.columns and problem.graph.n_nodes > DENSE_UP_TO
     return simulate_together(problem, runs, _engine(run.data, run.delta, run.engine, columns))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from askgraph.errors import AskgraphError, FileError, SettingError
+from askgraph.errors import AskgraphError, FileError, LabelError, SettingError
 
 MAX_PATH = 4000  # characters; systems allow no more
 
@@ -36,6 +36,11 @@ def real_number(value: Any, name: str, least: float = -math.inf, most: float = m
     raise SettingError(f"{name}={value!r}: give {advice or 'a finite number' + fits}")
 
 
+def share(value: Any, name: str) -> float:
+    """Return a number from 0 to 1 as a float."""
+    return real_number(value, name, 0.0, 1.0)
+
+
 def one_of(value: Any, name: str, allowed: tuple[str | None, ...]) -> Any:
     """Return a word that is among those allowed."""
     if (value is None or isinstance(value, str)) and value in allowed:
@@ -58,6 +63,15 @@ def listed(values: Any, name: str, error: type[AskgraphError] = SettingError) ->
         except TypeError:
             pass
     raise error(f"{name}={values!r}: give a list")
+
+
+def node_mapping(given: Any, name: str, needed: bool = False) -> Mapping[Any, Any]:
+    """Return what maps nodes to something; None is an empty one, unless one is needed."""
+    if isinstance(given, Mapping):
+        return given
+    if given is None and not needed:
+        return {}
+    raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")
 
 
 def generator(rng: Any, name: str = "rng") -> np.random.Generator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -40,10 +40,14 @@ class Later(Generic[T]):
         self._compute, self._value, self._lock = None, value, Lock()
 
 
-def with_newest(known: Mapping[K, T], key: K, value: T) -> dict[K, T]:
-    """Return a new dictionary with one more result, and without the oldest where there are more than 64.
+def remember(known: dict[K, T], key: K, value: T) -> None:
+    """Add one more result to a dictionary, and drop the oldest where there are more than 64.
 
-    >>> len(with_newest({k: 0 for k in range(64)}, "new", 1))
-    64
+    >>> known = {k: 0 for k in range(64)}
+    >>> remember(known, "new", 1)
+    >>> len(known), 0 in known
+    (64, False)
     """
-    return dict([*known.items(), (key, value)][-KEPT:])
+    known[key] = value
+    while len(known) > KEPT:
+        known.pop(next(iter(known)), None)

@@ -44,7 +44,7 @@ def field_chances(field: Field, rows: IntArray) -> Array:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A utility and what a learner must know to use it; pass one to ``Learner(graph, utility=...)``.
+    """A utility and what a learner must know to use it; pass one to ``Learner(graph, sampler=...)``.
 
     A plain function may be passed to a learner as well. A criterion says more, so that the learner computes no more than
     the utility reads.
@@ -68,6 +68,8 @@ class Criterion:
     sliced : bool
         Whether the utility scores each row by itself and takes a slice for rows too: this spares copies where nearly all nodes
         are candidates, and memory where there are many classes.
+    positive : bool
+        Whether the formulas need covariances that are not negative.
     means : callable, optional
         The utility with Σ_c (1 − μ_c²) where the printed form has Σ_c (1 − p_c²); by default the utility.
 
@@ -92,6 +94,7 @@ class Criterion:
     columns: bool = False
     summaries: bool = True
     sliced: bool = False
+    positive: bool = False
     means: Utility | None = None
 
     def score(
@@ -191,7 +194,7 @@ def two_step_approximation(beta: float = 1.0) -> Criterion:
     Returns
     -------
     Criterion
-        The criterion; ``utility="tsa"`` is the one with β = 1.
+        The criterion; ``sampler="tsa"`` is the one with β = 1.
 
     Examples
     --------
@@ -208,13 +211,15 @@ def two_step_approximation(beta: float = 1.0) -> Criterion:
     )
 
 
-def _in_all_forms(utility: Callable[..., Array], calm: Utility, squares: bool = False) -> Criterion:
+def _in_all_forms(
+    utility: Callable[..., Array], calm: Utility, squares: bool = False, positive: bool = False
+) -> Criterion:
     derived, means = partial(utility, form="derived"), partial(utility, form="means")
-    return Criterion(utility, derived, calm, squares=squares, sliced=True, means=means)
+    return Criterion(utility, derived, calm, squares=squares, sliced=True, positive=positive, means=means)
 
 
 CRITERIA: dict[str, Criterion] = {
-    "tv": _in_all_forms(closed.total_variation, closed.sigma_optimality),
+    "tv": _in_all_forms(closed.total_variation, closed.sigma_optimality, positive=True),
     "msd": _in_all_forms(closed.mean_square_deviation, closed.variance_minimization, squares=True),
     "klg": Criterion(closed.field_kl, partial(closed.field_kl, form="derived"), sliced=True),
     "vm": Criterion(closed.variance_minimization, marginals=no_chances, squares=True, sliced=True),

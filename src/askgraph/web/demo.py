@@ -38,7 +38,7 @@ def make_demo(folder: Path) -> Path:
         "fields": {},
         "images": str(images.absolute()),
         "graph": ["10 nearest neighbors of each digit by its 64 pixels"],
-        "settings": Settings(spot_checks=SPOT_CHECKS).to_json(),
+        "settings": Settings.of(spot_checks=SPOT_CHECKS).to_json(),
         "seed": 0,
         "overlap": 1,
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ import numpy as np
 
 from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
+from askgraph.plan import Question
+from askgraph.plan.chance import SPOT_CHECK
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.cells import readable
 from askgraph.workbench.datasheet import how_labeled
@@ -128,11 +130,12 @@ class Ranker:
         """Read new answers and send the best question."""
         self._project.refresh()
         start = time.perf_counter()
+        questions = self._project.questions(1)
         asked = self._project.ask(1)
         self._seconds = time.perf_counter() - start
         self._queue = [*asked, *(place for place in self._queue if place not in asked and self._project.open_at(place))]
         kept = {place: label for place, label in self._checks.items() if place in self._queue}
-        self._checks = kept | self._spot_checks(asked)
+        self._checks = kept | _spot_checks(questions)
         self._follows: dict[str, int | None] = {}
         self._prefetched = self._extended = False
         self._send()
@@ -150,18 +153,15 @@ class Ranker:
             or self._learner.ask() != self._queue[0]
         ):
             return False
-        self._learner.prefetch()
+        ahead = self._learner.prefetch()
         while not self._prefetched:
             if self._listen(POLL_SECONDS):
                 return True
-            self._prefetched = not self._learner.prefetching
-            found = {
-                str(label): None if node is None else int(str(node))
-                for label, node in self._learner.next_questions.items()
-            }
+            self._prefetched = not ahead.running
+            found = ahead.questions
             if len(found) > len(self._follows):
-                self._follows = found
-                self._checks |= self._spot_checks([place for place in found.values() if place is not None], ahead=1)
+                self._follows = {str(label): None if one is None else one.node for label, one in found.items()}
+                self._checks |= _spot_checks([one for one in found.values() if one is not None])
                 self._send()
         return True
 
@@ -172,22 +172,12 @@ class Ranker:
         self._extended = True
         slow = self._seconds > MAX_JOINT_SECONDS
         jointly = self._people <= MAX_JOINT_PEOPLE and not slow and bool(self._project.answers.labels)
-        more = self._project.ask(self._people + SPARE) if jointly else self._project.alternatives(SPARE * self._people)
-        for ahead, place in enumerate(more if jointly else []):
-            self._checks |= self._spot_checks([place], ahead)
-        self._queue = list(dict.fromkeys([*self._queue[:1], *more]))
+        wanted = self._people + SPARE if jointly else SPARE * self._people
+        more = self._project.questions(wanted, at_once=not jointly)
+        self._checks |= _spot_checks(more)
+        self._queue = list(dict.fromkeys([*self._queue[:1], *(question.node for question in more)]))
         self._send()
         return True
-
-    def _spot_checks(self, asked: list[int], ahead: int = 0) -> dict[int, str]:
-        """Return these questions and what is predicted for each, where they are spot checks; else nothing.
-
-        ``ahead`` says how many questions come before them.
-        """
-        places = [place for place in asked if self._project.open_at(place)]
-        if not self._learner.is_spot_check(ahead) or not places or not self._learner.classes:
-            return {}
-        return dict(zip(places, map(str, self._learner.predict(places)), strict=True))
 
     def _draw(self) -> bool:
         """Compute and send the picture; return False if the last one is current."""
@@ -227,6 +217,12 @@ class Ranker:
     @property
     def _learner(self) -> Learner:
         return self._project.learner
+
+
+def _spot_checks(questions: Sequence[Question]) -> dict[int, str]:
+    """Return those of these questions that are spot checks, and what is predicted for each."""
+    checks = [one for one in questions if one.by == SPOT_CHECK and one.predicted is not None]
+    return {one.node: str(one.predicted) for one in checks}
 
 
 def lay_out(path: str, connection: Connection) -> None:

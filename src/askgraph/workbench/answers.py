@@ -1,7 +1,7 @@
 """The answers of people, read line by line from the log: who answered what, and which label counts for each item.
 
 There are two logs with two vocabularies. The log of a project is what people said, one line per answer. The log of a
-learner (``askgraph.learner.events``) is what changed for the model. Several people can answer one item, so an answer need
+learner (``askgraph.answers.events``) is what changed for the model. Several people can answer one item, so an answer need
 not change anything; ``Answers.add`` returns what counted before and after, and ``Project`` turns a change into learner events:
 
 =========================================  ========================================================================

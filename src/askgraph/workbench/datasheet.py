@@ -57,19 +57,19 @@ def how_labeled(project: Project) -> str:
         f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
     )
     if project.sought is not None:
-        left = project.learner.left_to_find(project.sought)
+        left = project.learner.judge.left_to_find(project.sought)
         sentences.append(f"All items of {project.sought!r} were sought, the likeliest first: {left}.")
     if agreed := answers.agreement():
         sentences.append(
             f"Of {agreed[0]:,} items that several people labeled, {agreed[1]:.1%} of pairs of labels agree."
         )
     if len(found.classes) > 1 and (rest := project.n_items - len(answers.labels)):
-        error = project.learner.expected_error()
+        error = project.learner.judge.expected_error()
         sentences.append(
             f"The other {rest:,} labels are predicted by the same model (readout {settings['readout']!r}); "
             f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%})."
         )
-    if checks := project.learner.spot_checks if len(found.classes) > 1 else ():
+    if checks := project.learner.judge.spot_checks if len(found.classes) > 1 else ():
         right = sum(check.right for check in checks)
         sentences.append(
             f"Of {len(checks):,} items drawn at random as spot checks, {right:,} had been predicted right."

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from askgraph.graph import Graph
 from askgraph.learner import Learner
-from askgraph.learner.features import takes_features
 from askgraph.learner.settings import Settings
 from askgraph.priors.base import Prior
 from askgraph.workbench.answers import OPEN, Answers, Decision
@@ -115,17 +114,18 @@ class Follower:
 
     def _new_learner(self) -> Learner:
         with reporting_damage(self._store.path):
-            settings, classes = check_settings(Settings.from_json(self._about["settings"])), self.answers.declared
-        features = self._store.features() if takes_features(settings) else None
+            settings, classes = Settings.from_json(self._about["settings"]), self.answers.declared
+        features = self._store.features() if settings.plan.takes_features else None
+        how: dict[str, Any] = {"readout": settings.readout, "delta": settings.delta, "noise": settings.noise}
+        how |= {"tune": settings.tune, "rng": self._about["seed"], "classes": classes, "features": features}
         engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
-        options = {"rng": self._about["seed"], "classes": classes, "features": features, "engine": engine}
-        learner = Learner(self.graph, **vars(settings), **options)
+        learner = Learner(self.graph, settings.plan, engine=engine, **how)
         self._prior = learner.field.origin
         meant = self.answers.naming.meant
         for source, suggested in groupby(self._store.suggestions(), key=attrgetter("source")):
             said = list(suggested)
             scores = {one.item: one.score for one in said if one.score is not None}
-            learner.suggest_all({one.item: meant(one.label) for one in said}, source, scores)
+            learner.guesses.tell_all({one.item: meant(one.label) for one in said}, source, scores)
         if self.answers.labels:
             learner.tell_all(self.answers.labels, self._predicted(self.answers.labels), self._heard)
         for item in self.answers.aside:
@@ -151,9 +151,3 @@ def _tell_change(
             learner.retract(item)
         if after.aside is not None:
             learner.skip(item)
-
-
-def check_settings(settings: Settings) -> Settings:
-    """Raise an error for an unknown sampler or readout, before a file is made with it."""
-    _ = settings.criterion, settings.decide
-    return settings

@@ -15,7 +15,7 @@ from askgraph.io.pictures import is_picture
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
-from askgraph.learner.features import Features
+from askgraph.priors.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray

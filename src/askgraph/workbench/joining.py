@@ -20,7 +20,7 @@ from askgraph.io.pictures import is_picture, named_picture_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
-from askgraph.learner.features import Features, linear_part
+from askgraph.priors.features import Features, linear_part
 from askgraph.support.files import reading
 from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working

@@ -24,6 +24,8 @@ from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
+from askgraph.plan import Question
+from askgraph.plan.chance import SPOT_CHECK
 from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.notebook import card, tally
 from askgraph.support.wording import counted, few, nearest
@@ -34,7 +36,7 @@ from askgraph.workbench.cells import find_invisible, is_storable, one_line, one_
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
 from askgraph.workbench.columns import is_date, is_name
 from askgraph.workbench.database import reporting_damage
-from askgraph.workbench.follower import Follower, Untold, check_settings
+from askgraph.workbench.follower import Follower, Untold
 from askgraph.workbench.items import MAX_SHOWN_FEATURES, read_items
 from askgraph.workbench.source import Source
 from askgraph.workbench.store import Item, Store
@@ -159,10 +161,10 @@ class Project:
         overlap, seed = whole_number(overlap, "overlap", 1), whole_number(seed, "seed")
         if settings is not None and not isinstance(settings, Settings):
             raise SettingError(
-                f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings"
+                f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings.of"
             )
         chosen, names = (
-            check_settings(settings or Settings(spot_checks=SPOT_CHECKS)),
+            settings or Settings.of(spot_checks=SPOT_CHECKS),
             declared_classes([check_name(name, "class") for name in listed(classes, "classes")]),
         )
         items, graph, notes = read_items(source if images is None else replace(source, images=images))
@@ -557,7 +559,7 @@ class Project:
             self.answers = self._follower.answers = Answers(self._suggested_classes())
             self.refresh()
         self._follower.forget()
-        return [*(str(source) for source in self.learner.sources), *left]
+        return [*(str(source) for source in self.learner.guesses.sources), *left]
 
     def _suggested_classes(self) -> list[str]:
         return sorted({one.label for one in self.store.suggestions()})
@@ -736,10 +738,11 @@ class Project:
     def _foretold(self, item: str) -> str | None:
         """Return what is predicted for an item that the learner here has just asked for as a spot check; else None."""
         learner = self._follower.caught_up
-        if learner is None or not learner.classes or not learner.is_spot_check():
+        if learner is None or not learner.classes:
             return None
-        place = self.place(item)
-        return str(learner.predict([place])[0]) if self.ask(1) == [place] else None
+        (asked,) = self.questions(1) or (None,)
+        here = asked is not None and asked.by == SPOT_CHECK and asked.node == self.place(item)
+        return None if not here or asked is None or asked.predicted is None else str(asked.predicted)
 
     def ask(self, n: int = 1) -> list[int]:
         """Choose the items to label next; items put off with "later" come when nothing else is left.
@@ -754,9 +757,26 @@ class Project:
         list of int
             Up to n places of items.
         """
-        found = self.learner.likeliest(self.sought, n) if self._searches else self.learner.ask(whole_number(n, "n", 1))
-        asked = [place for place in found if isinstance(place, int)]
+        asked = [question.node for question in self.questions(whole_number(n, "n", 1))]
         return asked or [item for item, why in self.answers.aside.items() if why == "later"][:n]
+
+    def questions(self, n: int, at_once: bool = False) -> list[Question]:
+        """Choose the questions to ask next, each with the rule that asks it and what is predicted.
+
+        Parameters
+        ----------
+        n
+            The number of questions.
+        at_once
+            Whether they are for several people who label at the same time: one pass over the scores chooses them.
+
+        Returns
+        -------
+        list of Question
+            Up to n questions, by the places of items.
+        """
+        plan = self.learner.plan.finding(self.sought) if self._searches else None
+        return self.learner.question(n, plan=plan, batch="now" if at_once else None)
 
     def open_at(self, place: int) -> bool:
         """Return whether the item at this place has no label and is not set aside.
@@ -818,8 +838,7 @@ class Project:
         list of int
             Up to n places of items.
         """
-        found = self.learner.likeliest(self.sought, n) if self._searches else self.learner.alternatives(n)
-        return [place for place in found if isinstance(place, int)]
+        return [question.node for question in self.questions(n, at_once=True)]
 
     @property
     def sought(self) -> str | None:

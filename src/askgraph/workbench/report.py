@@ -13,7 +13,7 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.learner.diagnostics import findings
-from askgraph.learner.stopping import Error, enough, labels_until_enough, more_labels
+from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough, more_labels
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why
@@ -64,16 +64,16 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "readout": str(project.about["settings"]["readout"]),
     }
     if len(found.classes) > 1:
-        error = learner.expected_error()
+        error = learner.judge.expected_error()
         low, high = more_labels(error, learner.field.held, project.target, project.left)
         none = np.empty(0, dtype=np.int64)
         said |= {
             "error": error._asdict(),
             "stop": project.finished or enough(error, project.target),
-            "advice": learner.advice(),
+            "advice": learner.judge.advice(),
             "hints": list(findings(learner.field, none, none)),
         }
-        if checks := learner.spot_checks:
+        if checks := learner.judge.spot_checks:
             said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
         said["needed"] = {"target": project.target, "low": low, "high": high} if high else None
     if project.sought is not None:
@@ -83,7 +83,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
 
 def _search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop."""
-    left = project.learner.left_to_find(project.sought)
+    left = project.learner.judge.left_to_find(project.sought)
     share = left.found / max(left.found + left.high, 1)
     said = {"class": project.sought, **left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
     stop = f"you can stop: at least {share:.0%} of {project.sought!r} is found" if said["reached"] else None
@@ -95,7 +95,7 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
 
     The report may be older than the target. ``until`` is None where there is no error yet, or no forecast.
     """
-    target, error = project.target, said["error"] and Error(**said["error"])
+    target, error = project.target, said["error"] and ErrorEstimate(**said["error"])
     until = error and labels_until_enough(error, said["labels"], target, said["left"])
     reached = error is not None and enough(error, target) is not None
     return {
@@ -122,7 +122,7 @@ def image_address(project: Project, item: Item) -> str | None:
 
 def suspects(project: Project) -> list[dict[str, Any]]:
     """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
-    doubted = project.learner.suspects() if len(project.learner.classes) > 1 else []
+    doubted = project.learner.judge.suspects() if len(project.learner.classes) > 1 else []
     given = Counter(
         (a.item, a.label) for a in project.answers.log.values() if a.label and a.seq not in project.answers.undone
     )
@@ -201,7 +201,7 @@ def explain(project: Project, place: int) -> dict[str, Any]:
     """Explain a question: probabilities of the item, labels that vote for them, effect of an answer, neighborhood."""
     learner, answers = project.learner, project.answers
     quick = learner.field.votes.size <= MAX_PROBABILITIES
-    found = why(learner.field, learner.settings.decide if quick else None, place)
+    found = why(learner.field, learner.readout if quick else None, place)
     p = learner.probabilities() if learner.classes else np.empty((project.n_items, 0))
     decided = coding.decide(p) if learner.classes else None
     items = {
@@ -309,7 +309,7 @@ def checkup(project: Project) -> dict[str, Any]:
     """Check the file and the graph; return what was found, what to improve, and the damage if there is any."""
     damage = project.store.damage()
     report, known = project.graph.report(), project.answers.labels
-    improve = list(project.learner.advice()) if len(project.learner.classes) > 1 else []
+    improve = list(project.learner.judge.advice()) if len(project.learner.classes) > 1 else []
     if report.isolated:
         improve.append(
             f"{counted(report.isolated, 'item')} without a neighbor: nothing can be predicted for them; add edges"
@@ -379,8 +379,8 @@ def suggested(project: Project, place: int) -> list[dict[str, Any]]:
 
 
 def suspect_suggestions(project: Project, n: int) -> list[dict[str, Any]]:
-    """Return the suggestions that are most likely wrong, as :meth:`askgraph.Learner.suspect_suggestions` ranks them."""
-    found = project.learner.suspect_suggestions(n)
+    """Return the suggestions that are most likely wrong, as ``learner.guesses.suspects`` ranks them."""
+    found = project.learner.guesses.suspects(n)
     items = project.store.items(int(str(one.node)) for one in found)
     return [
         {"item": item.id, "title": project.title(item), **{k: v for k, v in one._asdict().items() if k != "node"}}

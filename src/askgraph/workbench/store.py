@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from askgraph.errors import AskgraphError, BusyError, FileError, FullError, ReusedKeyError
 from askgraph.graph import Graph
 from askgraph.graph.sources import check_structure
-from askgraph.learner.features import Features
+from askgraph.priors.features import Features
 from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.support.progress import working

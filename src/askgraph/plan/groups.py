@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from askgraph.answers import coding
 from askgraph.graph import Graph
+from askgraph.plan.rule import Rule
+from askgraph.plan.turn import Question, Turn
 from askgraph.types import Array, IntArray
 
 SURE = 0.9  # the probability from which a prediction is good enough to be confirmed in a group
@@ -40,6 +43,25 @@ class Group(NamedTuple):
     label: Hashable
     nodes: list[Hashable]
     chance: float
+
+
+@dataclass(frozen=True)
+class Groups(Rule):
+    """Ask for nodes that look alike and are predicted alike, to be confirmed together."""
+
+    graph: Graph
+    size: int
+
+    def takes(self, turn: Turn, n: int) -> Sequence[Question]:
+        """Return the questions of a group, each with the label predicted; none where there are not two such nodes."""
+        if not turn.classes or not turn.field.held:
+            return ()
+        space = turn.field.space
+        mask = space.zeros(dtype=bool)
+        mask[turn.rows] = True
+        counts = np.bincount([x.said for x in turn.field.known], minlength=len(turn.classes)).astype(float)
+        label, nodes = alike(self.graph, space.gather(turn.read()), space.gather(mask), counts, self.size)
+        return [Question(node, "group", turn.classes[label]) for node in nodes.tolist()] if nodes.size > 1 else ()
 
 
 def alike(graph: Graph, p: Array, open_: Array, counts: Array, n: int) -> tuple[int, IntArray]:

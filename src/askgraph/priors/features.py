@@ -13,7 +13,6 @@ from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
 from askgraph.graph.combine import with_features
 from askgraph.graph.kernels import feature_columns, in_median_edges, variance_of
-from askgraph.learner.settings import Settings
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.priors.summed import Summed
@@ -54,25 +53,6 @@ def linear_part(graph: Graph, X: Any, from_start: bool) -> Features:
     """Return the linear part of features that were smoothed along the edges of a graph: a given one, or that of the features."""
     along = in_median_edges(graph) if from_start else graph  # a graph of ours has edges of about 1
     return Features(feature_columns(along, X).astype(np.float32), from_start, graph if from_start else None)
-
-
-def takes_features(settings: Settings) -> bool:
-    """Return whether the sampler works beside features on any engine."""
-    return not _needs_positive(settings) and not settings.squares
-
-
-def _needs_positive(settings: Settings) -> bool:
-    """Return whether the formulas of the sampler need covariances that are not negative."""
-    return settings.utility == "tv" or (settings.criterion.columns and not settings.passive)
-
-
-def check_sampler(settings: Settings) -> None:
-    """Raise an error for a sampler whose formulas need covariances that are not negative."""
-    if _needs_positive(settings):
-        raise SettingError(
-            f"utility={settings.utility!r} needs covariances that are not negative, and with features some are: "
-            "take 'influence', 'sigma', 'msd', 'vm', 'klg', 'unc' or 'random'"
-        )
 
 
 def make_prior(graph: Graph, delta: float | None, engine: str, columns: bool, features: Features | None) -> Prior:

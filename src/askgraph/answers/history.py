@@ -7,7 +7,7 @@ from copy import copy
 
 import numpy as np
 
-from askgraph.learner.events import Event, KeptApart
+from askgraph.answers.events import Event, KeptApart
 from askgraph.types import IntArray
 
 

@@ -7,26 +7,34 @@ On a connected graph, and where every component is small, nothing waits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from askgraph.field import Field
+from askgraph.plan.rule import Rule
+from askgraph.plan.turn import Turn
 from askgraph.types import Array, BoolArray, IntArray
 
 SMALL = 0.01  # share of the nodes
 
 
-def ready(field: Field, rows: IntArray) -> IntArray:
-    """Return those of these rows that need not wait, or all of them where every one would have to."""
-    if field.origin.connected:
-        return rows
-    space, sizes = field.space, field.origin.component_sizes
-    small = sizes < SMALL * space.n_nodes
-    in_large = int(space.total(~small))
-    if in_large in (0, space.n_nodes):
-        return rows
-    labels, told = _labels_of_component(field, small)
-    now = rows[(~small | (sizes * (told + 1) >= in_large * (labels + 1)))[rows]]
-    return now if space.count(now) else rows
+@dataclass(frozen=True)
+class SmallComponentsWait(Rule):
+    """Leave out nodes of small components while a label in the large ones stands for more nodes."""
+
+    def narrows(self, turn: Turn) -> IntArray:
+        """Return the rows of nodes that need not wait, or all where every one would have to."""
+        field, rows = turn.field, turn.rows
+        if field.origin.connected:
+            return rows
+        space, sizes = field.space, field.origin.component_sizes
+        small = sizes < SMALL * space.n_nodes
+        in_large = int(space.total(~small))
+        if in_large in (0, space.n_nodes):
+            return rows
+        labels, told = _labels_of_component(field, small)
+        return turn.rather(rows[(~small | (sizes * (told + 1) >= in_large * (labels + 1)))[rows]])
 
 
 def _labels_of_component(field: Field, small: BoolArray) -> tuple[Array, int]:

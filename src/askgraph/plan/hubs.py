@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Literal
 
 import numpy as np
 
+from askgraph.answers.history import History
 from askgraph.field import Field, Observation
+from askgraph.plan.rule import Rule
+from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import surprise_at
-from askgraph.support.later import with_newest
+from askgraph.support.later import remember
 from askgraph.types import Array, IntArray
 
 POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
@@ -50,35 +54,27 @@ def power_of(now: Field) -> float:
     return now.discount.power if isinstance(now.discount, HubDiscount) else 0.0
 
 
-def ordinary(now: Field, rows: IntArray) -> IntArray:
-    """Return those of these rows that are no hubs, or all of them where every one is."""
-    found = rows[now.origin.crowding[rows] == 1]
-    return found if now.space.count(found) else rows
-
-
-def turn_of_others(now: Field) -> bool:
-    """Return whether the next question goes to a node that is no hub."""
-    return (len(now.observations) + 1) % TURN == 0
-
-
-@dataclass(eq=False)
-class HubRule:
-    """Chooses the power by which labels of hubs count for less, from the oldest labels that are held.
+@dataclass(frozen=True)
+class Hubs(Rule):
+    """Skip hubs, or let their labels count for less, by the power that the oldest labels held speak for.
 
     What was told in between and taken back plays no part, so undo, replay and telling all at once come to the same.
     """
 
-    chosen: dict[Hashable, float] = field(default_factory=dict)  # the newest, by the engine and the labels
+    how: Literal["discount", "skip"]
+    _chosen: dict[Hashable, float] = field(init=False, compare=False, repr=False, default_factory=dict)  # by labels
 
-    def due(self, labels: int) -> bool:
-        """Return whether powers are compared right after this number of labels."""
-        return labels in POINTS
+    def narrows(self, turn: Turn) -> IntArray:
+        """Return the rows that are not hubs, or all where every one is: always, or at every fourth turn."""
+        if self.how == "discount" and (len(turn.field.observations) + 1) % TURN:
+            return turn.rows
+        return turn.rather(turn.rows[turn.field.origin.crowding[turn.rows] == 1])
 
-    def refit(self, now: Field) -> Field:
+    def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field with the power that its labels speak for."""
-        if now.space.total(now.origin.crowding > 1) == 0:
-            return now
-        return now.reweighted(discount_of(self._power(now)))
+        if self.how == "skip" or field.space.total(field.origin.crowding > 1) == 0:
+            return field
+        return field.reweighted(discount_of(self._power(field)))
 
     def _power(self, now: Field) -> float:
         count = max((point for point in POINTS if point <= now.held), default=0)
@@ -86,10 +82,10 @@ class HubRule:
             return POWERS[0]
         oldest = now.observations[:count]
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in oldest)
-        power = self.chosen.get(key)
+        power = self._chosen.get(key)
         if power is None:
             power = _best(_in_columns(now, oldest), count)
-            self.chosen = with_newest(self.chosen, key, power)
+            remember(self._chosen, key, power)
         return power
 
 

@@ -1,12 +1,9 @@
-"""What a learner is told, one event after another, and the steps of a run."""
+"""What a learner is told, one event after another."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
-
-from askgraph.field import Field
+from typing import Literal, NamedTuple
 
 
 class Event(NamedTuple):
@@ -34,7 +31,7 @@ class Event(NamedTuple):
     >>> learner = ag.Learner(ag.chain(5), rng=0)
     >>> learner.tell(0, "left")
     >>> learner.skip(4)
-    >>> [(event.kind, event.node, event.label) for event in learner.log]
+    >>> [(event.kind, event.node, event.label) for event in learner.history.log]
     [('tell', 0, 'left'), ('skip', 4, None)]
     """
 
@@ -64,8 +61,8 @@ class SpotCheck(NamedTuple):
     >>> learner = ag.Learner(ag.chain(6), spot_checks=2, rng=0)
     >>> for step in learner.run(lambda node: "left" if node < 3 else "right", budget=4):
     ...     pass
-    >>> [check.label for check in learner.spot_checks] == [learner.labels[check.node] for check in learner.spot_checks]
-    True
+    >>> [check.label == learner.labels[check.node] for check in learner.judge.spot_checks]
+    [True, True]
     """
 
     node: Hashable
@@ -76,44 +73,6 @@ class SpotCheck(NamedTuple):
     def right(self) -> bool:
         """Whether the prediction was right."""
         return bool(self.predicted == self.label)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One question of :meth:`Learner.run`, its answer, and the field after the answer.
-
-    Attributes
-    ----------
-    node : hashable
-        The node that was asked for.
-    label : hashable
-        Its label.
-    field : Field
-        The field after the label.
-    ask_seconds : float
-        How long choosing the node took.
-    tell_seconds : float
-        How long telling the label took.
-
-    Examples
-    --------
-    >>> import askgraph as ag
-    >>> learner = ag.Learner(ag.chain(5), rng=0, first="utility")
-    >>> (step,) = learner.run(lambda node: "middle", budget=1)
-    >>> step.node, step.label, step.field.held
-    (2, 'middle', 1)
-    """
-
-    node: Hashable
-    label: Hashable
-    field: Field
-    ask_seconds: float
-    tell_seconds: float
-
-    @property
-    def seconds(self) -> float:
-        """The seconds that the step took, without the time of the oracle."""
-        return self.ask_seconds + self.tell_seconds
 
 
 class KeptApart:
@@ -162,14 +121,3 @@ def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[
         if event.kind == "tell" and len(told) in counts:
             then = dict(told)
     return then
-
-
-def replay(learner: Any, event: Event) -> None:
-    """Tell a learner the same thing again."""
-    name = learner.graph.name(event.node)
-    if event.kind == "tell":
-        learner.tell(name, event.label, event.noise, event.predicted)
-    elif event.kind in ("skip", "retract"):
-        (learner.skip if event.kind == "skip" else learner.retract)(name)
-    else:
-        {"relabel": learner.relabel, "audit": learner.tell_audit}[event.kind](name, event.label)

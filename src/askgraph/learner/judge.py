@@ -1,0 +1,253 @@
+"""What the labels say about predictions and about each other: errors, when to stop, which labels look wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from askgraph.answers import coding
+from askgraph.answers.events import SpotCheck, checked
+from askgraph.answers.plain import plain_label
+from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
+from askgraph.learner.recall import Left, left_to_find
+from askgraph.learner.state import Whole
+from askgraph.learner.stopping import ErrorEstimate, enough, expected_error, more_labels
+from askgraph.plan import Plan, Sampler, Turn
+from askgraph.plan.set_aside import SetAside, open_rows, why_finished
+from askgraph.plan.tune import Choice, Tune
+from askgraph.readouts import Cautious, shares_preferred
+from askgraph.support.arguments import flag, share, whole_number
+from askgraph.support.turns import in_turn
+
+AUDIT = 1  # seed that tells the draw of an audit from that of a question
+AT_RANDOM = Plan(Sampler("random"), (SetAside(),))
+
+
+class Judge:
+    """What the labels of a learner say about its predictions; ``learner.judge``.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(2), rng=0)
+    >>> learner.tell_all({0: "left", 1: "right"})
+    >>> learner.judge.enough()
+    'finished: every node is labeled'
+    """
+
+    def __init__(self, learner: Whole) -> None:
+        self._learner, self._turn = learner, learner._turn
+
+    @property
+    def finished(self) -> str | None:
+        """The reason why there is nothing to ask, or None."""
+        return why_finished(self._learner.field, self._learner.history.set_aside)
+
+    @property
+    @in_turn
+    def choice(self) -> Choice | None:
+        """The graph, ridge or features that the labels spoke for; ``str(choice)`` says why. None before eight labels."""
+        history = self._learner.history
+        tunes = [rule for rule in self._learner.plan.rules if isinstance(rule, Tune)]
+        return tunes[0].choice(history.log, history.declared) if tunes else None
+
+    @in_turn
+    def audit(self, n: int = 10) -> list[Hashable]:
+        """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`askgraph.Learner.tell_audit`.
+
+        The same nodes are drawn again until something is told.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes.
+
+        Returns
+        -------
+        list of hashable
+            Up to n nodes that are not labeled and not set aside, each as likely as any other.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> nodes = learner.judge.audit(5)
+        >>> len(nodes), nodes == learner.judge.audit(5)
+        (5, True)
+        """
+        learner = self._learner
+        field, history = learner.field, learner.history
+        turn = Turn.of(field, len(history.log), learner.seed, history.set_aside, (), None, AUDIT)
+        _, drawn = AT_RANDOM.ask(turn, whole_number(n, "n"), "now")
+        return [learner.graph.name(question.node) for question in drawn]
+
+    @property
+    def spot_checks(self) -> list[SpotCheck]:
+        """The spot checks so far, oldest first: nodes drawn at random, what was predicted for them, and their labels."""
+        name = self._learner.graph.name
+        return [SpotCheck(name(node), *both) for node, both in checked(self._learner.history.log).items()]
+
+    @in_turn
+    def expected_error(self) -> ErrorEstimate:
+        """Return the expected share of wrong predictions among the unlabeled nodes.
+
+        Labels that were asked for are not a random sample, so without an audit the estimate is rough.
+
+        Returns
+        -------
+        ErrorEstimate
+            The estimate, a 90 % range, and the number of audited labels that were counted; prints as one line.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
+        >>> error = learner.judge.expected_error()
+        >>> error.low <= error.value <= error.high, error.audited
+        (True, 0)
+        """
+        learner, field = self._learner, self._learner.field
+        rest = field.space.gather(~field.labeled)
+        by_shares = shares_preferred(field) if isinstance(learner.readout, Cautious) else 0.0
+        right = [check.right for check in self.spot_checks]
+        return expected_error(field, learner.probabilities(), rest, learner.history.audits, right, by_shares)
+
+    @in_turn
+    def labels_needed(self, target: float) -> tuple[int, int]:
+        """Return about how many more labels bring the expected error down to a target; a rule of thumb.
+
+        Parameters
+        ----------
+        target : float
+            The share of wrong predictions to reach, above 0 and at most 1.
+
+        Returns
+        -------
+        tuple of int
+            The number of labels if the error falls as 1/t, t the number of labels, and if it falls as 1/√t; never more than
+            nodes are left to ask for.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
+        >>> few, many = learner.judge.labels_needed(target=0.05)
+        >>> 0 < few <= many <= 8  # of 12 nodes, 4 have a label
+        True
+        """
+        field = self._learner.field
+        left = field.space.count(open_rows(field, self._learner.history.set_aside))
+        return more_labels(self.expected_error(), field.held, share(target, "target"), left)
+
+    @in_turn
+    def enough(self, target: float = 0.05) -> str | None:
+        """Return why it is time to stop: the expected error has reached a target, or nothing is left to ask.
+
+        Parameters
+        ----------
+        target : float
+            The share of wrong predictions to reach, from 0 to 1.
+
+        Returns
+        -------
+        str or None
+            A sentence; None while it is not time to stop.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(2), rng=0)
+        >>> learner.tell(0, "left")
+        >>> learner.tell(1, "right")
+        >>> learner.judge.enough()
+        'finished: every node is labeled'
+        """
+        return self.finished or enough(self.expected_error(), share(target, "target"))
+
+    @in_turn
+    def suspects(self, every: bool = False) -> list[Suspect]:
+        """Return the labels that all other labels contradict; look at these again.
+
+        Parameters
+        ----------
+        every : bool
+            Whether to list every label that another class beats; by default only those where the other labels give another
+            class a probability of 0.97 or more. Of labels that are right, that lists about one in a thousand to one in fifty.
+
+        Returns
+        -------
+        list of Suspect
+            The labels that another class beats by what all other labels say, the least likely first.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "a", 1: "a", 2: "b", 3: "a", 4: "a", 7: "b", 8: "b"})
+        >>> learner.judge.suspects(every=True)[0][:3]
+        (2, 'b', 'a')
+        """
+        least = 0.0 if flag(every, "every") else SUSPICIOUS
+        found = zip(*(part.tolist() for part in doubtful(self._learner.field, least)), strict=True)
+        name, classes = self._learner.graph.name, self._learner.history.classes
+        return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
+
+    @in_turn
+    def advice(self) -> list[str]:
+        """Return what a person should know about this graph, by the labels so far.
+
+        Returns
+        -------
+        list of str
+            Sentences: that the graph hardly predicts the labels, from 18 labels or ten audited labels on; from ten labels on,
+            that many classes have a single label, or that components have no label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> graph = ag.Graph.from_edges([*zip(range(10), range(1, 11)), (11, 12)])  # a chain of 11 nodes, and a pair
+        >>> learner = ag.Learner(graph, rng=0)
+        >>> learner.tell_all({node: "left" if node < 6 else "right" for node in range(11)})
+        >>> learner.judge.advice()[0].partition(":")[0]
+        '1 of 2 components, 2 of 13 items, have no label'
+        """
+        learner = self._learner
+        nodes, told = learner.history.audits
+        predicted = coding.decide(learner.probabilities()[nodes]) if nodes.size and learner.history.classes else nodes
+        return advice(learner.field, predicted, told)
+
+    @in_turn
+    def left_to_find(self, label: Hashable) -> Left:
+        """Return how many nodes of a class are found, and about how many are left.
+
+        Parameters
+        ----------
+        label : hashable
+            The class.
+
+        Returns
+        -------
+        Left
+            The number found, an estimate of those left and a 90 % range. The range rests on this: nodes that were asked for
+            were in the class at least as often as nodes drawn at random would have been.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.communities((40, 40), rng=0)[0], rng=0)
+        >>> learner.tell_all({0: "wanted", 50: "other"})
+        >>> for _ in range(50):
+        ...     question = learner.question(plan=learner.plan.finding("wanted"))
+        ...     learner.tell(question, "wanted" if question.node < 40 else "other")
+        >>> left = learner.judge.left_to_find("wanted")
+        >>> left.found, left.low <= left.value <= left.high
+        (40, True)
+        """
+        learner, label = self._learner, plain_label(label)
+        history, field = learner.history, learner.field
+        said = {x.node: history.classes[x.said] == label for x in field.known}
+        drawn, rest = checked(history.log), field.space.gather(~field.labeled)
+        known = label in history.classes
+        expected = float(learner.probabilities()[rest, history.classes.index(label)].sum()) if known else 0.0
+        return left_to_find(list(said.values()), [node in drawn for node in said], learner.graph.n_nodes, expected)

@@ -1,0 +1,112 @@
+"""The short way to write a plan: its options by name, what they are, and what each is by default.
+
+``Learner``, ``GraphClassifier``, the query strategy, simulations and the commands take these options from here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Literal, TypedDict
+
+from askgraph.errors import SettingError
+from askgraph.plan.schedule import Schedule
+from askgraph.support.wording import nearest
+from askgraph.utilities.closed import Form
+
+
+class Options(TypedDict, total=False):
+    """The options of a plan.
+
+    Attributes
+    ----------
+    doubt : float, str, callable or None
+        How much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None.
+    class_shares : sequence of float, optional
+        The shares of the classes that ``doubt`` leans to, in the order of ``classes``; None for equal shares. With shares of
+        their own, tv and msd are the exact expectations under (34): the paper prints (35) for equal shares only.
+    form : {"printed", "derived", "means"}
+        The paper's printed formulas, the exact expectations, or, for tv and msd above two classes, the printed formulas with
+        Σ_c (1 − μ_c²) in place of Σ_c (1 − p_c²). Two classes are the same in all three.
+    expect : {"mean", "min"}
+        The mean over answers, or the minimum (max–min).
+    ahead : int
+        The number of nodes that a look-ahead sampler scores where summaries are estimates: the best by tv.
+    explore : float, str or callable
+        The probability that a question is drawn at random, a number or a schedule as for ``doubt``.
+    first : {"random", "utility"}
+        How the first question is chosen.
+    batch : {"sequence", "local"}
+        Whether nodes asked for together are chosen one after another, or are maxima among their neighbors.
+    small_components : {"wait", "ask"}
+        Whether nodes of small components wait. A component with less than 1 % of the nodes is not asked for while it has fewer
+        nodes per label than the larger components have: its label would teach about few nodes. On a connected graph, and where
+        every component is small, nothing waits. Questions drawn at random never wait.
+    hubs : {"discount", "skip", "ask"}, optional
+        What to do about hubs, nodes with more than twice the median number of neighbors. "discount": their labels count for
+        less, by as much as the labels of other nodes say, and every fourth question goes to a node that is not a hub. "skip":
+        hubs are asked for when no other node is left. "ask": hubs are nodes like any other, as in the paper. None is
+        "discount" for the sampler influence and "ask" for any other. Questions drawn at random take no notice of hubs.
+    spot_checks : int
+        Every how many questions one is a spot check: drawn at random from all unlabeled nodes, so that the answer judges the
+        prediction made before it. Its label counts as any other. 0 for no spot checks.
+    """
+
+    doubt: Schedule
+    class_shares: Sequence[float] | None
+    form: Form
+    expect: Literal["mean", "min"]
+    ahead: int
+    explore: Schedule
+    first: Literal["random", "utility"]
+    batch: Literal["sequence", "local"]
+    small_components: Literal["wait", "ask"]
+    hubs: Literal["discount", "skip", "ask"] | None
+    spot_checks: int
+
+
+DEFAULTS: Options = {
+    "doubt": "sqrt",
+    "class_shares": None,
+    "form": "printed",
+    "expect": "mean",
+    "ahead": 64,
+    "explore": 0.0,
+    "first": "random",
+    "batch": "sequence",
+    "small_components": "wait",
+    "hubs": None,
+    "spot_checks": 0,
+}
+MEANT = {"seed": "rng", "random_state": "rng", "temperature": "readout", "strategy": "sampler", "labels": "classes"}
+
+
+def check_names(given: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise an error for a keyword that is neither an option of a plan nor one of these names."""
+    known = [*names, *DEFAULTS]
+    for name in given:
+        if name not in known:
+            meant = MEANT.get(name) if MEANT.get(name) in known else nearest(name, known)
+            found = f"did you mean {meant!r}?" if meant else f"choose among {', '.join(known)}"
+            raise SettingError(f"no option {name!r}; {found}")
+
+
+def with_options(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that takes the options of a plan too, as parameters and attributes, as scikit-learn wants them."""
+    given = inspect.signature(init)
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name]) for name in DEFAULTS]  # type: ignore[literal-required]
+
+    @wraps(init)
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        vars(self).update({name: kwargs.pop(name, default) for name, default in DEFAULTS.items()})
+        check_names(kwargs, list(given.parameters)[1:])
+        init(self, *args, **kwargs)
+
+    made.__signature__ = given.replace(parameters=[*given.parameters.values(), *more])  # type: ignore[attr-defined]
+    return made
+
+
+def options_of(thing: Any) -> Options:
+    """Return the options that an object has as attributes."""
+    return {name: getattr(thing, name) for name in DEFAULTS if hasattr(thing, name)}  # type: ignore[return-value]

@@ -1,0 +1,329 @@
+"""A plan: which node to ask for next, by rules in order over one sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+from askgraph.answers.plain import plain_label
+from askgraph.errors import SettingError
+from askgraph.field import Field
+from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
+from askgraph.plan.components import SmallComponentsWait
+from askgraph.plan.find import Find
+from askgraph.plan.hubs import Hubs
+from askgraph.plan.options import DEFAULTS, Options, check_names
+from askgraph.plan.rule import Rule
+from askgraph.plan.sampler import Sampler
+from askgraph.plan.set_aside import SetAside, open_rows
+from askgraph.plan.turn import Question, Turn
+from askgraph.support.arguments import one_of, whole_number
+from askgraph.types import Array, IntArray
+from askgraph.utilities import Criterion, Utility
+from askgraph.utilities.shortlist import EXACT_UP_TO
+
+Batch = Literal["sequence", "local", "now"]
+SCORING = {one.name for one in fields(Sampler)} & DEFAULTS.keys()  # options of the sampler; others are rules
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sampler, and rules about questions that are gone through in order; see :class:`askgraph.Rule`.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        What scores the candidates that the rules leave.
+    rules : tuple of Rule
+        The rules, in their order.
+    batch : {"sequence", "local"}
+        How nodes asked for together are chosen.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> plan = ag.Plan.of("tv", spot_checks=8)
+    >>> [type(rule).__name__ for rule in plan.rules]
+    ['SetAside', 'Explore', 'SpotChecks', 'SmallComponentsWait', 'FirstAtRandom']
+    >>> ag.Learner(ag.chain(5), plan, rng=0).plan == plan
+    True
+    """
+
+    sampler: Sampler = field(default_factory=Sampler)
+    rules: tuple[Rule, ...] = (SetAside(),)
+    batch: Literal["sequence", "local"] = "sequence"
+
+    def __post_init__(self) -> None:
+        one_of(self.batch, "batch", ("sequence", "local"))
+        if not isinstance(self.sampler, Sampler):
+            raise SettingError(f"{self.sampler!r} is not a Sampler: write Plan.of({self.sampler!r}), or make one")
+        for rule in self.rules:
+            if not isinstance(rule, Rule):
+                raise SettingError(f"{rule!r} is not a rule: its class must inherit from askgraph.Rule")
+
+    @classmethod
+    def of(cls, sampler: str | Criterion | Utility | Plan = "influence", **options: Unpack[Options]) -> Plan:
+        """Return the plan that a sampler and options stand for.
+
+        Parameters
+        ----------
+        sampler : str, Criterion, callable or Plan
+            A sampler's short name, or a function ``(field, rows, p) -> scores``; a plan is returned as it is.
+        **options
+            Options by name, see :class:`askgraph.plan.options.Options`.
+
+        Returns
+        -------
+        Plan
+            The plan.
+
+        Examples
+        --------
+        >>> Plan.of("sigma", hubs="skip").options()["hubs"]
+        'skip'
+        """
+        check_names(options, ())
+        if isinstance(sampler, Plan):
+            if options:
+                raise SettingError(f"{', '.join(options)} beside a plan: say it in the plan, with Plan.of")
+            return sampler
+        given: Any = {**DEFAULTS, **options}
+        scoring = Sampler(sampler, **{name: given[name] for name in SCORING})
+        return cls(scoring, tuple(_rules(given, scoring)), given["batch"])
+
+    def with_rule(self, rule: Rule) -> Plan:
+        """Return the plan with one more rule, which comes before all others but the one about nodes set aside.
+
+        Parameters
+        ----------
+        rule : Rule
+            The rule.
+
+        Returns
+        -------
+        Plan
+            A new plan; this one does not change.
+        """
+        first = self.rules[:1] if self.rules and isinstance(self.rules[0], SetAside) else ()
+        return replace(self, rules=(*first, rule, *self.rules[len(first) :]))
+
+    def finding(self, label: Any) -> Plan:
+        """Return the plan that asks for the nodes most likely in a class, with the same spot checks.
+
+        Parameters
+        ----------
+        label : hashable
+            The class.
+
+        Returns
+        -------
+        Plan
+            A new plan; this one does not change.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.tell_all({0: "wanted", 8: "other"})
+        >>> [question.node for question in learner.question(3, plan=learner.plan.finding("wanted"))]
+        [1, 2, 3]
+        """
+        rules = [rule for rule in self.rules if not isinstance(rule, Explore)]
+        at = max((k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks)), default=0)
+        return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
+
+    def fresh(self) -> Plan:
+        """Return the same plan, its rules without what they remember of another learner.
+
+        Returns
+        -------
+        Plan
+            An equal plan.
+        """
+        return replace(self, rules=tuple(replace(rule) if is_dataclass(rule) else rule for rule in self.rules))
+
+    @property
+    def passive(self) -> bool:
+        """Whether every question is drawn at random."""
+        return self.sampler.random or any(isinstance(rule, Explore) and rule.share == 1 for rule in self.rules)
+
+    @property
+    def squares(self) -> bool:
+        """Whether the field must keep ‖g‖₂ up to date."""
+        return self.sampler.criterion.squares and not self.passive
+
+    @property
+    def takes_features(self) -> bool:
+        """Whether questions can be chosen beside features on any engine: with covariances below 0, and without ‖g‖₂."""
+        return not self._needs_positive and not self.squares
+
+    @property
+    def _needs_positive(self) -> bool:
+        read = self.sampler.criterion
+        return read.positive or (read.columns and not self.passive)
+
+    def check_signed(self) -> None:
+        """Raise an error if the formulas need covariances that are not negative."""
+        if self._needs_positive:
+            raise SettingError(
+                f"sampler={self.sampler.by!r} needs covariances that are not negative, and with features some are: "
+                "take 'influence', 'sigma', 'msd', 'vm', 'klg', 'unc' or 'random'"
+            )
+
+    def ask(self, turn: Turn, n: int = 1, batch: Batch | None = None) -> tuple[Field, list[Question]]:
+        """Return questions to ask together (8), and the field with what was solved for the first of them.
+
+        Parameters
+        ----------
+        turn : Turn
+            The turn to choose the first question.
+        n : int
+            The number of questions.
+        batch : {"sequence", "local", "now"}, optional
+            "sequence": each as if those before it were asked and their answers pending. "local": after the first, the peaks of
+            the scores. "now": the peaks of the scores as they are. By default as the plan says.
+
+        Returns
+        -------
+        tuple
+            The field, and a list of up to n questions by the indices of nodes.
+        """
+        batch, ends = batch or self.batch, any(rule.ends for rule in self.rules)
+        if batch == "now" and not ends:
+            return turn.field, self._at_once(turn, n)
+        alone = ends or self.passive  # questions do not depend on those before them
+        known, chosen = turn.field, list[Question]()
+        while len(chosen) < n:
+            solved, found = self._one(turn)
+            known = known if chosen else solved
+            if not found:
+                break
+            if n > 1 and batch == "local" and not alone:
+                return known, _unlike([*found, *self._at_once(replace(turn, field=known), n)])[:n]
+            chosen += found
+            if len(chosen) < n:
+                turn = turn.after(found, turn.field if alone else solved.await_answer(found[-1].node))
+        return known, chosen[:n]
+
+    def scores(self, turn: Turn, nodes: IntArray | None = None) -> tuple[Field, Array]:
+        """Return the score of every node, and the field with what was solved for that.
+
+        Parameters
+        ----------
+        turn : Turn
+            The turn.
+        nodes : array of int, optional
+            The nodes; by default all.
+
+        Returns
+        -------
+        tuple of Field and array
+            One score per node: NaN where it is no candidate, 0 where questions are drawn at random.
+        """
+        field, space, rows = turn.field, turn.field.space, open_rows(turn.field, turn.aside)
+        if nodes is not None:
+            rows = rows[space.put(space.zeros(dtype=bool), nodes, True)[rows]]
+        reads = self.sampler.criterion.summaries and not self.passive
+        if reads and not field.prior.exact and (nodes is not None or space.count(rows) <= EXACT_UP_TO):
+            field = field.sharpen(space.allgather(space.nodes_of(rows)))
+        found = space.zeros() + np.nan
+        if space.count(rows):
+            found[rows] = 0.0 if self.passive else self.sampler.score(field, rows)
+        every = space.gather(found)
+        return field, every if nodes is None else every[nodes]
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that stand for this plan, by name; raise an error for a rule of the user's own.
+
+        Returns
+        -------
+        dict
+            Plain values that :meth:`of` takes.
+        """
+        found = {name: getattr(self.sampler, name) for name in SCORING} | {"batch": self.batch}
+        said = {} if self.sampler.random else dict(WITHOUT_RULE)
+        for rule in self.rules:
+            if type(rule) not in SAYS:
+                name = type(rule).__name__
+                raise SettingError(f"{name} is a rule of your own and cannot be saved: leave it out of the plan")
+            said |= SAYS[type(rule)](rule)
+        return {**DEFAULTS, **found, **said}
+
+    def narrowed(self, turn: Turn) -> Turn:
+        """Return the turn with the candidates that all rules leave.
+
+        Parameters
+        ----------
+        turn : Turn
+            The turn.
+
+        Returns
+        -------
+        Turn
+            The same turn, among fewer candidates.
+        """
+        for rule in self.rules:
+            turn = turn.narrowed(rule.narrows(turn))
+        return turn
+
+    def _one(self, turn: Turn) -> tuple[Field, list[Question]]:
+        """Return the questions of one turn, mostly one, and the field with what was solved for them."""
+        for rule in self.rules:
+            turn = turn.narrowed(rule.narrows(turn))
+            if turn.empty:
+                return turn.field, []
+            if found := rule.takes(turn, 1):
+                return turn.field, list(found)
+        return self.sampler.best(turn)
+
+    def _at_once(self, turn: Turn, n: int) -> list[Question]:
+        """Return up to n questions by the scores as they are."""
+        for rule in self.rules:
+            turn = turn.narrowed(rule.narrows(turn))
+            if turn.empty:
+                return []
+            if not rule.now_and_then and (found := rule.takes(turn, n)):
+                return list(found)
+        return self.sampler.peaks(turn, n)
+
+
+def _rules(options: Mapping[str, Any], sampler: Sampler) -> Iterator[Rule]:
+    """Yield the rules that options stand for, in the order in which they are gone through."""
+    one_of(options["small_components"], "small_components", ("wait", "ask"))
+    one_of(options["first"], "first", ("random", "utility"))
+    hubs: Any = one_of(options["hubs"], "hubs", ("discount", "skip", "ask", None))
+    hubs = hubs or ("discount" if sampler.name == "influence" else "ask")
+    yield SetAside()
+    yield Explore(options["explore"])
+    if whole_number(options["spot_checks"], "spot_checks"):
+        yield SpotChecks(options["spot_checks"])
+    if sampler.random:
+        return
+    if options["small_components"] == "wait":
+        yield SmallComponentsWait()
+    if hubs != "ask":
+        yield Hubs(hubs)
+    if options["first"] == "random":
+        yield FirstAtRandom()
+
+
+SAYS: dict[type, Callable[[Any], dict[str, Any]]] = {  # what each rule is as an option
+    SetAside: lambda rule: {},
+    Explore: lambda rule: {"explore": rule.share},
+    SpotChecks: lambda rule: {"spot_checks": rule.every},
+    SmallComponentsWait: lambda rule: {"small_components": "wait"},
+    Hubs: lambda rule: {"hubs": rule.how},
+    FirstAtRandom: lambda rule: {"first": "random"},
+}
+WITHOUT_RULE = {"small_components": "ask", "hubs": "ask", "first": "utility"}
+
+
+def _unlike(questions: Iterable[Question]) -> list[Question]:
+    """Return the first question for each node."""
+    found: dict[int, Question] = {}
+    for one in questions:
+        found.setdefault(one.node, one)
+    return list(found.values())

@@ -1,0 +1,214 @@
+"""A turn to choose a question, and the question that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askgraph.answers import coding
+from askgraph.field import Field
+from askgraph.types import Array, IntArray
+
+
+class Question(NamedTuple):
+    """A node to label, the rule that asks for it, and what was predicted for it.
+
+    Attributes
+    ----------
+    node : hashable
+        The node.
+    by : str
+        Who asks: the sampler's name, or a rule's, such as "spot check", "explore", "first" or "find".
+    predicted : hashable
+        The label that is predicted, where the rule says it, as a spot check does; else None.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(5), rng=0)
+    >>> learner.question().by
+    'first'
+    >>> learner.tell_all({0: "left", 4: "right"})
+    >>> learner.question()
+    Question(node=2, by='influence', predicted=None)
+    """
+
+    node: Any
+    by: str
+    predicted: Any = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a rule may read when a question is to be chosen.
+
+    Attributes
+    ----------
+    field : Field
+        The field; questions before this one in a batch are observations whose answers are pending.
+    rows : array of int
+        The rows of the candidates, in the arrays of this process.
+    number : int
+        The number of the question, from 0: how many nodes were labeled, set aside or asked for before.
+    classes : sequence of hashable
+        The classes, in the order of the columns of the votes.
+    aside : collection of int
+        The nodes that are not to be asked for.
+    read : callable
+        A function that returns the class probabilities of all rows, as the learner predicts them.
+    seed : tuple of int
+        The seed of the learner, and what tells its draws from others.
+    rng : Generator
+        The random numbers of this turn: the same whenever this question is chosen.
+    """
+
+    field: Field
+    rows: IntArray
+    number: int
+    classes: Sequence[Hashable]
+    aside: Collection[int]
+    read: Callable[[], Array]
+    seed: tuple[int, ...]
+    rng: np.random.Generator
+
+    @classmethod
+    def of(
+        cls,
+        field: Field,
+        number: int,
+        seed: int,
+        aside: Collection[int] = (),
+        classes: Sequence[Hashable] = (),
+        read: Callable[[], Array] | None = None,
+        *apart: int,
+    ) -> Turn:
+        """Return the turn to choose the question of this number; every node without an answer is a candidate.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+        number : int
+            The number of the question.
+        seed : int
+            The seed of the learner.
+        aside : collection of int
+            The nodes that are not to be asked for.
+        classes : sequence of hashable
+            The classes.
+        read : callable, optional
+            A function that returns class probabilities; by default the votes.
+        *apart : int
+            Numbers that tell these draws from those of other turns.
+
+        Returns
+        -------
+        Turn
+            The turn.
+        """
+        rows = np.flatnonzero(~field.labeled)
+        rng = np.random.default_rng((seed, number, *apart))
+        return cls(field, rows, number, classes, aside, read or (lambda: field.votes), (seed, *apart), rng)
+
+    @property
+    def nodes(self) -> IntArray:
+        """The nodes of the candidates, one per row."""
+        return np.asarray(self.field.space.nodes_of(self.rows))
+
+    @property
+    def last(self) -> int | None:
+        """The node that was labeled or asked for before this turn; None before the first."""
+        return self.field.observations[-1].node if self.field.observations else None
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no candidate."""
+        return self.field.space.count(self.rows) == 0
+
+    def rather(self, rows: IntArray) -> IntArray:
+        """Return these rows, or all candidates where these are none.
+
+        Parameters
+        ----------
+        rows : array of int
+            Some of the rows of the turn.
+
+        Returns
+        -------
+        array of int
+            The rows to ask among.
+        """
+        return rows if self.field.space.count(rows) else self.rows
+
+    def narrowed(self, rows: IntArray) -> Turn:
+        """Return the turn with fewer candidates.
+
+        Parameters
+        ----------
+        rows : array of int
+            Some of the rows of the turn.
+
+        Returns
+        -------
+        Turn
+            The same turn, with its random numbers, among these candidates.
+        """
+        return self if rows is self.rows else replace(self, rows=rows)
+
+    def draw(self, n: int = 1) -> list[int]:
+        """Draw candidates at random.
+
+        Parameters
+        ----------
+        n : int
+            How many, at most.
+
+        Returns
+        -------
+        list of int
+            The nodes, each candidate as likely as any other.
+        """
+        space = self.field.space
+        if n == 1:
+            return [space.draw(self.rows, self.rng)]
+        nodes = np.sort(space.allgather(space.nodes_of(self.rows)))
+        return [int(node) for node in self.rng.choice(nodes, min(n, nodes.size), replace=False)]
+
+    def predicted(self, node: int) -> Hashable:
+        """Return the label that is predicted for a node.
+
+        Parameters
+        ----------
+        node : int
+            The node.
+
+        Returns
+        -------
+        hashable
+            The label; None while there are no classes.
+        """
+        if not self.classes:
+            return None
+        return self.classes[int(coding.decide(self.field.space.pick(self.read(), np.array([node])))[0])]
+
+    def after(self, questions: Sequence[Question], field: Field) -> Turn:
+        """Return the turn that follows these questions.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+            What is asked before.
+        field : Field
+            The field then.
+
+        Returns
+        -------
+        Turn
+            The next turn.
+        """
+        aside, number = {*self.aside, *(one.node for one in questions)}, self.number + len(questions)
+        seed, *apart = self.seed
+        return Turn.of(field, number, seed, aside, self.classes, self.read, *apart)
