@@ -22,7 +22,7 @@ from askgraph.cli import app
 from askgraph.web.demo import make_demo
 from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
-from tests.helpers.forking import run
+from tests.helpers.processes import run
 from tests.helpers.serving import (
     CENTERS,
     answer,

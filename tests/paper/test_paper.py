@@ -29,7 +29,7 @@ from askgraph.paper.symmetry import symmetry
 from askgraph.simulate import Problem, Run
 from askgraph.simulate.records import Records
 from askgraph.simulate.runs import simulate_together
-from tests.helpers.forking import run as forked
+from tests.helpers.processes import run
 
 PLAN = experiments(tuned())
 
@@ -433,7 +433,7 @@ def test_a_page_says_the_same_in_markdown_and_html(tmp_path):
 
 
 def command(*args, env=None, check=True):
-    done = forked("paper", *args, env={**os.environ, **(env or {})}, timeout=900)
+    done = run("paper", *args, env={**os.environ, **(env or {})}, timeout=900)
     assert not check or done.returncode == 0, done.stderr
     return done
 
