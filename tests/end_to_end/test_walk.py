@@ -15,8 +15,8 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from tests.helpers.processes import run
 from tests.helpers.plain_model import PlainModel
+from tests.helpers.processes import run
 from tests.helpers.projects import labels_of
 from tests.helpers.serving import CENTERS, HANGS, Server, key, make_project, write_table
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askgraph.errors import SettingError
-from askgraph.learner.stopping import Error, enough, labels_until_enough
+from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough
 from askgraph.workbench import report
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -91,7 +91,7 @@ class TestTheTarget:
                 project.target = 0.9
         with Project.open(tmp_path / "items.ask") as project:
             assert project.target == 0.2
-            said = {"error": Error(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "left": 10}
+            said = {"error": ErrorEstimate(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "left": 10}
             assert report.goal(project, said) == {"target": 0.2, "reached": True, "until": {"low": 0, "high": 0}}
             project.about["target"] = "broken"
             assert project.target == 0.05
@@ -99,7 +99,9 @@ class TestTheTarget:
             assert not goal["reached"]
             assert 0 < goal["until"]["low"] <= goal["until"]["high"] <= 10  # no more than items are left
 
-    @pytest.mark.parametrize("error", [Error(0.2, 0.05, 0.5, 0), Error(0.04, 0.0, 0.3, 0), Error(0.2, 0.1, 0.3, 20)])
+    @pytest.mark.parametrize(
+        "error", [ErrorEstimate(0.2, 0.05, 0.5, 0), ErrorEstimate(0.04, 0.0, 0.3, 0), ErrorEstimate(0.2, 0.1, 0.3, 20)]
+    )
     @pytest.mark.parametrize("target", [0.2, 0.1, 0.02])
     def test_with_the_labels_forecast_there_are_enough_and_not_before(self, error, target):
         held = 30
@@ -116,4 +118,4 @@ class TestTheTarget:
             assert labels == 0 or not after(0.98 * labels - 1)
 
     def test_no_forecast_without_end(self):
-        assert labels_until_enough(Error(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None
+        assert labels_until_enough(ErrorEstimate(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None
