@@ -36,6 +36,7 @@ MISSING = {  # benchmark -> the variable that requires it, and why it cannot run
 SCRIPTS = [path.stem for path in sorted(FOLDER.glob("*.py")) if "__main__" in path.read_text()]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, [])) for name in SCRIPTS])
 def test_a_benchmark_runs_at_its_smallest_size(name, tmp_path):
