@@ -91,6 +91,7 @@ def pictures(tmp_path_factory):
         yield server
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_pictures_fit_the_card_uncropped_with_their_name_small_below(browser, pictures, language):
     """Also the first one, below the welcome, with two and twelve classes, on a laptop and at 200 %."""

@@ -20,7 +20,7 @@ from tests.helpers.processes import run
 from tests.helpers.projects import labels_of
 from tests.helpers.serving import CENTERS, HANGS, Server, key, make_project, write_table
 
-pytestmark = [pytest.mark.server, pytest.mark.slow]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.long]
 LONG = os.environ.get("ASKGRAPH_LONG") == "1"
 PEOPLE = ("ann", "bob", "cy", "di")
 NAMES = (*CENTERS, "a new one", "caf\u00e9")

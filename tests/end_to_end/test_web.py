@@ -475,6 +475,7 @@ def test_of_two_opinions_the_later_counts(client):
     assert client.get("/api/item?id=n57").json()["label"] == "north"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="memory and open files are read from /proc")
 def test_promise_21_nothing_grows(tmp_path):
     with serving(make_project(tmp_path)) as server:

@@ -438,6 +438,7 @@ def command(*args, env=None, check=True):
     return done
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_parts_without_any_dataset_and_drawn_again_from_records_alone(tmp_path):
     bare = {"ASKGRAPH_DATA": "", "XDG_CACHE_HOME": str(tmp_path / "none")}
@@ -473,6 +474,7 @@ def test_unknown_parts_and_missing_data_are_said(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_quick_study_is_whole(tmp_path):
     done = command("-o", tmp_path / "report", "--quick", "--runs", 1, "--workers", 1)

@@ -109,6 +109,7 @@ def eventually(true):
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_large_file_of_labels_comes_in_by_parts_while_people_answer(tmp_path):
     n, each = 12_000, 10  # more items than one request may bring
     path, many = make_project(tmp_path, n), tmp_path / "many.csv"
