@@ -328,6 +328,7 @@ def test_a_busy_machine_is_said():
 # Names
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SYNTHETIC, *(pytest.param(x, marks=pytest.mark.data) for x in (*TABLES, *NETWORKS))])
 def test_naming_the_classes_in_another_order_changes_no_figure(name):
