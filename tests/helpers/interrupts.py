@@ -93,7 +93,15 @@ class Found:
         assert told == {learner.graph.index(node): label for node, label in learner.labels.items()}
         assert told == replayed(learner.history.log)  # log and labels agree
         said, aside = learner.guesses.to_rows(), sorted(learner.history.set_aside)
-        plain = (list(told.items()), learner.history.log, learner.classes, aside, said, learner.ask(), str(learner.judge.choice))
+        plain = (
+            list(told.items()),
+            learner.history.log,
+            learner.classes,
+            aside,
+            said,
+            learner.ask(),
+            str(learner.judge.choice),
+        )
         return cls(plain, learner.probabilities())
 
 

@@ -80,7 +80,9 @@ def test_the_same_suggestions(engine, readout):
     graph, truth = community_graph()
     pair = learners(engine, graph, readout=readout, classes=[0, 1, 2])
     for learner in pair:
-        learner.guesses.tell_all({node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4})
+        learner.guesses.tell_all(
+            {node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4}
+        )
         learner.guesses.tell_all({node: int(truth[node]) for node in range(1, 60, 3)}, "right")
         learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
     close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
-from askgraph.priors.features import NOISE
 from askgraph.plan.tune import candidates
+from askgraph.priors.features import NOISE
 from askgraph.priors.summed import Summed
 from askgraph.readouts import hearing
 from askgraph.readouts.temperature import Evidence

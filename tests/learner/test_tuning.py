@@ -18,9 +18,8 @@ from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge
 from askgraph.plan import tune as tuning
-from askgraph.priors import features
 from askgraph.plan.tune import MARGIN, Choice
-from askgraph.priors import Dense
+from askgraph.priors import Dense, features
 from askgraph.priors.precision import Precision
 from askgraph.readouts.temperature import surprise, tempered_or_plain
 from askgraph.support.npz import load_arrays, save_arrays
