@@ -79,7 +79,7 @@ DEFAULTS: Options = {
     "hubs": None,
     "spot_checks": 0,
 }
-MEANT = {"seed": "rng", "random_state": "rng", "temperature": "readout", "strategy": "sampler", "labels": "classes"}
+MEANT = {"seed": "rng", "random_state": "rng", "temperature": "readout", "strategy": "sampler", "labels": "classes", "n_neighbors": "k"}
 
 
 def check_names(given: Mapping[str, Any], names: Sequence[str]) -> None:
