@@ -20,8 +20,8 @@ from measure import SMOKE, machine
 import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.graph.combine import merge
-from askgraph.priors import features
 from askgraph.paper.datasets import load
+from askgraph.priors import features
 from askgraph.simulate import Problem
 from askgraph.simulate.records import Lines, mean_curve
 from askgraph.simulate.runs import versions
