@@ -38,9 +38,9 @@ from askgraph.errors import FileError
 from askgraph.graph.build import unit_rows
 from askgraph.graph.kernels import smoothed
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.priors.features import join_features, linear_part
 from askgraph.paper.datasets import load
 from askgraph.paper.problems import Source
+from askgraph.priors.features import join_features, linear_part
 from askgraph.readouts import hearing
 from askgraph.simulate.records import Lines
 from askgraph.support.progress import bar

@@ -20,8 +20,8 @@ from measure import SMOKE, machine
 import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.graph.combine import merge
-from askgraph.learner import tuning
 from askgraph.paper.datasets import load
+from askgraph.priors import features
 from askgraph.simulate import Problem
 from askgraph.simulate.records import Lines, mean_curve
 from askgraph.simulate.runs import versions
@@ -171,7 +171,7 @@ def last(records):
 
 
 def main():
-    tuning.choose_prior = engine
+    features.choose_prior = engine
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default="development,words,neighbours")
     parser.add_argument("--seeds", type=int, default=5 if not SMOKE else 1)

@@ -131,8 +131,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     learner_: Learner
     classes_: AnyArray
 
-    @with_options
     @with_new_names({"utility": "sampler"})
+    @with_options
     def __init__(
         self,
         graph: str = "neighbors",

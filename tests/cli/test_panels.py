@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -10,8 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from askgraph.cli import app
+from askgraph.cli import app, simulate
 from askgraph.cli.panels import OTHER_WORDS, PANELS
+from askgraph.plan.options import DEFAULTS
 
 
 def invoke(*args, **env):
@@ -32,6 +34,13 @@ def test_help_fits_the_terminal_and_has_panels_in_order_and_no_control_character
     assert not re.search(r"[^\x20-\x7e\n]|\.\.\.$", text)  # no control characters, and no sentence that is cut
     for name in (name for names in PANELS.values() for name in names):
         assert re.search(rf"^  {name} +[A-Z]", text, re.MULTILINE), name
+
+
+def test_commands_have_the_defaults_of_the_learner():
+    spelled = inspect.signature(simulate.simulate).parameters  # the table itself would import numpy with the help
+    shared = DEFAULTS.keys() & spelled.keys()
+    assert shared == {"doubt", "form"}
+    assert {name: spelled[name].default for name in shared} == {name: DEFAULTS[name] for name in shared}
 
 
 def test_help_does_not_import_numpy():

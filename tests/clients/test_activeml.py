@@ -115,7 +115,7 @@ def template():
 
 
 WRONG = {  # a value that each parameter refuses, and one that it takes
-    "utility": ("best", "vm"),
+    "sampler": ("best", "vm"),
     "graph": ("links", "neighbors"),
     "k": (0, 3),
     "metric": ("manhattan", "cosine"),

@@ -181,7 +181,7 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     yield "two_step_approximation", ag.two_step_approximation
     yield "Tempered(tau)", lambda v: _asked(readout=ag.Tempered(v))
     yield "Mass(prior)", lambda v: _asked(readout=ag.Mass(v))
-    for key in ("graph", "k", "metric", "bandwidth", "scale", "delta", "utility", "doubt", "form", "readout", "engine",
+    for key in ("graph", "k", "metric", "bandwidth", "scale", "delta", "sampler", "doubt", "form", "readout", "engine",
                 "random_state"):  # fmt: skip
         yield f"GraphClassifier({key})", lambda v, key=key: _fitted(**{key: v})
     yield "read_graph(path)", ag.read_graph

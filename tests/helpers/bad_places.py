@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np

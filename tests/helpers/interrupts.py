@@ -64,8 +64,8 @@ OPERATIONS = {  # name: (what comes before, what is interrupted)
     "retract a skip": (None, lambda x: x.retract(3)),
     "skip": (None, lambda x: x.skip(5)),
     "tell_audit": (None, lambda x: x.tell_audit(5, "b")),
-    "suggest": (None, lambda x: x.suggest(40 if x.graph.n_nodes > 40 else 2, "b", source="another", score=0.5)),
-    "suggest_all": (None, lambda x: x.guesses.tell_all({7: "c", 8: "new"}, source="a model")),
+    "guess": (None, lambda x: x.guesses.tell(40 if x.graph.n_nodes > 40 else 2, "b", source="another", score=0.5)),
+    "guess all": (None, lambda x: x.guesses.tell_all({7: "c", 8: "new"}, source="a model")),
     "undo a tell": (lambda x: x.tell(5, "new"), lambda x: x.undo()),
     "undo a relabel": (lambda x: x.relabel(12, "new"), lambda x: x.undo()),
     "undo a retract": (lambda x: x.retract(12), lambda x: x.undo()),
@@ -93,7 +93,15 @@ class Found:
         assert told == {learner.graph.index(node): label for node, label in learner.labels.items()}
         assert told == replayed(learner.history.log)  # log and labels agree
         said, aside = learner.guesses.to_rows(), sorted(learner.history.set_aside)
-        plain = (list(told.items()), learner.history.log, learner.classes, aside, said, learner.ask(), str(learner.judge.choice))
+        plain = (
+            list(told.items()),
+            learner.history.log,
+            learner.classes,
+            aside,
+            said,
+            learner.ask(),
+            str(learner.judge.choice),
+        )
         return cls(plain, learner.probabilities())
 
 

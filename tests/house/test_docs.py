@@ -140,7 +140,7 @@ def test_the_web_app_loses_no_label_of_people_who_answer_at_once():
 
     asyncio.run(everybody())
     assert names["learner"].labels == said
-    assert len(names["learner"].log) == len(said) == 24
+    assert len(names["learner"].history.log) == len(said) == 24
 
 
 @pytest.mark.parametrize("script", TUTORIALS, ids=lambda script: script.stem)

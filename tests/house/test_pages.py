@@ -136,8 +136,12 @@ INNER = (  # for other parts of the package and for engines: described, without 
     "Field.",
     "Graph.arrays",
     "Graph.stored",
+    "Plan.",
     "Project.",
+    "Rule.",
+    "Sampler.",
     "ShardedGraph.",
+    "Turn.",
 )
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 

@@ -325,7 +325,7 @@ UNSCALED_DOUBT = ("tv", "msd")
 
 def asked(factor, engine, sampler):
     graph = ag.communities((12, 12), mean_degree=4, rng=1)[0]
-    how = {"utility": sampler, "engine": engine, "doubt": None if sampler in UNSCALED_DOUBT else "sqrt"}
+    how = {"sampler": sampler, "engine": engine, "doubt": None if sampler in UNSCALED_DOUBT else "sqrt"}
     learner = ag.Learner(ag.Graph(graph.weights * factor), delta=0.01 * factor, rng=0, **how)
     learner.tell_all({0: "a", 20: "b", 7: "a"})
     questions = []

@@ -80,7 +80,9 @@ def test_the_same_suggestions(engine, readout):
     graph, truth = community_graph()
     pair = learners(engine, graph, readout=readout, classes=[0, 1, 2])
     for learner in pair:
-        learner.guesses.tell_all({node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4})
+        learner.guesses.tell_all(
+            {node: int(truth[node + 1]) for node in range(0, 58, 2)}, "next", {4: 0.2, 6: 0.9, 8: 0.4}
+        )
         learner.guesses.tell_all({node: int(truth[node]) for node in range(1, 60, 3)}, "right")
         learner.tell_all({node: int(truth[node]) for node in (0, 30, 50)})
     close(pair[1].probabilities(), pair[0].probabilities(), 1e-5)
@@ -118,12 +120,12 @@ def test_the_same_judgements(engine):
             learner.tell(node, int(truth[node]) if node != 25 else int(truth[node] + 1) % 3)
         learner.tell_audit(1, int(truth[1]))
     for judged in (
-        lambda one: tuple(np.round(one.expected_error(), 6)),
-        lambda one: [(x.node, x.label, x.instead) for x in one.suspects()],
-        lambda one: one.advice(),
+        lambda one: tuple(np.round(one.judge.expected_error(), 6)),
+        lambda one: [(x.node, x.label, x.instead) for x in one.judge.suspects()],
+        lambda one: one.judge.advice(),
         lambda one: one.ask(4),
-        lambda one: one.audit(3),
-        lambda one: one.finished,
+        lambda one: one.judge.audit(3),
+        lambda one: one.judge.finished,
     ):
         assert judged(pair[1]) == judged(pair[0])
     if pair[1].field.prior.exact:  # elsewhere they are read off estimates

@@ -72,15 +72,15 @@ def test_suspects_are_ranked_and_the_same_when_folded_in():
     for node, label in told.items():
         one_by_one.tell(node, label)
     at_once.tell_all(told)
-    suspects = one_by_one.suspects(every=True)
+    suspects = one_by_one.judge.suspects(every=True)
     assert suspects[0].node == 0
     assert suspects[0].instead == 0
     assert [x.chance for x in suspects] == sorted(x.chance for x in suspects)
-    assert [x.node for x in at_once.suspects(every=True)] == [x.node for x in suspects]
-    assert [x.node for x in one_by_one.suspects()] == [x.node for x in suspects if x.chance < 0.03] == [0]
+    assert [x.node for x in at_once.judge.suspects(every=True)] == [x.node for x in suspects]
+    assert [x.node for x in one_by_one.judge.suspects()] == [x.node for x in suspects if x.chance < 0.03] == [0]
     at_once.relabel(0, 0)
-    assert 0 not in {x.node for x in at_once.suspects(every=True)}
-    assert ag.Learner(graph).suspects() == []
+    assert 0 not in {x.node for x in at_once.judge.suspects(every=True)}
+    assert ag.Learner(graph).judge.suspects() == []
 
 
 def test_the_error_is_a_share_with_a_range_that_narrows():
@@ -201,30 +201,30 @@ def test_enough_says_why_and_labels_needed_falls():
 
 def test_advice_on_graphs_that_do_not_fit():
     graph, truth = GRAPHS["blobs"]()
-    assert taught(graph, truth, 9).advice() == []
-    assert taught(graph, truth, 30).advice() == []
+    assert taught(graph, truth, 9).judge.advice() == []
+    assert taught(graph, truth, 30).judge.advice() == []
     shuffled = np.random.default_rng(1).permutation(truth % 2)
     astray = taught(graph, shuffled, 40, seed=2)
-    for node in astray.audit(60):
+    for node in astray.judge.audit(60):
         astray.tell_audit(node, int(shuffled[node]) if node % 3 else 1 - int(astray.predict([node])[0]))
-    assert any("rarely share labels: of 60 audited" in x for x in astray.advice())
+    assert any("rarely share labels: of 60 audited" in x for x in astray.judge.advice())
     fine = taught(graph, truth, 40)
-    for node in fine.audit(60):
+    for node in fine.judge.audit(60):
         fine.tell_audit(node, int(truth[node]))
-    assert fine.advice() == []
+    assert fine.judge.advice() == []
     rng = np.random.default_rng(1)  # labels that have nothing to do with the graph, told at random
     dealt = ag.Learner(ag.nearest_neighbors(rng.normal(size=(150, 2)), 10), "random", rng=2)
     for _ in dealt.run(lambda node: "abc"[rng.choice(3, p=(0.5, 0.3, 0.2))], 40):
         pass
-    assert any("hardly predicts these labels" in x and "audit" in x for x in dealt.advice())
+    assert any("hardly predicts these labels" in x and "audit" in x for x in dealt.judge.advice())
     own = np.arange(graph.n_nodes) % 80
-    assert any("single label" in x for x in taught(graph, own, 40).advice())
+    assert any("single label" in x for x in taught(graph, own, 40).judge.advice())
     W = np.zeros((60, 60))
     W[:40, :40] = ag.grid(5, 8).weights.toarray()
     apart = ag.Learner(ag.Graph(W), rng=0)
     for node in range(12):
         apart.tell(node, node % 2)
-    assert any("20 of 21 components, 20 of 60 items" in x for x in apart.advice())
+    assert any("20 of 21 components, 20 of 60 items" in x for x in apart.judge.advice())
 
 
 def test_a_label_of_its_own_noise():

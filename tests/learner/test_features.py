@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
-from askgraph.priors.features import NOISE
 from askgraph.plan.tune import candidates
+from askgraph.priors.features import NOISE
 from askgraph.priors.summed import Summed
 from askgraph.readouts import hearing
 from askgraph.readouts.temperature import Evidence
@@ -229,4 +229,4 @@ def test_features_that_are_noise_are_dropped():
     assert learner.field.origin.precision.graph is graph
     assert accuracy(learner, truth) > 0.9
     useful = told(ag.Learner(graph, features=noise + 2 * np.eye(40)[truth], rng=0), truth, 40)
-    assert useful.choice.name == "the graph + features"
+    assert useful.judge.choice.name == "the graph + features"

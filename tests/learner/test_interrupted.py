@@ -36,7 +36,7 @@ def test_promise_36_an_interrupt_at_any_line_leaves_all_before_or_all_after(lear
     if LONG or learner == "dense":
         left.save(tmp_path / "left.npz")
         again = ag.Learner.load(tmp_path / "left.npz")
-        assert (again.history.log, again.labels, again.classes) == (left.log, left.labels, left.classes)
+        assert (again.history.log, again.labels, again.classes) == (left.history.log, left.labels, left.classes)
 
 
 @pytest.mark.filterwarnings(

@@ -146,7 +146,7 @@ def test_mistakes_get_advice():
         with pytest.raises(ag.SettingError, match="at least one"):
             learner.ask(count)
     for options in (
-        {"utility": "tvv"},
+        {"sampler": "tvv"},
         {"doubt": "often"},
         {"doubt": 2.0},
         {"form": "drawn"},
@@ -654,7 +654,7 @@ def test_labels_told_together_may_have_noise_of_their_own():
     other.tell(4, "b", noise=0.5)
     other.tell(8, "b")
     np.testing.assert_allclose(one.probabilities(), other.probabilities(), atol=1e-9)
-    assert [event.noise for event in one.log] == [None, 0.5, None]
+    assert [event.noise for event in one.history.log] == [None, 0.5, None]
     with pytest.raises(ag.LabelError, match="noise"):
         one.tell_all({3: "a"}, noise=0.5)
 

@@ -55,7 +55,7 @@ def test_a_tell_takes_what_is_ready():
     after = ahead._found[int(truth[node])].result()
     learner.tell(node, int(truth[node]))
     assert learner.field is after[0]
-    assert learner.ask() == after[1][0]
+    assert learner.ask() == after[1][0].node
 
 
 def test_other_answers_and_changes_of_mind_are_fine():

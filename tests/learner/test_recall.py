@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.errors import LabelError, SettingError
+from askgraph.errors import LabelError
 from askgraph.learner.recall import left_to_find
 from askgraph.workbench.exchange import asreview_rows, ris_lines
 from askgraph.workbench.project import Project

@@ -78,7 +78,13 @@ def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(ki
     def look():
         for _ in range(4):
             assert learner.probabilities().shape[0] == learner.graph.n_nodes == len(learner.predict())
-            _ = learner.prefetch().questions, learner.prefetch().running, learner.guesses.sources, learner.judge.expected_error(), repr(learner)
+            _ = (
+                learner.prefetch().questions,
+                learner.prefetch().running,
+                learner.guesses.sources,
+                learner.judge.expected_error(),
+                repr(learner),
+            )
 
     errors = at_once(answer, change, look, lambda: learner.save(tmp_path / "learner.npz"))
     others = [

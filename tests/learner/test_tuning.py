@@ -18,9 +18,8 @@ from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge
 from askgraph.plan import tune as tuning
-from askgraph.priors import features
 from askgraph.plan.tune import MARGIN, Choice
-from askgraph.priors import Dense
+from askgraph.priors import Dense, features
 from askgraph.priors.precision import Precision
 from askgraph.readouts.temperature import surprise, tempered_or_plain
 from askgraph.support.npz import load_arrays, save_arrays
@@ -130,7 +129,7 @@ def test_a_label_that_was_changed_before_counts_as_changed():
     learner.tell(nodes[7], 0)
     learner.retract(nodes[7])
     learner.tell(nodes[7], truth(nodes[7]))
-    assert learner.judge.choice.losses == pytest.approx(right.choice.losses)
+    assert learner.judge.choice.losses == pytest.approx(right.judge.choice.losses)
 
 
 def test_the_sum_is_of_parts_that_count_alike():
@@ -149,12 +148,12 @@ def test_after_a_change_all_is_as_if_that_graph_had_been_there_from_the_start(en
     plain = ag.Learner(GOOD, rng=0, engine=engine)
     for node in nodes:
         plain.tell(node, truth(node))
-    assert tuned.choice.name == "good"
+    assert tuned.judge.choice.name == "good"
     assert tuned.ask(3) == plain.ask(3)
     np.testing.assert_array_equal(tuned.probabilities(), plain.probabilities())
     np.testing.assert_array_equal(tuned.field.spread.variance, plain.field.spread.variance)
-    assert tuned.expected_error() == plain.expected_error()
-    assert tuned.advice() == plain.advice()
+    assert tuned.judge.expected_error() == plain.judge.expected_error()
+    assert tuned.judge.advice() == plain.judge.advice()
 
 
 def test_an_undo_restores_what_was_chosen_before():
@@ -193,7 +192,7 @@ def test_any_walk_of_events_chooses_as_its_log_told_anew(tmp_path_factory, seed,
                 learner.tell(node, int(rng.integers(2)))
         learner.save(path)
         fresh = ag.Learner.load(path)
-        assert fresh.choice == learner.judge.choice
+        assert fresh.judge.choice == learner.judge.choice
         assert fresh.field.origin.precision.delta == learner.field.origin.precision.delta
         np.testing.assert_allclose(fresh.probabilities(), learner.probabilities(), atol=1e-7)
         np.testing.assert_allclose(fresh.field.spread.variance, learner.field.spread.variance, atol=1e-8)
@@ -235,7 +234,7 @@ def test_many_labels_at_once_choose_as_one_by_one():
     one, many = (ag.Learner(BOTH, tune=True, rng=0) for _ in range(2))
     nodes = told(one, 20)
     many.tell_all({node: truth(node) for node in nodes})
-    assert many.choice == one.choice
+    assert many.judge.choice == one.judge.choice
     assert many.ask() == one.ask()
     np.testing.assert_allclose(many.probabilities(), one.probabilities(), atol=1e-9)
 
@@ -305,8 +304,8 @@ def test_of_one_graph_the_ridge_is_chosen():
     rough = ag.Learner(ag.two_squares(rng=0)[0], tune=True, delta=0.1, rng=0)
     for node in range(0, 64, 2):
         rough.tell(node, node % 8 // 4)
-    assert list(rough.choice.losses) == ["delta 0.1", "delta 0.01", "delta 1"]
-    assert f"delta {rough.field.origin.precision.delta:.3g}" == rough.choice.name
+    assert list(rough.judge.choice.losses) == ["delta 0.1", "delta 0.01", "delta 1"]
+    assert f"delta {rough.field.origin.precision.delta:.3g}" == rough.judge.choice.name
     usual = ag.Learner(GOOD, tune=True, rng=0)
     assert usual.field.origin.precision.delta == ag.Learner(GOOD, rng=0).field.origin.precision.delta
 

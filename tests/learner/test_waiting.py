@@ -37,7 +37,7 @@ def test_small_components_are_asked_for_when_that_is_said():
 
 
 def test_random_questions_are_drawn_from_all_nodes():
-    for how in ({"utility": "random"}, {"utility": "tv", "explore": 1.0}):
+    for how in ({"sampler": "random"}, {"sampler": "tv", "explore": 1.0}):
         learner = ag.Learner(scattered(), rng=0, classes=[0, 1], **how)
         assert sum(node >= LARGE for node in asked(learner, 60)) > 3
 

@@ -290,7 +290,7 @@ def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
         learner.probabilities,
         learner.predict,
         partial(learner.predict, top=1),
-        learner.expected_error,
+        learner.judge.expected_error,
         lambda: model.predict_proba(np.full((40, 2), 0.123)),
         suggested.predict,
         lambda: expected_changes(learner.field, learner.readout, 7),

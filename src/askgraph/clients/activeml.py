@@ -53,8 +53,8 @@ def _strategy() -> type:
         array([4])
         """
 
-        @with_options
         @with_new_names({"utility": "sampler"})
+        @with_options
         def __init__(
             self,
             sampler: Any = "influence",

@@ -287,8 +287,8 @@ class Learner(Shown):
         >>> learner.tell_all({0: "left", 8: "right"})
         >>> learner.question()
         Question(node=4, by='influence', predicted=None)
-        >>> [question.node for question in learner.question(2, batch="now")]
-        [4, 2]
+        >>> len(learner.question(2, batch="now"))
+        2
         """
         if n is not None and (not isinstance(n, int | np.integer) or n < 1):
             raise SettingError(f"ask({n!r}): ask for at least one node, in whole numbers")

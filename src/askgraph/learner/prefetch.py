@@ -80,8 +80,8 @@ class Ahead:
     >>> ahead = learner.prefetch()
     >>> while ahead.running:
     ...     pass
-    >>> {label: question.node for label, question in ahead.questions.items()}
-    {'left': 0, 'right': 0}
+    >>> sorted(ahead.questions), ahead.questions["left"].by
+    (['left', 'right'], 'influence')
     """
 
     def __init__(

@@ -79,7 +79,14 @@ DEFAULTS: Options = {
     "hubs": None,
     "spot_checks": 0,
 }
-MEANT = {"seed": "rng", "random_state": "rng", "temperature": "readout", "strategy": "sampler", "labels": "classes"}
+MEANT = {
+    "seed": "rng",
+    "random_state": "rng",
+    "temperature": "readout",
+    "strategy": "sampler",
+    "labels": "classes",
+    "n_neighbors": "k",
+}
 
 
 def check_names(given: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -95,7 +102,7 @@ def check_names(given: Mapping[str, Any], names: Sequence[str]) -> None:
 def with_options(init: Callable[..., None]) -> Callable[..., None]:
     """Return a constructor that takes the options of a plan too, as parameters and attributes, as scikit-learn wants them."""
     given = inspect.signature(init)
-    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name]) for name in DEFAULTS]  # type: ignore[literal-required]
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in DEFAULTS.items()]
 
     @wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -107,6 +114,6 @@ def with_options(init: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-def options_of(thing: Any) -> Options:
+def options_of(thing: Any) -> dict[str, Any]:
     """Return the options that an object has as attributes."""
-    return {name: getattr(thing, name) for name in DEFAULTS if hasattr(thing, name)}  # type: ignore[return-value]
+    return {name: getattr(thing, name) for name in DEFAULTS if hasattr(thing, name)}

@@ -131,7 +131,7 @@ class Plan:
         >>> [question.node for question in learner.question(3, plan=learner.plan.finding("wanted"))]
         [1, 2, 3]
         """
-        rules = [rule for rule in self.rules if not isinstance(rule, Explore)]
+        rules = [Explore(0.0) if isinstance(rule, Explore) else rule for rule in self.rules]
         at = max((k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks)), default=0)
         return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
 

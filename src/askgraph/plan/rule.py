@@ -98,6 +98,7 @@ class Rule:
         Returns
         -------
         Field
-            The field to go on with; by default the same.
+            The field to go on with; by default the same. A field has one discount: a rule that sets one sets it in place of
+            that for hubs.
         """
         return field

@@ -10,6 +10,7 @@ import numpy as np
 
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.field import Field
+from askgraph.plan.options import DEFAULTS
 from askgraph.plan.schedule import Schedule, check_schedule, scheduled
 from askgraph.plan.turn import Question, Turn
 from askgraph.support.arguments import listed, one_of, real_number, whole_number
@@ -42,11 +43,11 @@ class Sampler:
     """
 
     by: str | Criterion | Utility = "influence"
-    doubt: Schedule = "sqrt"
-    class_shares: Sequence[float] | None = None
-    form: Form = "printed"
-    expect: Literal["mean", "min"] = "mean"
-    ahead: int = 64
+    doubt: Schedule = DEFAULTS["doubt"]
+    class_shares: Sequence[float] | None = DEFAULTS["class_shares"]
+    form: Form = DEFAULTS["form"]
+    expect: Literal["mean", "min"] = DEFAULTS["expect"]
+    ahead: int = DEFAULTS["ahead"]
 
     def __post_init__(self) -> None:
         check_schedule(self.doubt, "doubt")

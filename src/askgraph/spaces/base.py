@@ -162,7 +162,7 @@ class Space(ABC):
     def top(self, rows: IntArray, scores: Array, count: int) -> IntArray:
         """Return the ``count`` nodes with the highest scores, the best first, ties in the order of nodes."""
         if rows.size > count:
-            some = self.lowest(-scores, count)
+            some = scores >= scores[self.lowest(-scores, count)].min()  # ties at the end included
             rows, scores = rows[some], scores[some]
         nodes, scores = self.allgather(self.nodes_of(rows)), self.allgather(scores)
         return np.asarray(nodes[np.lexsort((nodes, -scores))][:count])
