@@ -368,7 +368,7 @@ def test_a_consensus_is_as_sure_as_the_probabilities_it_averages():
     graph, truth = ag.communities((20, 24, 16), mean_degree=6, mixing=0.3, rng=1)
     field = ag.Field.given(ag.prior(graph), [Observation(node, int(truth[node])) for node in range(0, 60, 7)], 3)
     rest = ~field.labeled
-    own, averaged = Consensus.steps(field)[0], Consensus()(field)
+    own, averaged = Consensus().steps(field)[0], Consensus()(field)
     assert averaged[rest].max(axis=1).mean() == pytest.approx(own[rest].max(axis=1).mean(), abs=1e-10)
 
 
