@@ -107,7 +107,7 @@ def test_a_source_at_chance_changes_next_to_nothing(communities):
 def test_questions_do_not_depend_on_suggestions(communities):
     _, truth = communities
     one, other = taught(communities), taught(communities, (truth + 1) % 3)
-    assert [event.node for event in one.log] == [event.node for event in other.log]
+    assert [event.node for event in one.history.log] == [event.node for event in other.history.log]
     assert one.ask(4) == other.ask(4)
 
 

@@ -94,7 +94,7 @@ class Field:
     r"""ψ given what was said: one mean per column of the coding, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
 
     A field is a value: a method that adds, changes or removes a label returns a new field and leaves this one as it is.
-    Make a field with :meth:`start` or :meth:`given`. Nodes and classes are indices here; :class:`Learner` knows them by name.
+    Make a field with :meth:`start` or :meth:`given`. Nodes and answers are indices here; :class:`Learner` knows them by name.
     What an answer means as numbers is the coding's business: the covariance does not depend on it.
     A node with an exact label (label noise 0) has that label as its mean, and variance 0.
 
@@ -105,9 +105,9 @@ class Field:
     prior : Prior
         The engine in use: ``origin`` with the folded labels inside its precision.
     base : array
-        The votes of the folded labels alone, one row per node, one column per class.
+        The votes of the folded answers alone, one row per node, one column per column of the coding.
     votes : array
-        The votes h of all labels, one row per node, one column per class: the mean in 0/1 coding.
+        The votes h of all answers, in the same shape: the mean of the field.
     spread : Spread
         The summaries of the covariance: ``spread.variance``, ``spread.influence_l1`` and ``spread.influence_l2`` have one
         number per node, g_ii, ‖g_i‖₁ and ‖g_i‖₂.
@@ -150,7 +150,7 @@ class Field:
     origin: Prior
     prior: Prior
     base: Array
-    votes: Array  # each class contiguous in memory
+    votes: Array  # each column contiguous in memory
     spread: Spread
     squares: bool
     noise: float
@@ -388,8 +388,8 @@ class Field:
         exact = "exact" if self.prior.exact else "estimated, exact where it was solved for"
         rows: dict[str, object] = {
             "nodes": f"{self.prior.n_nodes:,}",
-            "labels": f"{self.held:,}",
-            "classes": self.coding.width,
+            "answers": f"{self.held:,}",
+            "columns": self.coding.width,
         }
         rows |= {
             "engine": self.origin.name,
@@ -581,14 +581,14 @@ class Field:
         Returns
         -------
         Field
-            The field without the label; the number of classes stays.
+            The field without the label; the number of columns stays.
 
         Examples
         --------
         >>> import askgraph as ag
         >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
-        >>> field.forget(4).known
-        (Observation(node=0, said=0, noise=0.0, scale=0.0),)
+        >>> [told.node for told in field.forget(4).known]
+        [0]
         """
         at = self._position(node)
         if at < len(self.folded):
@@ -773,7 +773,7 @@ def once_per_field(compute: Callable[Concatenate[Field, P], T]) -> Callable[Conc
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def found(field: Field, *args: P.args, **kwargs: P.kwargs) -> T:
+    def found(field: Field, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key, kept = (name, *args), field._results
         if key not in kept:
             kept[key] = compute(field, *args, **kwargs)
