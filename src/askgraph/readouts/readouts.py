@@ -222,7 +222,7 @@ def _heard(own: Array, around: Array, weight: Array) -> Array:
 
 def _sharpened(view: View, heard: ByBlock, highest: Array, power: float) -> ByBlock:
     """Return averaged probabilities, made surer by an exponent."""
-    return view.kept(view.shares(view.kept(lambda block: (heard(block) / highest) ** power)))
+    return view.shares(view.kept(lambda block: (heard(block) / highest) ** power))
 
 
 def _sureness(view: View, own: ByBlock, heard: ByBlock) -> tuple[Array, float]:
