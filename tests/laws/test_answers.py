@@ -10,6 +10,7 @@ import pytest
 import askgraph as ag
 from askgraph.field import Observation
 from askgraph.field.leave_one_out import left_out
+from askgraph.readouts import View
 from tests.helpers.draws import given, settings, st
 from tests.helpers.engines import ABROAD, ENGINES, PETSC_BLOCKS, SPARSE, close, here
 from tests.helpers.graphs import random_graph
@@ -66,7 +67,7 @@ def test_any_rows_of_numbers_are_observed_changed_forgotten_and_left_out(engine,
     want = by_the_book(W, delta, told, noise)
     close(field.votes, want, engine.tolerance)
     close(field.rebase().votes, want, 10 * engine.tolerance)
-    close(field.counts, np.sum(answers, axis=0), 1e-12)
+    close(View.of(field).counts, np.sum(answers, axis=0), 1e-12)
     other = {**told, nodes[1]: tuple(rng.normal(size=width))}
     close(field.relabel(nodes[1], other[nodes[1]]).votes, by_the_book(W, delta, other, noise), engine.tolerance)
     rest = {node: said for node, said in told.items() if node != nodes[2]}

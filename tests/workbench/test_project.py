@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import askgraph as ag
+from askgraph.answers.coding import means
 from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
@@ -74,7 +75,7 @@ def doubts(events, classes, labels):
 
 def by_class(project):
     """The mean, its classes in the order of their names."""
-    return project.learner.field.mean[:, np.argsort(project.learner.classes)]
+    return means(project.learner.field.votes)[:, np.argsort(project.learner.classes)]
 
 
 class Walk(RuleBasedStateMachine):
@@ -156,7 +157,7 @@ class Walk(RuleBasedStateMachine):
         np.testing.assert_allclose(found.variance, fresh.field.spread.variance, atol=1e-8)
         if found.classes:
             np.testing.assert_allclose(found.probabilities, fresh.probabilities(), atol=1e-8)
-            mean = fresh.field.mean[:, np.argsort(found.classes)]
+            mean = means(fresh.field.votes)[:, np.argsort(found.classes)]
             np.testing.assert_allclose(by_class(self.project), mean, atol=1e-8)
 
     @rule()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.field import Field
+from askgraph.readouts import View
 from askgraph.readouts.cautious import ONE_SIDED, doubt
 from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.types import Array, IntArray
@@ -76,7 +77,8 @@ def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
 
 def findings(field: Field, predicted: IntArray, told: IntArray) -> dict[str, str]:
     """Return the sentences of ``advice`` by what they are about: "fit", "rare" classes, parts that are "untold"."""
-    counts = field.counts[field.counts > 0]
+    counts = View.of(field).counts
+    counts = counts[counts > 0]
     found = {"fit": _judged(predicted, told) if told.size >= ENOUGH else _in_doubt(field)}
     if counts.sum() >= ENOUGH:
         found |= {"rare": _rarity(counts), "untold": _untold(field)}

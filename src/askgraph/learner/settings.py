@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from askgraph.errors import SettingError
 from askgraph.plan import Plan
 from askgraph.plan.options import Options
-from askgraph.readouts import READOUTS, Readout, as_readout
+from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
 
@@ -35,7 +35,7 @@ class Settings:
     """
 
     plan: Plan
-    readout: str | Readout = "cautious"
+    readout: str | Readout | ReadoutFunction = "cautious"
     delta: float | None = None
     noise: float = 0.0
     tune: bool = False
@@ -55,7 +55,7 @@ class Settings:
     def of(
         cls,
         sampler: str | Criterion | Utility | Plan = "influence",
-        readout: str | Readout = "cautious",
+        readout: str | Readout | ReadoutFunction = "cautious",
         delta: float | None = None,
         noise: float = 0.0,
         tune: bool = False,
