@@ -88,8 +88,8 @@ def test_a_project_seeks_a_class(tmp_path):
         project.say("ann", "i0", "label", "relevant")
         project.say("ann", "i59", "label", "irrelevant")
         for _ in range(40):
-            (place,) = project.ask()
-            project.say("ann", f"i{place}", "label", "relevant" if group[place] == group[0] else "irrelevant")
+            (asked,) = project.questions()
+            project.say("ann", asked, "label", "relevant" if group[asked.node] == group[0] else "irrelevant")
         assert sum(name == "relevant" for name in project.answers.labels.values()) == 30
         checks = [a for a in project.answers.log.values() if a.predicted is not None]
         assert len(checks) == 5
