@@ -37,7 +37,7 @@ PLACES = {
     "workbench/items.py": ["find_items", "_make_items", "check_ids"],
     "workbench/joining.py": ["join_items", "_text_rows", "_fill_gaps", "_check_gaps"],
     "workbench/names.py": ["check_name"],
-    "workbench/project.py": ["__init__"],
+    "workbench/new_project.py": ["check_about"],
     "workbench/source.py": ["read_columns"],
     "workbench/store.py": ["create", "open", "n_items"],
     "workbench/writer_lock.py": ["_holder", "_open"],

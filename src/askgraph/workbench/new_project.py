@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from askgraph.errors import FileError
 from askgraph.graph import Graph
 from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
 from askgraph.learner.settings import Settings
 from askgraph.support.arguments import file_path
+from askgraph.support.wording import few
 from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.guesses import Guess, read_guesses
 from askgraph.workbench.items import Items, read_items
@@ -21,6 +24,13 @@ from askgraph.workbench.names import check_name
 from askgraph.workbench.source import Source
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.Z+-]{0,24}$")  # a time as other tools write it
+
+ABOUT_TYPES: dict[str, type] = {
+    **dict.fromkeys(("project", "uid"), str),
+    **dict.fromkeys(("classes", "graph", "hidden", "compared"), list),
+    **dict.fromkeys(("fields", "settings"), dict),
+    **dict.fromkeys(("seed", "overlap"), int),
+}
 
 
 class NewProject(NamedTuple):
@@ -68,6 +78,13 @@ def read_new_project(
     said = [_imported(k, one) for k, one in enumerate(came.answers)]
     guessed = [*(one for found, _ in read for one in found), *(Guess(*one) for one in came.guesses)]
     return NewProject(items, graph, about, said, guessed)
+
+
+def check_about(about: dict[str, Any], path: Path) -> None:
+    """Raise an error if an entry of a project that is opened is not of the type that it was made with."""
+    given = {"hidden": [], "compared": [], **about}  # projects of earlier versions do not say these
+    if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(given.get(name), kind)]:
+        raise FileError(f"{path}: its entry {few(odd)} is damaged; {restore_advice(path)}")
 
 
 def _annotations_of(table: FilePath | None) -> Annotated:

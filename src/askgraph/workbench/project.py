@@ -12,7 +12,7 @@ from typing import Any
 from unicodedata import normalize
 
 from askgraph.answers.plain import declared_classes
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.io.text import FilePath
 from askgraph.learner import Learner
@@ -21,15 +21,13 @@ from askgraph.plan import Question
 from askgraph.support.arguments import file_path, listed, whole_number
 from askgraph.support.moved import finds_old_names, with_new_names
 from askgraph.support.notebook import card, tally
-from askgraph.support.wording import few
 from askgraph.workbench.answers import Answer, Answers, How, Kind
-from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.guesses import read_guesses
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
 from askgraph.workbench.names import check_name
-from askgraph.workbench.new_project import read_new_project
+from askgraph.workbench.new_project import check_about, read_new_project
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
 from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
@@ -38,12 +36,6 @@ from askgraph.workbench.writer_lock import WriterLock
 
 TARGET_ERROR, MIN_TARGET, MAX_TARGET = 0.05, 0.001, 0.5  # the share of wrong predictions to aim at, and what it may be
 SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
-ABOUT_TYPES: dict[str, type] = {
-    **dict.fromkeys(("project", "uid"), str),
-    **dict.fromkeys(("classes", "graph", "hidden", "compared"), list),
-    **dict.fromkeys(("fields", "settings"), dict),
-    **dict.fromkeys(("seed", "overlap"), int),
-}
 
 
 class Project:
@@ -92,9 +84,7 @@ class Project:
 
     def __init__(self, store: Store) -> None:
         self.store, self.about = store, store.about
-        given = {"hidden": [], "compared": [], **self.about}  # projects of earlier versions do not say these
-        if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(given.get(name), kind)]:
-            raise FileError(f"{store.path}: its entry {few(odd)} is damaged; {restore_advice(store.path)}")
+        check_about(self.about, store.path)
         self.items = StoredItems(store, self.about)
         self._begin()
 
@@ -146,9 +136,8 @@ class Project:
         overlap, seed = whole_number(overlap, "overlap", 1), whole_number(seed, "seed")
         settings = Settings.of(spot_checks=SPOT_CHECKS) if settings is None else settings
         if not isinstance(settings, Settings):
-            raise SettingError(
-                f"a {type(settings).__name__} is not Settings: make them with askgraph.learner.settings.Settings.of"
-            )
+            kind = type(settings).__name__
+            raise SettingError(f"a {kind} is not Settings: make them with askgraph.learner.settings.Settings.of")
         names = declared_classes([check_name(name, "class") for name in listed(classes, "classes")])
         source = source if images is None else replace(source, images=images)
         new = read_new_project(Path(path).stem, source, list(map(str, names)), settings, seed, overlap, guesses)
@@ -177,9 +166,8 @@ class Project:
         """
         path = file_path(path)
         lock = WriterLock(path) if write else None
-        if write:
-            Store.open(path).close()  # reports a bad file before a lock file is made beside it
         if lock:
+            Store.open(path).close()  # reports a bad file before a lock file is made beside it
             lock.take()
         try:
             with Store.open(path, write) as store:
@@ -403,8 +391,9 @@ class Project:
             "file": self.store.path,
             "items": f"{self.items.n_items:,}",
             "labels": f"{len(answers.labels):,}",
+            "classes": tally(answers.classes, told),
+            "set aside": len(answers.aside),
+            "answers": answers.people and tally(answers.people, answers.people),
+            "finished": self.finished,
         }
-        rows["classes"] = tally(answers.classes, told)
-        rows |= {"set aside": len(answers.aside)} if answers.aside else {}
-        rows |= {"answers": tally(answers.people, answers.people)} if answers.people else {}
-        return card(f"Project {self.about['project']}", rows | ({"finished": self.finished} if self.finished else {}))
+        return card(f"Project {self.about['project']}", {name: said for name, said in rows.items() if said})
