@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askgraph.errors import SettingError
-from askgraph.learner.stopping import Error, enough, labels_until_enough
+from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough
 from askgraph.workbench import report
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -37,9 +37,9 @@ PROSE = "A sentence that is long enough to be read as the text of an item, and n
 )
 def test_the_column_that_names_the_items(tmp_path, header, row, naming):
     with project_of(tmp_path, header, [row(k) for k in range(12)], text="abstract") as project:
-        assert project.naming_field == naming
+        assert project.items.naming_field == naming
         if naming:
-            assert project.title(project.item(3)) == row(3)[2]
+            assert project.items.title(project.items.item(3)) == row(3)[2]
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(12, 12), (13, 0)])
@@ -48,12 +48,12 @@ def test_more_than_a_dozen_columns_that_are_compared_are_kept_and_not_shown(tmp_
     header = ("id", *(f"p{k}" for k in range(columns)), "year")
     rows = [(f"i{k}", *np.arange(k, k + columns), 1990 + k) for k in range(15)]
     with project_of(tmp_path, header, rows, features=header[1:-1]) as project:
-        assert len(project.shown) == shown + 1
-        assert len(project.item(0).fields) == columns + 1
+        assert len(project.items.shown) == shown + 1
+        assert len(project.items.item(0).fields) == columns + 1
         assert any("not shown on the card" in line for line in report.checkup(project)["improve"]) == (shown == 0)
         del project.about["hidden"]  # a project of an earlier version
-        del project.__dict__["shown"]
-        assert len(project.shown) == 0  # thirteen numbers, whatever they are for
+        del project.items.__dict__["shown"]
+        assert len(project.items.shown) == 0  # thirteen numbers, whatever they are for
 
 
 def test_doctor_names_text_that_is_not_compared_and_leftovers_of_html(tmp_path):
@@ -75,7 +75,7 @@ def test_a_label_given_again_is_not_doubted_again(tmp_path, monkeypatch):
         for k in (10, 12, 14, 16, 5):
             project.say("ann", f"i{k}", "label", "b")
         doubted = project.learner.judge.suspects(every=True)
-        monkeypatch.setattr(type(project.learner), "suspects", lambda self: doubted)
+        monkeypatch.setattr(type(project.learner.judge), "suspects", lambda self: doubted)
         assert "i5" in [one["item"] for one in report.suspects(project)]
         project.say("ann", "i5", "label", "b")
         assert "i5" not in [one["item"] for one in report.suspects(project)]
@@ -91,7 +91,7 @@ class TestTheTarget:
                 project.target = 0.9
         with Project.open(tmp_path / "items.ask") as project:
             assert project.target == 0.2
-            said = {"error": Error(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "left": 10}
+            said = {"error": ErrorEstimate(0.1, 0.01, 0.3, 0)._asdict(), "labels": 10, "left": 10}
             assert report.goal(project, said) == {"target": 0.2, "reached": True, "until": {"low": 0, "high": 0}}
             project.about["target"] = "broken"
             assert project.target == 0.05
@@ -99,7 +99,9 @@ class TestTheTarget:
             assert not goal["reached"]
             assert 0 < goal["until"]["low"] <= goal["until"]["high"] <= 10  # no more than items are left
 
-    @pytest.mark.parametrize("error", [Error(0.2, 0.05, 0.5, 0), Error(0.04, 0.0, 0.3, 0), Error(0.2, 0.1, 0.3, 20)])
+    @pytest.mark.parametrize(
+        "error", [ErrorEstimate(0.2, 0.05, 0.5, 0), ErrorEstimate(0.04, 0.0, 0.3, 0), ErrorEstimate(0.2, 0.1, 0.3, 20)]
+    )
     @pytest.mark.parametrize("target", [0.2, 0.1, 0.02])
     def test_with_the_labels_forecast_there_are_enough_and_not_before(self, error, target):
         held = 30
@@ -116,4 +118,4 @@ class TestTheTarget:
             assert labels == 0 or not after(0.98 * labels - 1)
 
     def test_no_forecast_without_end(self):
-        assert labels_until_enough(Error(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None
+        assert labels_until_enough(ErrorEstimate(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None

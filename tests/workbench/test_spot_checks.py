@@ -72,7 +72,7 @@ def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
             found = mail.suggestion
             desk = Desk(project, Quiet(found))
             asked = desk.ask("ann")["question"]
-            place = project.place(asked["item"]["id"])
+            place = project.items.place(asked["item"]["id"])
             assert asked["spot_check"] == (number % 3 == 2) == (place in found.checks)
             if asked["spot_check"]:
                 seen[place] = found.checks[place]
@@ -85,10 +85,10 @@ def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
         assert said == {"count": 6, "right": sum(truth(place) == label for place, label in seen.items())}
     with Project.open(path) as again:  # told at once
         assert sorted(again.learner.judge.spot_checks) == sorted(checks)
-        rows = {again.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
+        rows = {again.items.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
         assert {place: label for place, label in rows.items() if label} == seen
         assert {
-            again.place(line["item"]): line["predicted"] for line in history(again, 99) if line["predicted"]
+            again.items.place(line["item"]): line["predicted"] for line in history(again, 99) if line["predicted"]
         } == seen
 
 
@@ -124,9 +124,9 @@ def test_questions_of_a_project_in_python_are_checks_too(tmp_path):
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=3)
     with Project.open(path, write=True) as project:
         for number in range(9):
-            (place,) = project.ask()
-            expected = project.learner.predict([place])[0] if number % 3 == 2 else None
-            assert project.say("ann", f"i{place}", "label", truth(place)).predicted == expected
+            (asked,) = project.questions()
+            expected = project.learner.predict([asked.node])[0] if number % 3 == 2 else None
+            assert project.say("ann", asked, "label", truth(asked.node)).predicted == expected
         assert len(project.learner.judge.spot_checks) == 3
 
 
