@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from askgraph.errors import ReusedKeyError
+from askgraph.plan import Question
 from askgraph.web import app
 from askgraph.web import desk as desk_module
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
+from askgraph.web.questions import Agenda, Picture
 from askgraph.web.serve import listen
-from askgraph.web.suggestions import Picture, Suggestion
 from askgraph.workbench import report
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.export import answer_rows, prediction_rows
@@ -88,7 +89,7 @@ def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, heade
 def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
     with Project.open(make_demo(tmp_path / "demo"), write=True) as project:
         project.say("bob", "9", "label", "9")
-        desk = Desk(project, Quiet(Suggestion(1, [5, 7, 9, 2, 4], {"0": 8, "1": 8, "2": None, "3": 6}, {})))
+        desk = Desk(project, Quiet(agenda(1, 5, 7, 9, 2, 4, follows={"0": 8, "1": 8, "2": None, "3": 6})))
         assert desk.looks_ahead() == (1, 4)  # of ten classes, the likeliest
         assert desk.ask("ann")["question"]["item"]["id"] == "5"
         places = [int(address.split("/")[2].split("?")[0]) for address in desk.ahead()["pictures"]]
@@ -97,26 +98,26 @@ def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
         assert desk.looks_ahead() == (1, 0)  # nothing is computed for each answer then
         assert Desk(project, Quiet(None)).ahead() == {"pictures": []}
     with Project.open(make_project(tmp_path), write=True) as project:
-        assert Desk(project, Quiet(Suggestion(0, [0, 1], {}, {}))).ahead() == {"pictures": []}
+        assert Desk(project, Quiet(agenda(0, 0, 1))).ahead() == {"pictures": []}
 
 
-def test_who_comes_when_all_suggested_items_are_taken_gets_any_open_one(tmp_path):
+def test_who_comes_when_all_items_on_the_agenda_are_taken_gets_any_open_one(tmp_path):
     # Promise 27
     with Project.open(make_project(tmp_path), write=True) as project:
         project.say_all("cy", [(f"n{k}", "label", "east") for k in range(1, 30)])
-        desk = Desk(project, Quiet(Suggestion(29, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(29, 0)))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert desk.ask("ann")["waiting"] == "the next question is being computed"  # bob and ann were not yet several
-        assert desk.worker.times == 1
+        assert desk.thinker.times == 1
         got = [desk.ask(f"person {k}")["question"]["item"]["id"] for k in range(30)]
         assert len(set(got)) == 30  # nobody gets what another holds
         assert set(got) == {f"n{k}" for k in range(30, 60)}
         assert "all items that are left" in desk.ask("ann", hurry=True)["waiting"]
 
 
-def test_one_person_alone_waits_for_the_ranking_unless_it_takes_long(tmp_path):
+def test_one_person_alone_waits_for_the_agenda_unless_it_takes_long(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(0, 0)))
         desk.answer("ann", "n0", "label", "east", None, "key of ann's")
         assert desk.ask("ann")["waiting"] == "the next question is being computed"
         assert desk.ask("ann", hurry=True)["question"]["item"]["id"] != "n0"
@@ -135,10 +136,27 @@ def test_an_open_item_is_searched_in_bounded_time(tmp_path, monkeypatch):
 
 def test_what_another_has_labeled_meanwhile_is_not_asked_again(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0, 1], {}, {})))
+        desk = Desk(project, Quiet(agenda(0, 0, 1)))
         assert desk.ask("ann")["question"]["item"]["id"] == "n0"
         desk.answer("bob", "n0", "label", "east", None, "key of bob's")
         assert desk.ask("ann", holding="n0")["question"]["item"]["id"] == "n1"
+
+
+def test_what_is_asked_says_who_asks(tmp_path):
+    with Project.open(make_project(tmp_path, overlap=2), write=True) as project:
+        project.say("bob", "n0", "label", "east")
+        asked = [Question(place, by) for place, by in enumerate(("influence", "find", "explore"), 1)]
+        desk = Desk(project, Quiet(Agenda(1, asked, {})))
+
+        def by(who, **how):
+            return desk.ask(who, **how)["question"]["by"]
+
+        assert [by(who) for who in ("ann", "bob", "cy", "di")] == ["second opinion", "influence", "find", "explore"]
+        assert by("eve", hurry=True) == "any open"
+        assert by("bob", holding="n1") == "influence"  # also when the page is opened again
+        desk.answer("bob", "n1", "label", "east", None, "a key of bob's")
+        desk.undo("bob", "a key of the undo")
+        assert by("bob", holding="n1") == "by hand"
 
 
 def test_people_who_are_gone_are_forgotten():
@@ -169,7 +187,7 @@ def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_pat
     with Project.open(make_project(tmp_path), write=True) as project:
         desk = Desk(project, Quiet(None))
         for picture in ("east", "west"):  # another prediction when the request comes a second time
-            desk.worker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
+            desk.thinker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
             assert desk.confirm("ann", ["n4", "n5"], None, "one key for both")["saved"] == 2
         assert project.answers.labels == {4: "east", 5: "east"}
         with pytest.raises(ReusedKeyError):
@@ -177,12 +195,12 @@ def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_pat
 
 
 def predicting(label="east", sure=None):
-    """A worker whose predictions are all of one class, as sure as this."""
-    worker = Quiet(None)
-    worker.picture = Picture(
+    """A thinker whose predictions are all of one class, as sure as this."""
+    thinker = Quiet(None)
+    thinker.picture = Picture(
         0, {}, [], [label], np.zeros(60, dtype=np.uint16), np.full(60, 0.6) if sure is None else sure
     )
-    return worker
+    return thinker
 
 
 def send(desk, way, who, places, label, key, at_least=0.0):
@@ -277,10 +295,10 @@ def test_predictions_that_are_not_there_yet_are_not_confirmed(tmp_path):
 def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
     with Project.open(make_project(tmp_path, n=3), write=True) as project:
         project.say_all("bob", [("n1", "label", "east"), ("n2", "cannot", None)])
-        desk = Desk(project, Quiet(Suggestion(2, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(2, 0)))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert "all items that are left" in desk.ask("ann")["waiting"]
-        assert desk.worker.times == 0
+        assert desk.thinker.times == 0
 
 
 def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_project(tmp_path, monkeypatch):
@@ -297,13 +315,19 @@ def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_projec
     assert (victim / "kept").exists()
 
 
+def agenda(seq, *places, follows=()):
+    """Questions about items at these places, asked by the sampler after this line of the log, and those that follow."""
+    after = {label: None if place is None else Question(place, "influence") for label, place in dict(follows).items()}
+    return Agenda(seq, [Question(place, "influence") for place in places], after)
+
+
 class Quiet:
-    """A worker that has said one thing and nothing else."""
+    """A thinker that has said one thing and nothing else."""
 
     status, picture = "ready", None
 
-    def __init__(self, suggestion):
-        self.suggestion, self.times = suggestion, 0
+    def __init__(self, agenda):
+        self.agenda, self.times = agenda, 0
 
     def notify(self, people):
         self.times += 1

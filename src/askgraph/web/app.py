@@ -51,12 +51,12 @@ from askgraph.web.threads import News, Threads
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.exchange import FORMATS, picture_file
 
-# How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
+# How long a reply to an answer waits for an agenda that knows the answer; after that, an older one serves.
 ANSWER_WAIT_SECONDS = 0.06
-# How long a request for a question waits for a new ranking; after that, any open item is asked. Before the first ranking of
+# How long a request for a question waits for a new agenda; after that, any open item is asked. Before the first agenda of
 # a server, a person alone is told to ask again instead, after the second time.
 QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
-WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
+WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the thinker
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 
 
@@ -66,7 +66,7 @@ def application(desk: Desk) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.news = desk.worker.news = News()
+        app.state.news = desk.thinker.news = News()
         yield
         run.close()
 
@@ -84,11 +84,11 @@ def application(desk: Desk) -> FastAPI:
 def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/question")
     async def question(asking: Asking) -> dict[str, Any]:
-        known = desk.worker.suggestion
+        known = desk.thinker.agenda
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
             seconds = QUESTION_WAIT_SECONDS if known else FIRST_WAIT_SECONDS
-            await app.state.news.until(lambda: desk.worker.suggestion is not known, seconds)
+            await app.state.news.until(lambda: desk.thinker.agenda is not known, seconds)
             asked = await run(desk.ask, asking.who, asking.holding, None, None if known is None else True)
         return asked
 
@@ -253,9 +253,9 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
 
 async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:
-    """Return the reply of the suggestion process to a request; raise an error if it does not come in time."""
+    """Return the reply of the thinker to a request; raise an error if it does not come in time."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(desk.worker.request(name, value)), seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(desk.thinker.request(name, value)), seconds)
     except TimeoutError:
         raise BusyError(
             f"the result was not computed within {seconds:.0f} seconds; try again when the server is less busy"
@@ -306,10 +306,10 @@ def _find_image(desk: Desk, place: int) -> Path | None:
 
 
 def _sees_ahead(desk: Desk, seq: int, wanted: int) -> bool:
-    found = desk.worker.suggestion
+    found = desk.thinker.agenda
     return found is not None and (found.seq > seq or (found.seq == seq and len(found.follows) >= wanted))
 
 
 def _is_current(desk: Desk, saved: Answer) -> bool:
-    found = desk.worker.suggestion
+    found = desk.thinker.agenda
     return found is not None and found.seq >= saved.seq

@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from askgraph.errors import BusyError, FileError, LabelError, ReusedKeyError
-from askgraph.types import Array
+from askgraph.errors import FileError, LabelError, ReusedKeyError
+from askgraph.plan import Question
+from askgraph.plan.chance import SPOT_CHECK
 from askgraph.web.leases import Leases
-from askgraph.web.listing import NO_CLASS, STATUSES, Query, columns, list_items
+from askgraph.web.listing import STATUSES, Query, columns, list_items
 from askgraph.web.map import MapMaker
+from askgraph.web.questions import NO_CLASS
 from askgraph.web.regions import inside
-from askgraph.web.worker import Worker
+from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.cells import readable
@@ -35,6 +37,10 @@ MAX_NEWCOMERS = (
 AHEAD = 4  # pictures that are fetched before their items are asked for
 CERTAIN = 0.9  # the probability from which on it is offered to confirm only these predictions of many
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
+# Who asks a question that is not on the agenda: another person was asked too, it was put off, it was taken out of a group, all
+# items on the agenda are taken, or the person has opened the item or has taken the answer back.
+SECOND_OPINION, PUT_OFF, OUT_OF_GROUP = "second opinion", "put off", "out of a group"
+ANY_OPEN, BY_HAND = "any open", "by hand"
 Plain = dict[str, Any]
 
 
@@ -42,13 +48,13 @@ class Desk:
     """One project and the people who label it. Only one thread may call its methods: it is the one that writes."""
 
     project: Project
-    worker: Worker
+    thinker: ThinkerProcess
     alone: bool
 
-    def __init__(self, project: Project, worker: Worker, leases: Leases | None = None) -> None:
-        self.worker, self._leases = worker, leases or Leases()
+    def __init__(self, project: Project, thinker: ThinkerProcess, leases: Leases | None = None) -> None:
+        self.thinker, self._leases = thinker, leases or Leases()
         self._begin(project)
-        self.alone = True  # whether one person is at work: a reply waits for new suggestions only then
+        self.alone = True  # whether one person is at work: a reply waits for a new agenda only then
 
     def _begin(self, project: Project) -> None:
         """Begin with a project, or with one whose items have changed."""
@@ -59,13 +65,13 @@ class Desk:
         self._counted: tuple[tuple[int, int], Plain] = ((-1, -1), {})
         self._curved = -1
         self._odd: dict[int, str] = {}  # items that a person took out of a group, who is asked about them next
-        self._checks: dict[int, str] = {}  # spot checks that were asked, and what was predicted for each
+        self._asked: dict[int, Question] = {}  # questions that were asked, by the places of their items
         self._shuffled = np.random.default_rng(project.about["seed"]).permutation(project.n_items)
         self._looked = 0  # how far open items were searched in that order, which is then gone through again
 
     def add(self, addition: str) -> Plain:
         """Take in new items from a file beside the project; questions go on with those known before until then."""
-        with open_addition(self.project.store, addition) as found, self.worker.away(forget=False):
+        with open_addition(self.project.store, addition) as found, self.thinker.away(forget=False):
             added = self.project.store.take_in(found)
             self._change_items()
         return {"added": added}
@@ -73,7 +79,7 @@ class Desk:
     def remove(self, ids: list[str]) -> Plain:
         """Delete items for good, with all answers to them."""
         places_to_remove(self.project, ids)  # raises an error before anything stops
-        with self.worker.away(forget=True):
+        with self.thinker.away(forget=True):
             removed = remove_items(self.project, ids)
             self._leases.release_all()
             self._change_items()
@@ -87,26 +93,33 @@ class Desk:
     ) -> Plain:
         """Return the next question for a person: the item on the screen if it is still open, else the best free one.
 
-        ``after`` is the answer that the person has just given. When all suggested items are taken, somebody in a hurry gets
-        any open item; by default, all are in a hurry if they are several, since a new ranking would not be for all of them.
+        ``after`` is the answer that the person has just given. When all items on the agenda are taken, somebody in a hurry gets
+        any open item; by default, all are in a hurry if they are several, since a new agenda would not be for all of them.
         """
         who = check_name(who, "person")
         self._leases.renew(who)
-        item = self._on_screen(who, holding) or self._next(who, after)
-        if item is None and (not self.alone if hurry is None else hurry):
-            item = self._any_open(who)
+        question = self._on_screen(who, holding) or self._next(who, after)
+        if question is None and (not self.alone if hurry is None else hurry):
+            question = self._any_open(who)
         asked: Plain = {"question": None, "finished": None, "waiting": None, "state": self.state(who)}
-        if item is not None:
-            others = sum(name != who for name in self.project.answers.of(item.place))
-            check = item.place in self._checks
-            copies = sum(map(self.project.open_at, self.project.copies.get(item.place, ())))
-            question = {"item": self.show(item), "opinions": others, "spot_check": check, "copies": copies}
-            return {**asked, "question": {**question, "suggested": report.suggested(self.project, item.place)}}
+        if question is not None:
+            return {**asked, "question": self._show_question(who, question)}
         if finished := self.project.finished:
             return {**asked, "finished": finished}
         if self._any_left(who):
-            self._notify_worker()  # one more person waits for questions
+            self._notify()  # one more person waits for questions
         return {**asked, "waiting": self._waiting(who)}
+
+    def _show_question(self, who: str, question: Question) -> Plain:
+        """Return a question as the page shows it: the item, who asks for it, and what others say of it."""
+        place = question.node
+        return {
+            "item": self.show(self.project.item(place)),
+            "by": question.by,
+            "opinions": sum(name != who for name in self.project.answers.of(place)),
+            "copies": sum(map(self.project.open_at, self.project.copies.get(place, ()))),
+            "suggested": report.suggested(self.project, place),
+        }
 
     def answer(
         self,
@@ -120,22 +133,23 @@ class Desk:
     ) -> Answer:
         """Save an answer; ``review`` says that it was given on a second look."""
         place = self.project.place(item)
-        predicted = self._checks.get(place) if kind == "label" else None
+        asked = self._asked.get(place)
+        predicted = asked.predicted if asked and asked.by == SPOT_CHECK and kind == "label" else None
         saved = self.project.say(who, item, kind, label, seconds, key, predicted, "review" if review else None)
-        self._checks.pop(place, None)
-        self._notify_worker()
+        self._asked.pop(place, None)
+        self._notify()
         return saved
 
     def answer_all(self, who: str, said: list[tuple[str, Kind, str | None]], key: str) -> Plain:
         """Save several answers, all or none."""
         saved = self.project.say_all(who, said, key=key)
-        self._notify_worker()
+        self._notify()
         return {"saved": len(saved), "state": self.state(who)}
 
     def selection(self, who: str, ids: list[str], places: list[int], edition: str | None) -> Plain:
         """Return what an answer to selected items would do: how many it would label, and how sure their predictions are."""
         chosen = [*map(self.project.place, ids), *(self._drawn(places, edition) if places else ())]
-        known, predicted = columns(self.project, self.worker.picture), self._as_predicted(chosen)
+        known, predicted = columns(self.project, self.thinker.picture), self._as_predicted(chosen)
         sure = known.sure[list(predicted)]
         return {
             "selected": len(set(chosen)),
@@ -184,7 +198,7 @@ class Desk:
             ]
             if said:
                 self.project.say_all(who, said, seconds and seconds / len(said), key, how=how)
-                self._notify_worker()
+                self._notify()
         lines = self.project.store.logged_together(key)
         copies = sum(line.how == "copy" for line in lines)
         return {"saved": len(lines) - copies, "copies": copies, "state": self.state(who)}
@@ -207,7 +221,7 @@ class Desk:
 
     def _as_predicted(self, places: list[int], at_least: float = 0.0) -> dict[int, str]:
         """Return what is predicted for those of some places that nobody has answered, where that is at least so likely."""
-        known = columns(self.project, self.worker.picture)
+        known = columns(self.project, self.thinker.picture)
         predicted = known.status == STATUSES.index("predicted")
         return {p: known.classes[known.label[p]] for p in places if predicted[p] and known.sure[p] >= at_least}
 
@@ -226,9 +240,10 @@ class Desk:
 
     def ahead(self) -> Plain:
         """Return the addresses of pictures that are likely to be shown next, so that a page can fetch them now."""
-        found, held = self.worker.suggestion, self._leases.held()
-        places = dict.fromkeys((*found.follows.values(), *found.items) if found else ())
-        free = [place for place in places if place is not None and self.project.open_at(place) and place not in held]
+        agenda, held = self.thinker.agenda, self._leases.held()
+        questions = (*agenda.follows.values(), *agenda.questions) if agenda else ()
+        places = dict.fromkeys(question.node for question in questions if question is not None)
+        free = [place for place in places if self.project.open_at(place) and place not in held]
         pictures = [report.image_address(self.project, item) for item in self.project.store.items(free[:AHEAD])]
         return {"pictures": [address for address in pictures if address is not None]}
 
@@ -238,7 +253,7 @@ class Desk:
         return [*self._odd, *self._leases.held()]
 
     def group(self, who: str, found: tuple[str, list[int], float] | None) -> Plain:
-        """Return a group of items that look alike, as the suggestion process found it, to be confirmed in one step."""
+        """Return a group of items that look alike, as the thinker found it, to be confirmed in one step."""
         self._leases.renew(check_name(who, "person"))
         places = [place for place in found[1] if self.project.open_at(place)] if found else []
         group = None
@@ -263,7 +278,7 @@ class Desk:
         undone = self.project.undo(who, key)
         if undone is None:
             return {"undone": None, **self.ask(who)}
-        self._notify_worker()
+        self._notify()
         said = report.describe(self.project, [undone])[0]
         together = len(self.project.store.logged_together(key))
         return {"undone": {**said, "together": together}, **self.ask(who, holding=holding or said["item"])}
@@ -271,13 +286,13 @@ class Desk:
     def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str) -> Plain:
         """Change a class."""
         self.project.change(who, kind, name, value, key)
-        self._notify_worker()
+        self._notify()
         return {"state": self.state(who)}
 
     def undo_change(self, who: str, seq: int | None, key: str) -> Plain:
         """Take back a change of classes."""
         undone = self.project.undo_change(who, seq, key)
-        self._notify_worker()
+        self._notify()
         return {"undone": undone and in_words(undone), "state": self.state(who)}
 
     def classes(self) -> Plain:
@@ -304,8 +319,8 @@ class Desk:
         new = sorted(active - answers.people.keys(), key=lambda name: (name != who, name))[:MAX_NEWCOMERS]
         return {
             **counted,
-            "lag": self._lag(self.worker.suggestion),
-            "worker": self.worker.status,
+            "lag": self._lag(self.thinker.agenda),
+            "worker": self.thinker.status,
             "undo": last and self._undoable(last),
             "find": self._search(),
             "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
@@ -326,7 +341,7 @@ class Desk:
     def item(self, place: int) -> Plain:
         """Return one item with all answers to it and its prediction."""
         item, answers = self.project.item(place), self.project.answers
-        known = columns(self.project, self.worker.picture)
+        known = columns(self.project, self.thinker.picture)
         lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
         code, decision = int(known.label[place]), answers.decision(place)
         guessed = code < len(known.classes) and decision.label is None
@@ -352,7 +367,7 @@ class Desk:
 
     def progress(self) -> Plain:
         """Return the report on progress as last computed, with the curve of the expected error and the people."""
-        picture = self.worker.picture
+        picture = self.thinker.picture
         if picture is None:
             return {"waiting": NOT_YET}
         active = self._leases.active()
@@ -373,12 +388,12 @@ class Desk:
 
     def suspects(self) -> Plain:
         """Return the labels that look wrong, as last computed."""
-        picture = self.worker.picture
+        picture = self.thinker.picture
         return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": self._lag(picture)}
 
     def review(self) -> Plain:
         """Return the items worth a second look, with the predictions as last computed."""
-        picture = self.worker.picture
+        picture = self.thinker.picture
         if picture is None:
             return {"waiting": NOT_YET}
         known = columns(self.project, picture)
@@ -394,13 +409,13 @@ class Desk:
         """Return one page of the table."""
         if query.inside:
             corners = np.array(query.inside.strip(",").split(","), dtype=np.float64).reshape(-1, 2)
-            query = query._replace(among=inside(corners, self._positions()))
-        total, rows = list_items(self.project, self.worker.picture, query)
-        return {"total": total, "lag": self._lag(self.worker.picture), "items": rows}
+            query = query._replace(among=inside(corners, self._map.positions()))
+        total, rows = list_items(self.project, self.thinker.picture, query)
+        return {"total": total, "lag": self._lag(self.thinker.picture), "items": rows}
 
     def map(self) -> Plain:
         """Return the addresses of the map's data, or what the map waits for."""
-        picture = self.worker.picture
+        picture = self.thinker.picture
         made = self._map.made()
         if made is None or picture is None:
             return {"waiting": "the map is being drawn" if picture else NOT_YET}
@@ -418,29 +433,30 @@ class Desk:
 
     def map_layout(self) -> bytes:
         """Return the positions of all items as 32-bit floats."""
-        return bytes(self._positions().astype("<f4").tobytes())
-
-    def _positions(self) -> Array:
-        made = self._map.made()
-        if made is None:
-            raise BusyError("the map is being drawn; try again in a moment")
-        return made.positions
+        return bytes(self._map.positions().astype("<f4").tobytes())
 
     def map_state(self) -> bytes:
         """Return four bytes per item: class (two bytes), probability, flags."""
-        known = columns(self.project, self.worker.picture)
+        known = columns(self.project, self.thinker.picture)
         rows = np.zeros(known.label.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
         rows["label"] = np.minimum(known.label, 65535)
         rows["sure"] = np.round(255 * known.sure)
         rows["flags"] = (known.status == 0) + 2 * ((known.status > 1) & (known.status < 5))
         return rows.tobytes()
 
-    def _on_screen(self, who: str, holding: str | None) -> Item | None:
-        """Return the item on this person's screen if they can still answer it."""
+    def _on_screen(self, who: str, holding: str | None) -> Question | None:
+        """Return the question on this person's screen if they can still answer it."""
         place = None if holding is None else self.project.store.place(holding)
-        if place is None or not self._can_answer(who, place) or not self._leases.take(who, place):
+        if place is None or not self._can_answer(who, place):
             return None
-        return self.project.item(place)
+        return self._take(who, self._asked.get(place, Question(place, BY_HAND)))
+
+    def _take(self, who: str, question: Question) -> Question | None:
+        """Give a question to a person; return None if somebody else holds its item."""
+        if not self._leases.take(who, question.node):
+            return None
+        self._asked[question.node] = question
+        return question
 
     def _can_answer(self, who: str, place: int) -> bool:
         """Return whether this person has not answered the item yet, or put it off, and other people's answers do not suffice."""
@@ -449,39 +465,39 @@ class Desk:
             return given[who].kind == "later"
         return sum(answer.kind != "later" for answer in given.values()) < self.project.about["overlap"]
 
-    def _next(self, who: str, after: Answer | None) -> Item | None:
-        for place in self._offers(who, after):
-            if self._leases.take(who, place):
-                checks = self.worker.suggestion.checks if self.worker.suggestion else {}
-                if place in checks and place not in self.project.answers.labels:
-                    self._checks[place] = checks[place]
-                return self.project.item(place)
+    def _next(self, who: str, after: Answer | None) -> Question | None:
+        for question in self._offers(who, after):
+            if self._take(who, question):
+                return question
         self._leases.release(who)
         return None
 
-    def _any_open(self, who: str) -> Item | None:
-        """Return an item that nobody has answered and nobody else holds, in random order; None if none is found soon."""
+    def _any_open(self, who: str) -> Question | None:
+        """Return a question about a random item that nobody has answered and nobody else holds; None if none is found soon."""
         for _ in range(min(MAX_LOOKS, self._shuffled.size)):
             place = int(self._shuffled[self._looked])
             self._looked = (self._looked + 1) % self._shuffled.size
-            if self.project.open_at(place) and self._leases.take(who, place):
-                return self.project.item(place)
+            if self.project.open_at(place) and (question := self._take(who, Question(place, ANY_OPEN))):
+                return question
         return None
 
-    def _offers(self, who: str, after: Answer | None) -> Iterator[int]:
-        """Yield places to ask this person about: second opinions, items put off and due, odd ones of a group, suggestions."""
+    def _offers(self, who: str, after: Answer | None) -> Iterator[Question]:
+        """Yield questions for this person: second opinions, items put off and due, odd ones of a group, then the agenda."""
         answers, overlap = self.project.answers, self.project.about["overlap"]
         if overlap > 1:
-            yield from (place for place in answers.short_of(overlap) if who not in answers.of(place))
-        yield from answers.due(who)
-        yield from [place for place, by in self._odd.items() if by == who and self.project.open_at(place)]
-        yield from (
-            place for place in self._suggested(after) if place not in answers.labels and place not in answers.aside
-        )
+            short = (place for place in answers.short_of(overlap) if who not in answers.of(place))
+            yield from (Question(place, SECOND_OPINION) for place in short)
+        yield from (Question(place, PUT_OFF) for place in answers.due(who))
+        odd = [place for place, by in self._odd.items() if by == who and self.project.open_at(place)]
+        yield from (Question(place, OUT_OF_GROUP) for place in odd)
+        agenda = self.thinker.agenda
+        planned = agenda.after(after) if agenda else []
+        yield from (one for one in planned if one.node not in answers.labels and one.node not in answers.aside)
         if not self._any_left(who):
             put_off = [place for place, kind in answers.aside.items() if kind == "later"]
-            yield from (place for place in put_off if who not in answers.of(place))
-            yield from answers.due(who, all_of_them=True)
+            others = (place for place in put_off if who not in answers.of(place))
+            yield from (Question(place, PUT_OFF) for place in others)
+            yield from (Question(place, PUT_OFF) for place in answers.due(who, all_of_them=True))
 
     def _any_left(self, who: str) -> bool:
         """Return whether there is an item that nobody has answered and nobody else holds."""
@@ -489,37 +505,25 @@ class Desk:
         held = self._leases.of_others(who) - answers.labels.keys() - answers.aside.keys()
         return len(answers.labels) + len(answers.aside) + len(held) < self.project.n_items
 
-    def _suggested(self, after: Answer | None) -> list[int]:
-        found = self.worker.suggestion
-        if found is None:
-            return []
-        if after is None or after.label is None or not self.was_prefetched(after):
-            return found.items
-        following = found.follows[after.label]
-        return found.items if following is None else [following, *found.items]
-
     def was_prefetched(self, after: Answer) -> bool:
         """Return whether the question that follows this answer was computed before the answer came."""
-        found = self.worker.suggestion
-        if found is None or found.seq >= after.seq:
-            return False
-        return found.seq == after.seq - 1 and found.items[:1] == [after.item] and after.label in found.follows
+        return self.thinker.agenda is not None and self.thinker.agenda.foresaw(after)
 
-    def _notify_worker(self) -> None:
+    def _notify(self) -> None:
         people = len(self._leases.active())
         self.alone = people < 2
-        self.worker.notify(max(1, people))
+        self.thinker.notify(max(1, people))
 
     def _lag(self, known: Any) -> int:
-        """Return the number of labels given since a suggestion or a picture was computed."""
+        """Return the number of labels given since an agenda or a picture was computed."""
         since = known.seq if known else 0
         new = takewhile(lambda answer: answer.seq > since, reversed(self.project.answers.log.values()))
         return sum(answer.kind in ("label", "undo") for answer in new)
 
     def _waiting(self, who: str) -> str:
-        if self.worker.suggestion is None:
+        if self.thinker.agenda is None:
             return "the first question is being computed"
-        if self._any_left(who) or self._lag(self.worker.suggestion):
+        if self._any_left(who) or self._lag(self.thinker.agenda):
             return "the next question is being computed"
         return "other people are looking at all items that are left; those come back when they are done"
 
@@ -543,7 +547,7 @@ class Desk:
 
     def _search(self) -> Plain | None:
         """Return the class all of whose items are to be found, and how many are left as last computed; None if there is none."""
-        sought, picture = self.project.sought, self.worker.picture
+        sought, picture = self.project.sought, self.thinker.picture
         if sought is None:
             return None
         known = picture and picture.progress["find"]
@@ -551,7 +555,7 @@ class Desk:
 
     def _update_curve(self) -> list[tuple[int, float, float, float]]:
         """Store the latest expected error, and return all of them by number of labels."""
-        picture = self.worker.picture
+        picture = self.thinker.picture
         if picture and picture.seq != self._curved and (error := picture.progress["error"]):
             self.project.store.add_to_curve(picture.progress["labels"], error["value"], error["low"], error["high"])
             self._curved = picture.seq

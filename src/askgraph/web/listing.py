@@ -7,13 +7,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from askgraph.types import BoolArray, IntArray
-from askgraph.web.suggestions import Picture
+from askgraph.web.questions import NO_CLASS, Picture
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import image_address
 
 Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open"]
 STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open")
-NO_CLASS = 65535  # the code of an item without label and prediction; codes are sent to the page as 16 bits
 
 
 class Query(NamedTuple):
