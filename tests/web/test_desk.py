@@ -11,13 +11,13 @@ import pytest
 
 from askgraph.errors import ReusedKeyError
 from askgraph.plan import Question
-from askgraph.web import app
-from askgraph.web import desk as desk_module
+from askgraph.web import app, offers, views
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.questions import Agenda, Picture
 from askgraph.web.serve import listen
+from askgraph.web.together import selection
 from askgraph.workbench import report
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.export import answer_rows, prediction_rows
@@ -81,8 +81,12 @@ def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, heade
     table.write_text(f"{header},wide\n101,2\n102,3\n")
     Project.create(tmp_path / "measures.ask", Source(table, features=["wide"]))
     with Project.open(tmp_path / "measures.ask") as project:
-        shown = Desk(project, Quiet(None)).show(project.item(0))
+        shown = views.show(project, project.item(0))
     assert (shown["id"], shown["numbered"]) == ("1" if numbered else "101", numbered)
+
+
+def pictures_ahead(desk):
+    return views.pictures_ahead(desk.project, desk.thinker.agenda, desk.leases.held())["pictures"]
 
 
 @pytest.mark.slow
@@ -90,15 +94,15 @@ def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
     with Project.open(make_demo(tmp_path / "demo"), write=True) as project:
         project.say("bob", "9", "label", "9")
         desk = Desk(project, Quiet(agenda(1, 5, 7, 9, 2, 4, follows={"0": 8, "1": 8, "2": None, "3": 6})))
-        assert desk.looks_ahead() == (1, 4)  # of ten classes, the likeliest
+        assert views.looks_ahead(project) == (1, 4)  # of ten classes, the likeliest
         assert desk.ask("ann")["question"]["item"]["id"] == "5"
-        places = [int(address.split("/")[2].split("?")[0]) for address in desk.ahead()["pictures"]]
+        places = [int(address.split("/")[2].split("?")[0]) for address in pictures_ahead(desk)]
         assert places == [8, 6, 7, 2]  # 5 is on the screen, 9 is labeled
         project.change("ann", "find", "3")
-        assert desk.looks_ahead() == (1, 0)  # nothing is computed for each answer then
-        assert Desk(project, Quiet(None)).ahead() == {"pictures": []}
+        assert views.looks_ahead(project) == (1, 0)  # nothing is computed for each answer then
+        assert pictures_ahead(Desk(project, Quiet(None))) == []
     with Project.open(make_project(tmp_path), write=True) as project:
-        assert Desk(project, Quiet(agenda(0, 0, 1))).ahead() == {"pictures": []}
+        assert pictures_ahead(Desk(project, Quiet(agenda(0, 0, 1)))) == []
 
 
 def test_who_comes_when_all_items_on_the_agenda_are_taken_gets_any_open_one(tmp_path):
@@ -124,7 +128,7 @@ def test_one_person_alone_waits_for_the_agenda_unless_it_takes_long(tmp_path):
 
 
 def test_an_open_item_is_searched_in_bounded_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(desk_module, "MAX_LOOKS", 7)
+    monkeypatch.setattr(offers, "MAX_LOOKS", 7)
     with Project.open(make_project(tmp_path), write=True) as project:
         project.say_all("cy", [(f"n{k}", "label", "east") for k in range(59)])
         desk = Desk(project, Quiet(None))
@@ -180,7 +184,7 @@ def test_made_up_names_do_not_fill_what_everybody_sees(tmp_path):
         project.say("bob", "n0", "label", "east")
         named = [one["name"] for one in desk.check_in("zoe")["people"]]
         assert {"bob", "zoe"} <= set(named)
-        assert len(named) == 1 + desk_module.MAX_NEWCOMERS
+        assert len(named) == 1 + views.MAX_NEWCOMERS
 
 
 def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_path):
@@ -188,10 +192,10 @@ def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_pat
         desk = Desk(project, Quiet(None))
         for picture in ("east", "west"):  # another prediction when the request comes a second time
             desk.thinker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
-            assert desk.confirm("ann", ["n4", "n5"], None, "one key for both")["saved"] == 2
+            assert desk.confirm("ann", [4, 5], None, "table", "one key for both")["saved"] == 2
         assert project.answers.labels == {4: "east", 5: "east"}
         with pytest.raises(ReusedKeyError):
-            desk.confirm("ann", ["n4", "n6"], None, "one key for both")
+            desk.confirm("ann", [4, 6], None, "table", "one key for both")
 
 
 def predicting(label="east", sure=None):
@@ -205,12 +209,9 @@ def predicting(label="east", sure=None):
 
 def send(desk, way, who, places, label, key, at_least=0.0):
     """An answer to many items, as the page sends it from the map, the table and the groups."""
-    ids = [f"n{place}" for place in places]
     if way == "group":
-        return desk.confirm_group(who, label or "east", ids, [], 4.0, key)
-    if way == "map":
-        return desk.confirm_places(who, places, label, key, desk.edition, at_least)
-    return desk.confirm(who, ids, label, key, at_least)
+        return desk.confirm_group(who, label or "east", [f"n{place}" for place in places], [], 4.0, key)
+    return desk.confirm(who, places, label, way, key, at_least=at_least)
 
 
 @pytest.mark.slow
@@ -274,7 +275,7 @@ def test_a_selection_says_how_many_are_new_and_how_sure_their_predictions_are(tm
         project.say("ann", "n0", "label", "north")
         project.say("bob", "n1", "later")
         desk = Desk(project, predicting(sure=sure))
-        found = desk.selection("ann", ["n0", "n1", "n2"], list(range(10, 14)), desk.edition)
+        found = selection(project, desk.thinker.picture, "ann", [0, 1, 2, *range(10, 14)])
         assert (found["selected"], found["new"]) == (7, 6)  # what was put off can be labeled, but is not predicted
         predicted = found["predicted"]
         assert (predicted["new"], predicted["classes"]) == (5, [{"label": "east", "count": 5}])
@@ -282,8 +283,8 @@ def test_a_selection_says_how_many_are_new_and_how_sure_their_predictions_are(tm
         assert predicted["certain"] == {"least": 0.9, "new": 4}
         said = send(desk, "table", "ann", [0, 1, 2, 10, 11, 12, 13], None, "only the sure", at_least=0.9)
         assert (said["saved"], sorted(project.answers.labels)) == (4, [0, 10, 11, 12, 13])
-        assert desk.selection("ann", ["n0"], [], None)["predicted"]["right"] is None
-        assert Desk(project, Quiet(None)).selection("ann", ["n9"], [], None)["predicted"]["new"] == 0
+        assert selection(project, desk.thinker.picture, "ann", [0])["predicted"]["right"] is None
+        assert selection(project, None, "ann", [9])["predicted"]["new"] == 0
 
 
 def test_predictions_that_are_not_there_yet_are_not_confirmed(tmp_path):

@@ -37,6 +37,10 @@ class Columns(NamedTuple):
     sure: Any
     status: IntArray
 
+    def are(self, *statuses: Status) -> BoolArray:
+        """Return which items have one of these statuses."""
+        return np.isin(self.status, [STATUSES.index(status) for status in statuses])
+
 
 def columns(project: Project, picture: Picture | None) -> Columns:
     """Combine the last computed predictions with the answers as they are now."""

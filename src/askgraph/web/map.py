@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.errors import BusyError
+from askgraph.errors import BusyError, LabelError
 from askgraph.types import Array
 from askgraph.web.regions import Region, name_regions
 from askgraph.web.thinker_process import SPAWN
@@ -35,6 +35,7 @@ class MapMaker:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self.edition: str = project.store.fingerprint[:16]  # of the items: places mean other ones when some come or go
         self._made: Map | None = None
         self._thread: threading.Thread | None = None
         self._computed: Map | None = None
@@ -58,6 +59,14 @@ class MapMaker:
         if made is None:
             raise BusyError("the map is being drawn; try again in a moment")
         return made.positions
+
+    def places(self, drawn: list[int], edition: str | None) -> list[int]:
+        """Return places on a map that a page has drawn; raise an error if it shows other items than there are."""
+        if drawn and edition != self.edition:
+            raise LabelError("items came or went since this map was drawn; open it again")
+        if (odd := max(drawn, default=0)) >= self._project.n_items:
+            raise LabelError(f"no item at {odd}; give places below {self._project.n_items}")
+        return drawn
 
     def _read(self) -> Map | None:
         try:
