@@ -137,7 +137,9 @@ def test_ill_conditioning_is_solved_or_said(engine, seed, low, high, log_delta):
     assert (field.spread.variance[~field.labeled] > 0).all()
     Q = graph.laplacian() + delta * np.eye(12)
     gap = (Q @ means(field.votes))[~field.labeled]
-    scale = np.abs(Q @ np.abs(means(field.votes))).max() + np.linalg.norm(Q[:, field.labeled] @ means(field.votes)[field.labeled])
+    scale = np.abs(Q @ np.abs(means(field.votes))).max() + np.linalg.norm(
+        Q[:, field.labeled] @ means(field.votes)[field.labeled]
+    )
     assert np.abs(gap).max() <= 1e-8 * scale
 
 

@@ -163,7 +163,7 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
 ):
     path = make(tmp_path_factory.mktemp("fold") / "p.ask", 6, classes=["a", "b"], readout="map")
     with Project.open(path, write=True) as project:
-        reader = Project(project.store)  # follows line by line, as the process that chooses questions does
+        reader = Project(project.store)  # follows line by line, as the thinker does
         for kind, first, second in steps:
             try:
                 if kind == "say":

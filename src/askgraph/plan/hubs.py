@@ -72,7 +72,9 @@ class Hubs(Rule):
 
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field with the power that its labels speak for."""
-        others = field.discount is not None and not isinstance(field.discount, HubDiscount)  # another rule's, which stays
+        others = field.discount is not None and not isinstance(
+            field.discount, HubDiscount
+        )  # another rule's, which stays
         if self.how == "skip" or others or field.space.total(field.origin.crowding > 1) == 0:
             return field
         return field.reweighted(discount_of(self._power(field)))

@@ -67,11 +67,12 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         error = learner.judge.expected_error()
         low, high = more_labels(error, learner.field.held, project.target, project.log.left)
         none = np.empty(0, dtype=np.int64)
+        advice = findings(learner.field, none, none)  # a project has no audits
         said |= {
             "error": error._asdict(),
             "stop": project.finished or enough(error, project.target),
-            "advice": learner.judge.advice(),
-            "hints": list(findings(learner.field, none, none)),
+            "advice": list(advice.values()),
+            "hints": list(advice),
         }
         if checks := learner.judge.spot_checks:
             said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
