@@ -20,7 +20,7 @@ if SMOKE:
 def told(kind, n, labels):
     """Tell random labels at random nodes; return seconds, the rounding error, and the smallest variance left."""
     import askgraph as ag
-from askgraph.answers.coding import means
+    from askgraph.answers.coding import means
     from askgraph.field import Field
 
     graph = ag.grid(160, n // 160) if kind == "grid" else built(kind, n)

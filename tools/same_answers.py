@@ -171,16 +171,16 @@ def several_graphs() -> tuple[Any, list[str]]:
     return {"first": graph, "second": other}, classes
 
 
-def with_suggestions(**options: Any) -> Said:
+def with_suggestions(make: Callable[[], tuple[Any, list[str]]] = communities, **options: Any) -> Said:
     """Two models suggest labels, one of which is often wrong."""
     import askgraph as ag
 
-    graph, classes = communities()
+    graph, classes = make()
     learner, rng = ag.Learner(graph, rng=7, **options), np.random.default_rng(4)
     names = sorted(set(classes))
     for node in range(0, len(classes), 2):
         learner.suggest(node, classes[node], "good", 0.9)
-        learner.suggest(node, names[rng.integers(3)], "poor", float(rng.random()))
+        learner.suggest(node, names[rng.integers(len(names))], "poor", float(rng.random()))
     for told in range(25):
         node = learner.ask()
         yield f"question {told}", str(node)
@@ -267,7 +267,7 @@ def project() -> Said:
             log = opened.log if hasattr(opened, "log") else opened  # of an earlier version
             for step in range(45):
                 place, predicted = next_question(opened)
-                yield f"question {step}", [place, predicted]
+                yield f"question {step}", place
                 if place is None:
                     break
                 right = names[y[place]] if rng.random() < 0.9 else names[int(rng.integers(3))]
@@ -282,6 +282,7 @@ def project() -> Said:
                     found = opened.predictions()
                     yield f"after {step}: probabilities", found.probabilities
                     yield f"after {step}: classes", list(found.classes)
+                    yield f"after {step}: decided", np.asarray(found.decided)
                     yield f"after {step}: alternatives", alternatives(opened, 4)
                     yield f"after {step}: error", list(map(plain, opened.learner.expected_error()))
 
@@ -388,6 +389,7 @@ def cases() -> dict[str, Callable[[], Said]]:
     add("features alone", walk, lambda: (None, communities()[1]), features=features_of(communities()[1]))
     add("features and spot checks", walk, hubs, features=features_of(hubs()[1]), spot_checks=4)
     add("suggestions", with_suggestions)
+    add("suggestions beside hubs", with_suggestions, hubs)
     add("suggestions, hubs asked", with_suggestions, hubs="ask", readout="consensus")
     add("noise", noisy)
     add("questions computed ahead", ahead)

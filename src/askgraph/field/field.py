@@ -476,7 +476,7 @@ class Field:
         return self._pushed(asked._replace(scale=scale), g / scale, gamma)
 
     def _pushed(self, new: Observation, v: Array, gamma: float) -> Field:
-        """Return the field with one observation more, v its column of V and γ its noise, hub or not; the votes stay (10)."""
+        """Return the field with one observation more, v its column of V and γ its noise, discount included; the votes stay (10)."""
         here = self.space.unit(new.node)
         return replace(
             self,

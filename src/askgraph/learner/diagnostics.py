@@ -55,7 +55,7 @@ def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntA
     """Return four arrays on labels that another class beats, with at least this probability, by all other labels; worst first.
 
     They are the node, the index of the class of the label, the index of the better class, and the probability of the label.
-    A short list goes by the field as it is; a list of all hears hubs like other nodes, which ranks wrong labels higher but would
+    A short list goes by the field as it is; a list of all takes no discounts, which ranks wrong labels higher but would
     name many right ones.
     """
     left, p = from_others(field, every=True) if least else from_all_others(field)

@@ -8,13 +8,12 @@ from typing import Any, Unpack
 
 from askgraph.errors import SettingError
 from askgraph.plan import Plan
-from askgraph.plan.options import Options
+from askgraph.plan.options import EARLIER, Options
 from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
 
 LARGEST_NOISE = 1e100  # its square, and one over it, must be finite numbers
-EARLIER = {"hubs": "ask"}  # what versions did that had no such option
 
 
 @dataclass(frozen=True)

@@ -81,33 +81,21 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
 
 
 def from_all_others(field: Field) -> tuple[LeftOut, Array]:
-    """Return the same of every label, with hubs heard like other nodes as long as all labels are in V.
+    """Return the same of every label, as if no rule discounted any, as long as all labels are in V.
 
-    A wrong label stands out most where each of its neighbors has a full say, hub or not.
+    A wrong label stands out most where each of its neighbors has a full say.
     """
     if field.discount is None or field.folded:
         return from_others(field, every=True)
-    left, predicted = _from_others_with(field, None, field.held)
+    left, predicted = from_others_with(field, None, field.held)
     return (left, predicted) if predicted is not None else from_others(field, every=True)
 
 
-def surprise_at(field: Field, discount: Discount | None, count: int) -> float:
-    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if the discount were another.
+def from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
+    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node.
 
-    Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
-    class. All labels of the field must be in V.
+    All labels of the field must be in V.
     """
-    left, predicted = _from_others_with(field, discount, count)
-    counts = np.bincount(left.said, minlength=field.coding.width)
-    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
-    if predicted is None or not ordinary.any():
-        return 0.0
-    p = predicted[ordinary, left.said[ordinary]]
-    return float(coding.price(p, field.coding.width).sum())
-
-
-def _from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
-    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node."""
     votes, labeled, left = left_out_with(field, discount, count)
     weights = answer_weights(field.origin, left.nodes, discount)
     counts = np.bincount(left.said, minlength=field.coding.width).astype(float)
@@ -150,7 +138,7 @@ class _Votes:
     votes: Array
     labeled: BoolArray
     counts: Array
-    weighted: Array  # the same, a label of a hub counting for less
+    weighted: Array  # the same, each label counting what its discount leaves of it
 
     @cached_property
     def seen(self) -> IntArray:
@@ -178,7 +166,7 @@ class Evidence:
     classes: int
     seen: IntArray
     counts: Array  # labels of each class seen
-    weighted: Array  # the same, a label of a hub counting for less
+    weighted: Array  # the same, each label counting what its discount leaves of it
     total: Array  # votes for each class seen, summed over the nodes reached
     highest: Array  # vote for each class seen over the nodes reached
     reached: int  # unlabeled nodes that votes reach

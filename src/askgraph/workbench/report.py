@@ -26,7 +26,7 @@ from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
-from askgraph.workbench.suitability import ABOUT_HUBS, MANY_HUBS, describe_labels, homophily, share_of_hubs
+from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
 TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
 MAX_VOTERS = 8  # labels listed as voting for an item
@@ -316,8 +316,7 @@ def checkup(project: Project) -> dict[str, Any]:
         )
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
-    if report.degree_max and (hubs := share_of_hubs(project.graph)) > MANY_HUBS:
-        improve.append(f"{hubs:.0%} of the items have far more neighbors than usual: {ABOUT_HUBS}")
+    improve += look_at_degrees(project.graph)
     if not project.answers.classes:
         improve.append("no class is declared yet: the first answer makes one")
     improve += _improve_columns(project)
