@@ -20,6 +20,7 @@ if SMOKE:
 def told(kind, n, labels):
     """Tell random labels at random nodes; return seconds, the rounding error, and the smallest variance left."""
     import askgraph as ag
+    from askgraph.answers.coding import means
     from askgraph.field import Field
 
     graph = ag.grid(160, n // 160) if kind == "grid" else built(kind, n)
@@ -30,7 +31,7 @@ def told(kind, n, labels):
         field = field.observe(node, int(rng.integers(3)))
     seconds, megabytes = time.perf_counter() - start, meter.megabytes
     fresh = Field.start(prior, 3, squares=False).extended(field.observations)
-    gap, least = np.abs(field.mean - fresh.mean).max(), field.spread.variance[~field.labeled].min()
+    gap, least = np.abs(means(field.votes) - means(fresh.votes)).max(), field.spread.variance[~field.labeled].min()
     return graph.n_nodes, prior.name, seconds, gap, least, megabytes
 
 

@@ -119,9 +119,9 @@ def text_project(folder: Path) -> tuple[Path, dict[str, str]]:
     path = folder / "abstracts.ask"
     Project.create(path, Source(folder / "abstracts.csv", text="abstract"), list(TOPICS))
     with Project.open(path, write=True) as project:
-        project.write_guidelines("mia", RULES)
+        project.log.write_guidelines("mia", RULES)
         for name, sentence in ABOUT.items():
-            project.change("mia", "describe", name, sentence)
+            project.log.change("mia", "describe", name, sentence)
     return path, truth
 
 

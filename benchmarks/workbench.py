@@ -3,7 +3,7 @@
 python benchmarks/workbench.py                  10,000 items
 python benchmarks/workbench.py --items 1000000  the large form
 python benchmarks/workbench.py --part crowds    50 people on 3,000 items, 200 people on 20,000
-python benchmarks/workbench.py --part stopped   10,000 answers while the process that chooses questions is stopped
+python benchmarks/workbench.py --part stopped   10,000 answers while the thinker is stopped
 python benchmarks/workbench.py --part hostile   20 people beside 2,000 hostile connections, with 1,024 open files
 python benchmarks/workbench.py --part peer --url http://127.0.0.1:8080 --token TOKEN
     the annotations of 50 people to a Label Studio that runs there (started with LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN=true)
@@ -32,7 +32,7 @@ from measure import SMOKE, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.helpers.chromium import FLAGS
-from tests.helpers.serving import ranker
+from tests.helpers.serving import thinker
 
 CLASSES = 5
 PEOPLE, ANSWERS, THINK = (20, 20, 2.0) if not SMOKE else (2, 2, 0.0)  # a crowd; answers and seconds of thought of each
@@ -245,8 +245,8 @@ def crowds(_: argparse.Namespace) -> None:
 def stopped(_: argparse.Namespace) -> None:
     """Print how long answers take while nobody computes questions, and whether every route answers."""
     with labeling(3_000 if not SMOKE else 300) as (running, _folder), running.client() as client:
-        thinking = ranker(running)
-        os.kill(thinking, signal.SIGSTOP)
+        process = thinker(running)
+        os.kill(process, signal.SIGSTOP)
         try:
             took = []
             for k in range(STOPPED_ANSWERS):
@@ -263,7 +263,7 @@ def stopped(_: argparse.Namespace) -> None:
                 took.append(1e3 * (time.perf_counter() - start))
             slowest = max((_timed(client, route), route) for route in ROUTES)
         finally:
-            os.kill(thinking, signal.SIGCONT)
+            os.kill(process, signal.SIGCONT)
     figures = ", ".join(f"p{q} {np.percentile(took, q):.0f} ms" for q in (50, 95, 99))
     print(
         f"process stopped: {len(took):,} answers saved, {figures}, longest {max(took):.0f} ms; "

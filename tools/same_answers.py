@@ -171,16 +171,16 @@ def several_graphs() -> tuple[Any, list[str]]:
     return {"first": graph, "second": other}, classes
 
 
-def with_suggestions(**options: Any) -> Said:
+def with_suggestions(make: Callable[[], tuple[Any, list[str]]] = communities, **options: Any) -> Said:
     """Two models suggest labels, one of which is often wrong."""
     import askgraph as ag
 
-    graph, classes = communities()
+    graph, classes = make()
     learner, rng = ag.Learner(graph, rng=7, **options), np.random.default_rng(4)
     names = sorted(set(classes))
     for node in range(0, len(classes), 2):
         learner.suggest(node, classes[node], "good", 0.9)
-        learner.suggest(node, names[rng.integers(3)], "poor", float(rng.random()))
+        learner.suggest(node, names[rng.integers(len(names))], "poor", float(rng.random()))
     for told in range(25):
         node = learner.ask()
         yield f"question {told}", str(node)
@@ -264,25 +264,42 @@ def project() -> Said:
         table.write_text(f"id,a,b,c,d\n{rows}")
         ag.Project.create(Path(folder, "iris.ask"), source(table), names, overlap=2)
         with ag.Project.open(Path(folder, "iris.ask"), write=True) as opened:
+            log = opened.log if hasattr(opened, "log") else opened  # of an earlier version
             for step in range(45):
-                (place,) = opened.ask(1) or (None,)
+                place, predicted = next_question(opened)
                 yield f"question {step}", place
                 if place is None:
                     break
                 right = names[y[place]] if rng.random() < 0.9 else names[int(rng.integers(3))]
-                opened.say(people[step % 3], opened.item(place).id, "label", right)
+                opened.say(people[step % 3], f"i{place}", "label", right, predicted=predicted)
                 if step == 12:
                     opened.undo("ann")
-                    opened.change("bob", "rename", "setosa", "silky")
+                    log.change("bob", "rename", "setosa", "silky")
                     names[0] = "silky"
                 if step == 20:
-                    opened.change("cy", "find", "virginica")
+                    log.change("cy", "find", "virginica")
                 if step in (5, 15, 25, 44):
                     found = opened.predictions()
                     yield f"after {step}: probabilities", found.probabilities
                     yield f"after {step}: classes", list(found.classes)
-                    yield f"after {step}: alternatives", opened.alternatives(4)
+                    yield f"after {step}: decided", np.asarray(found.decided)
+                    yield f"after {step}: alternatives", alternatives(opened, 4)
                     yield f"after {step}: error", list(map(plain, opened.learner.expected_error()))
+
+
+def next_question(opened: Any) -> tuple[int | None, str | None]:
+    """The place that a project asks for, and what it predicts there if it is a spot check; by its ways of any version."""
+    if not hasattr(opened, "questions"):
+        return next(iter(opened.ask(1)), None), None  # it remembers what it predicted
+    question = next(iter(opened.questions(1)), None)
+    return (None, None) if question is None else (question.node, question.predicted)
+
+
+def alternatives(opened: Any, n: int) -> list[int]:
+    """The places that several people are asked for at once."""
+    if not hasattr(opened, "questions"):
+        return list(opened.alternatives(n))
+    return [question.node for question in opened.questions(n, at_once=True)]
 
 
 def source(table: Path) -> Any:
@@ -372,6 +389,7 @@ def cases() -> dict[str, Callable[[], Said]]:
     add("features alone", walk, lambda: (None, communities()[1]), features=features_of(communities()[1]))
     add("features and spot checks", walk, hubs, features=features_of(hubs()[1]), spot_checks=4)
     add("suggestions", with_suggestions)
+    add("suggestions beside hubs", with_suggestions, hubs)
     add("suggestions, hubs asked", with_suggestions, hubs="ask", readout="consensus")
     add("noise", noisy)
     add("questions computed ahead", ahead)

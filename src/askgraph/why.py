@@ -8,7 +8,7 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.errors import LabelError
-from askgraph.field import Field
+from askgraph.field import Field, answer_weights
 from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
@@ -56,7 +56,7 @@ def why(field: Field, readout: Readout | None, node: int, after: Field | None = 
     nodes = neighborhood(field, node, g, pull, voters[: weighty(weights)])
     edges, strengths, positions = arrange(field.origin.precision.graph.weights, nodes)
     changes = np.nan if readout is None else expected_changes(field, readout, node, after)
-    counts_for = float(field.label_weights(np.array([node]))[0])
+    counts_for = float(answer_weights(field.origin, np.array([node]), field.discount)[0])
     return Why(node, voters, weights, changes, counts_for, nodes, edges, strengths, positions)
 
 

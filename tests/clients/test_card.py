@@ -26,7 +26,7 @@ def test_a_card_shows_the_question_its_picture_and_the_keys_of_the_page(project)
     with ag.Project.open(project, write=True) as opened:
         place = opened.ask()[0]
         shown = question(opened, "me", place)
-        assert shown["item"]["id"] == opened.item(place).id
+        assert shown["item"]["id"] == opened.items.item(place).id
         assert shown["item"]["image"].startswith("data:image/png;base64,")
         assert {one["name"]: one["key"] for one in shown["classes"]} == {"wide": "1", "tall": "2"}
         opened.say("me", shown["item"]["id"], "label", "wide")

@@ -270,7 +270,7 @@ def test_the_log_of_a_deleted_project_is_not_taken_for_a_new_ones(tmp_path):
     Path(f"{path}-wal").write_bytes(wal)  # its writer was killed
     make(path, 300)
     with Project.open(path) as project:
-        assert (project.n_items, len(project.answers.log), project.store.damage()) == (300, 0, None)
+        assert (project.items.n_items, len(project.answers.log), project.store.damage()) == (300, 0, None)
 
 
 def test_a_project_that_was_being_made_is_made_again(tmp_path):
@@ -278,7 +278,7 @@ def test_a_project_that_was_being_made_is_made_again(tmp_path):
     (tmp_path / "p.ask.part-journal").write_bytes(b"half a journal")
     path = make(tmp_path / "p.ask")
     with Project.open(path) as project:
-        assert project.n_items == 12
+        assert project.items.n_items == 12
     with pytest.raises(FileError, match="is there already"):
         make(path)
     assert not list(tmp_path.glob("*.part"))

@@ -57,7 +57,7 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         page.locator(".seeking button").click()
         expect(page.locator(".seeking")).to_be_hidden()
         with Project.open(path) as project:
-            assert project.sought is None
+            assert project.model.sought is None
         page.evaluate("location.hash = 'guidelines'")  # the end of the search is taken back like any change
         page.locator(".guidelines .rows li", has_text="Search ended").locator("button").click()
         expect(page.locator(".guidelines .rows li", has_text="Search ended")).to_contain_text("taken back")

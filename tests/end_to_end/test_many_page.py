@@ -41,7 +41,7 @@ def state_of(path):
     """Everything that the log, the changes and the settings of a project say."""
     with Project.open(path) as project:
         answers = project.answers
-        return len(answers.log), answers.changes, project.target, project.sought, sorted(answers.labels.items())
+        return len(answers.log), answers.changes, project.target, project.model.sought, sorted(answers.labels.items())
 
 
 def ways_of(path):
@@ -175,7 +175,7 @@ def test_classes_keys_searches_and_targets_are_changed_by_keyboard_alone(browser
     page.keyboard.press(page.locator("dialog .class", has_text="west").locator("kbd").inner_text())
     expect(page.locator(".seek .tag")).to_have_text("west")
     with Project.open(path) as project:
-        assert (project.target, project.sought) == (0.2, "west")
+        assert (project.target, project.model.sought) == (0.2, "west")
         assert set(project.answers.classes) == {"east", "west"}
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("?")

@@ -109,8 +109,8 @@ def test_a_table_is_chosen_its_heads_say_what_columns_are_for_and_the_first_ques
         expect(page.locator(".classes .class")).to_have_count(3)
         expect(page.locator(".sum")).to_contain_text("2 of 24 items labeled")
     with Project.open(tmp_path / "my news.ask") as project:
-        assert project.columns["text"] == ["title"]
-        assert project.columns["id"] == "id"
+        assert project.items.columns["text"] == ["title"]
+        assert project.items.columns["id"] == "id"
     assert not list(tmp_path.glob(".askgraph-*"))  # what was sent is deleted
 
 
@@ -241,8 +241,8 @@ def test_sheets_encodings_offers_and_messages_in_german(browser, tmp_path):
         expect(page.locator(".sum")).to_contain_text("16 von 24 Einträgen zugeordnet")
         expect(page.locator(".card")).not_to_contain_text("Nord")
     with Project.open(tmp_path / "pakete.ask") as project:
-        assert project.columns["id"] == "code"
-        assert project.item(0).fields["Beschreibung"].startswith("Pakete: ")
+        assert project.items.columns["id"] == "code"
+        assert project.items.item(0).fields["Beschreibung"].startswith("Pakete: ")
 
 
 SAID = (
@@ -295,7 +295,7 @@ def test_a_wide_table_shows_fifty_columns_marks_its_end_and_is_scrolled_by_keys(
         expect(page.locator(".summary")).to_contain_text("Not compared: 4,950 more columns.")
         begin(page)
     with Project.open(tmp_path / "wide.ask") as project:
-        assert project.columns["features"] == header.split(",")[:50]
+        assert project.items.columns["features"] == header.split(",")[:50]
 
 
 def test_a_folder_of_pictures_is_labeled(browser, tmp_path):

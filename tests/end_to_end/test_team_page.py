@@ -23,8 +23,8 @@ def log_of(path):
 def test_a_team_reads_guidelines_mends_classes_confirms_groups_and_reviews(browser, tmp_path):
     path = make_project(tmp_path)
     with Project.open(path, write=True) as project:
-        project.write_guidelines("boss", RULES)
-        project.change("boss", "describe", "north", f"Above. {EVIL}")
+        project.log.write_guidelines("boss", RULES)
+        project.log.change("boss", "describe", "north", f"Above. {EVIL}")
     with serving(path) as server:
         with server.client() as client:
             for k in range(12):

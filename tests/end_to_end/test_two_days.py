@@ -138,7 +138,7 @@ def test_a_german_csv_in_windows_text_is_labeled_and_gone_on_with(browser, tmp_p
     go_on(browser, here, size, "Pakete", 3)
     with Project.open(here / "Pakete.ask") as project:
         assert (len(project.answers.labels), project.about["fields"]["Größe (kB)"]) == (4, "number")
-        assert project.item(1).fields["Größe (kB)"] == "49.5"
+        assert project.items.item(1).fields["Größe (kB)"] == "49.5"
 
 
 @pytest.mark.parametrize("size", WIDTHS)

@@ -29,9 +29,9 @@ from tests.helpers.serving import (
     ask,
     key,
     make_project,
-    ranker,
     serving,
     soaked,
+    thinker,
     truth,
     until,
     write_table,
@@ -97,6 +97,20 @@ def test_what_is_asked_over_http_is_what_the_learner_asks(fresh):
     assert again["question"]["item"]["id"] in ids
 
 
+def test_a_question_says_which_rule_asks_it_and_the_log_what_was_predicted(fresh):
+    _, client = fresh
+    asked = [ask(client)["question"]]
+    for _ in range(7):
+        id = asked[-1]["item"]["id"]
+        answer(client, id, truth(id))
+        until(client, "/api/state?who=ann", lambda state: state["lag"] == 0)
+        asked.append(ask(client)["question"])
+    assert [one["by"] for one in asked] == ["first", *["influence"] * 6, "spot check"]
+    answer(client, asked[-1]["item"]["id"], truth(asked[-1]["item"]["id"]))
+    lines = client.get("/api/history").raise_for_status().json()["answers"]
+    assert [line["predicted"] is not None for line in lines] == [True, *[False] * 7]
+
+
 def test_items_come_and_go_while_people_label(fresh, tmp_path):
     server, client = fresh
     asked = label_some(client, 6)
@@ -105,7 +119,7 @@ def test_items_come_and_go_while_people_label(fresh, tmp_path):
     assert "15 items more\n  60 of 75 rows were there already and are left out" in said
     assert client.get("/api/state?who=ann").json()["items"] == 75
     on_screen = asked["question"]["item"]["id"]
-    assert answer(client, on_screen, truth(on_screen))["question"]  # known suggestions serve until there are new ones
+    assert answer(client, on_screen, truth(on_screen))["question"]  # a known agenda serves until there is a new one
     until(client, "/api/progress", lambda found: found.get("items") == 75)
     answer(client, "n74", truth("n74"))
     gone = [on_screen, "n74", "n70"]
@@ -129,9 +143,9 @@ def test_only_who_has_the_token_itself_changes_items(server):
 
 
 def test_what_is_refused_stops_nothing(server, client):
-    """The process that chooses questions ends only for items that do come or go."""
+    """The thinker ends only for items that do come or go."""
     ask(client)
-    pid = ranker(server)
+    pid = thinker(server)
     old = f"{server.path.name}.00{ADDITION}"
     shutil.copy(server.path, server.path.with_name(old))  # goes with no items: a project is not an addition
     everything = [f"n{k}" for k in range(60)]
@@ -143,7 +157,7 @@ def test_what_is_refused_stops_nothing(server, client):
         ("/api/remove", {"items": everything}, 400),
     ):
         assert client.post(path, json=body).status_code == status, body
-    assert ranker(server) == pid
+    assert thinker(server) == pid
     assert client.get("/api/state?who=ann").json()["worker"] == "ready"
     assert ask(client)["question"]
 
@@ -319,12 +333,12 @@ def test_a_killed_server_has_lost_nothing_and_starts_again(fresh):
     print(f"ready {took:.1f} s after a kill -9")
 
 
-def test_a_dead_worker_is_replaced_and_labels_go_on(fresh):
+def test_a_dead_thinker_is_replaced_and_labels_go_on(fresh):
     # Promise 6
     server, client = fresh
     label_some(client, 6)
     before = until(client, "/api/progress", lambda said: said.get("labels") == 6)
-    os.kill(ranker(server), signal.SIGKILL)
+    os.kill(thinker(server), signal.SIGKILL)
     start = time.monotonic()
     id = ask(client)["question"]["item"]["id"]
     assert answer(client, id, truth(id))["state"]["labels"] == 7
@@ -334,7 +348,7 @@ def test_a_dead_worker_is_replaced_and_labels_go_on(fresh):
     after = until(client, "/api/progress", lambda said: said["lag"] == 0)
     assert after["classes"] == before["classes"]
     assert after["error"]["value"] == pytest.approx(before["error"]["value"], abs=1e-8)
-    print(f"suggestions again {took:.1f} s after the worker was killed")
+    print(f"questions again {took:.1f} s after the thinker was killed")
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux lets us make the disk full for one process")

@@ -206,8 +206,8 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
         "say_all": lambda p, v: p.say_all("ann", v),
         "undo(who)": lambda p, v: p.undo(v),
         "ask": lambda p, v: p.ask(v),
-        "item": lambda p, v: p.item(v),
-        "open_at": lambda p, v: p.open_at(v),
+        "item": lambda p, v: p.items.item(v),
+        "open_at": lambda p, v: p.log.open_at(v),
     }.items():
         yield f"Project.{name}", lambda v, call=call: _in_project(project, call, v)
     yield from more_places(folder)

@@ -25,7 +25,7 @@ SHOW = """async ({ item, names }) => {
   const { store, update } = await import("/page/lib/store.js");
   const classes = names.map((name, k) => ({ name, key: "1234567890ab"[k], count: 0 }));
   const whole = { id: "835", title: "", name: null, numbered: true, image: null, fields: [], ...item };
-  const question = { item: whole, opinions: 0, spot_check: false, copies: 0, suggested: [] };
+  const question = { item: whole, opinions: 0, by: "influence", copies: 0, suggested: [] };
   update({ state: { ...store.state, classes, undo: null }, question, turns: store.turns + 1, trail: [] });
   await document.querySelector(".card img")?.decode();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

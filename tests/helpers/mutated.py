@@ -20,9 +20,9 @@ import scipy.sparse as sp
 import askgraph as ag
 from askgraph.io.annotations import read_annotated
 from askgraph.workbench.exchange import FORMATS
+from askgraph.workbench.guesses import read_guesses
 from askgraph.workbench.report import checkup
 from askgraph.workbench.source import Source
-from askgraph.workbench.suggesting import read_suggestions
 from tests.helpers.bad_inputs import Tried, tried
 from tests.helpers.projects import make, say
 from tests.helpers.sheets import ods, ods_row, xlsx, xlsx_row
@@ -76,7 +76,7 @@ def seeds(folder: Path) -> dict[str, Callable[[Path], Any]]:
         **dict.fromkeys(("r.ris", "t.parquet", "t.xlsx", "t.ods", "w.csv"), _use_items),
         **dict.fromkeys(("l.json", "a.json", "s.jsonl", "l.parquet"), lambda path: _use_items(path, text="text")),
         **dict.fromkeys(("l2.json", "a2.json"), read_annotated),
-        "said.csv": lambda path: read_suggestions(path, {f"i{k}": k for k in range(12)}, ["a", "b"]),
+        "said.csv": lambda path: read_guesses(path, {f"i{k}": k for k in range(12)}, ["a", "b"]),
         "v.npz": lambda path: _use_items(folder / "t.csv", vectors=str(path)),
         "p.png": lambda path: ag.nearest_pictures([path, folder / "p.png", folder / "p.png"], k=1),
     }  # fmt: skip

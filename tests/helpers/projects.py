@@ -58,7 +58,7 @@ def log_of(path):
 def labels_of(path):
     """The labels that count, by the ids of items."""
     with Project.open(path) as project:
-        return {project.item(place).id: label for place, label in project.answers.labels.items()}
+        return {project.items.item(place).id: label for place, label in project.answers.labels.items()}
 
 
 def hurt(path, query, *values):

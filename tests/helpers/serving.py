@@ -84,8 +84,8 @@ class Server:
         self.said = self.process.communicate(timeout=HANGS)[0]  # all that it wrote after its address
 
 
-def ranker(server):
-    """The thinking process of a server."""
+def thinker(server):
+    """The number of the process of a server's thinker."""
     listed = ["ps", "-ww", "-o", "pid,comm,args", "--ppid", str(server.process.pid)]
     lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
     (found,) = (int(line.split()[0]) for line in lines if "spawn_main" in line)

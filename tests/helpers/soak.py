@@ -21,7 +21,7 @@ from typing import NamedTuple
 import httpx
 
 from askgraph.workbench.project import Project
-from tests.helpers.serving import CENTERS, NO_CERTIFICATES, Server, key, make_project, ranker, truth
+from tests.helpers.serving import CENTERS, NO_CERTIFICATES, Server, key, make_project, thinker, truth
 
 LOOKS = (
     "/",
@@ -68,7 +68,7 @@ class Watched(NamedTuple):
     """The most that was seen of each: megabytes of the server, of the process beside it, open files, bytes of SQLite's log."""
 
     server: float = 0.0
-    ranker: float = 0.0
+    thinker: float = 0.0
     files: int = 0
     log: int = 0
 
@@ -95,7 +95,7 @@ class Soak:
         threads = [threading.Thread(target=self._guarded, args=(self._person, who, pause)) for who in self.people]
         for thread in threads:
             thread.start()
-        kinds = (self._import, self._predict, self._restart, self._kill, self._kill_ranker)
+        kinds = (self._import, self._predict, self._restart, self._kill, self._kill_thinker)
         while time.monotonic() < end and not self.wrong:
             self.over.wait(self.rng.uniform(*events))
             self._watch()
@@ -215,9 +215,9 @@ class Soak:
         self.server.process.kill()
         self._again()
 
-    def _kill_ranker(self):
+    def _kill_thinker(self):
         self.counts["kill of the process beside"] += 1
-        pid = self._ranker()
+        pid = self._thinker()
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
 
@@ -237,14 +237,14 @@ class Soak:
                 self.said += some.decode()
         process.stdout.close()
 
-    def _ranker(self):
+    def _thinker(self):
         try:
-            return ranker(self.server)
+            return thinker(self.server)
         except (ValueError, subprocess.CalledProcessError):
             return None  # it is being started
 
     def _watch(self):
-        pid, beside, log = self.server.process.pid, self._ranker(), Path(f"{self.path}-wal")
+        pid, beside, log = self.server.process.pid, self._thinker(), Path(f"{self.path}-wal")
         now = Watched(
             _megabytes(pid),
             _megabytes(beside) if beside else 0.0,
@@ -290,7 +290,7 @@ class Soak:
         first, most = self.first or Watched(), self.most
         return (
             f"{lines}\n{done}\nserver {first.server:.0f} MB at first, {most.server:.0f} MB at most; process beside "
-            f"{first.ranker:.0f} and {most.ranker:.0f} MB; open files {first.files} and {most.files}; "
+            f"{first.thinker:.0f} and {most.thinker:.0f} MB; open files {first.files} and {most.files}; "
             f"SQLite's log {most.log:,} bytes at most; {len(self.said):,} characters on the terminal; "
             f"{self.longest:.0f} s until an answer came at the longest, with the server killed meanwhile"
         )

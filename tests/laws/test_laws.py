@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
+from askgraph.answers.coding import chances, means
 from askgraph.utilities import CRITERIA, lookahead
 from tests.helpers.draws import given, settings
 from tests.helpers.engines import ABROAD, ENGINES, PETSC_BLOCKS, SPARSE, close, here
@@ -50,12 +51,12 @@ def test_field_is_the_papers(engine, problem):
     # Equations (2), (5), (6), (9) and (10), one label after another
     W, delta, classes, labels = problem
     field, plain = sharp(posterior(engine, W, delta, classes, labels)), Reference(W, delta, dict(labels), classes)
-    close(field.mean, plain.mu, engine.tolerance)
+    close(means(field.votes), plain.mu, engine.tolerance)
     close(field.columns(np.arange(len(W))), plain.G, engine.tolerance)
     close(field.spread.variance, np.diag(plain.G), engine.tolerance)
     close(field.spread.influence_l1, plain.G.sum(axis=0), engine.tolerance)
     close(field.spread.influence_l2, np.linalg.norm(plain.G, axis=0), engine.tolerance)
-    close(field.probabilities(), plain.chances(), engine.tolerance)
+    close(chances(field.votes), plain.chances(), engine.tolerance)
 
 
 @pytest.mark.slow
@@ -171,8 +172,8 @@ def test_swapping_classes_mirrors_the_mean(engine, problem):
     labels = [(node, label % 2) for node, label in labels]
     field = posterior(engine, W, delta, 2, labels)
     mirrored = posterior(engine, W, delta, 2, [(node, 1 - label) for node, label in labels])
-    close(mirrored.mean, -field.mean, engine.tolerance)
-    close(mirrored.probabilities(), field.probabilities()[:, ::-1], engine.tolerance)
+    close(means(mirrored.votes), -means(field.votes), engine.tolerance)
+    close(chances(mirrored.votes), chances(field.votes)[:, ::-1], engine.tolerance)
 
 
 @pytest.mark.slow
@@ -267,7 +268,7 @@ def test_small_delta_is_rebased_before_digits_are_lost(engine, delta):
     W = random_graph(np.random.default_rng(5), 20, 0.3)
     labels = [(0, 0), (11, 1), (7, 1)]
     field, plain = sharp(posterior(engine, W, delta, 2, labels)), Reference(W, delta, dict(labels), 2)
-    close(field.mean, plain.mu, max(engine.tolerance, 1e-8))
+    close(means(field.votes), plain.mu, max(engine.tolerance, 1e-8))
     close(field.spread.variance, np.diag(plain.G), max(engine.tolerance, 1e-7))
     close(field.spread.influence_l2, np.linalg.norm(plain.G, axis=0), max(engine.tolerance, 1e-7))
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from askgraph.answers.events import Event
 from askgraph.answers.history import History
+from askgraph.learner.learner import read_with_guesses
 from tests.helpers.interrupts import LEARNERS
 
 KINDS, NODES = ("tell", "relabel", "audit", "skip", "retract", "undo"), 4
@@ -65,4 +66,4 @@ def test_one_array_is_kept_for_predictions_with_suggestions_however_often_they_c
     for k in range(20):
         learner.guesses.tell(7, "ab"[k % 2])
         learner.probabilities()
-    assert len(learner.field.once("with guesses", dict)) == 1
+    assert len(read_with_guesses(learner.field)) == 1

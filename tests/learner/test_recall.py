@@ -77,50 +77,50 @@ def test_a_project_seeks_a_class(tmp_path):
     with Project.open(path, write=True) as project:
         for name in ("relevnt", "", "RELEVANT"):
             with pytest.raises(LabelError):
-                project.change("ann", "find", name)
+                project.log.change("ann", "find", name)
         with pytest.raises(
             LabelError, match="no class 'relevnt'; there are 'relevant', 'irrelevant'; take one of these"
         ):
-            project.change("ann", "find", "relevnt")
-        assert project.sought is None
-        project.change("ann", "find", "relevant")  # declared, without a label
+            project.log.change("ann", "find", "relevnt")
+        assert project.model.sought is None
+        project.log.change("ann", "find", "relevant")  # declared, without a label
         assert project.ask()  # of any class, while none of it is known
         project.say("ann", "i0", "label", "relevant")
         project.say("ann", "i59", "label", "irrelevant")
         for _ in range(40):
-            (place,) = project.ask()
-            project.say("ann", f"i{place}", "label", "relevant" if group[place] == group[0] else "irrelevant")
+            (asked,) = project.questions()
+            project.say("ann", asked, "label", "relevant" if group[asked.node] == group[0] else "irrelevant")
         assert sum(name == "relevant" for name in project.answers.labels.values()) == 30
         checks = [a for a in project.answers.log.values() if a.predicted is not None]
         assert len(checks) == 5
         said = progress(project, project.predictions())["find"]
         assert (said["class"], said["found"], said["low"]) == ("relevant", 30, 0)
-        project.change("ann", "rename", "relevant", "in")
-        assert project.sought == "in"
+        project.log.change("ann", "rename", "relevant", "in")
+        assert project.model.sought == "in"
         included = [row["included"] for row in asreview_rows(project)]
         assert (included.count(1), included.count(0), included.count(None)) == (30, 12, 18)
         marks = "".join(ris_lines(project, answered=True))
         assert (marks.count("ASReview_relevant"), marks.count("ASReview_irrelevant")) == (30, 12)
     with Project.open(path, write=True) as project:
-        assert project.sought == "in"
-        project.change("bob", "find", None)
-        assert project.sought is None
+        assert project.model.sought == "in"
+        project.log.change("bob", "find", None)
+        assert project.model.sought is None
         assert progress(project, project.predictions())["find"] is None
-        project.undo_change("bob")  # what ended the search
-        assert project.sought == "in"
-        project.undo_change("ann")  # the rename
-        assert project.sought == "relevant"
-        project.undo_change("ann")  # the search
-        assert project.sought is None
+        project.log.undo_change("bob")  # what ended the search
+        assert project.model.sought == "in"
+        project.log.undo_change("ann")  # the rename
+        assert project.model.sought == "relevant"
+        project.log.undo_change("ann")  # the search
+        assert project.model.sought is None
         said = [(one["who"], one["what"], one["undone"]) for one in class_changes(project)]
         assert said == [
             ("bob", "finding ended: every class is asked for", True),
             ("ann", "relevant renamed to in", True),
             ("ann", "finding all of relevant", True),
         ]
-        project.change("ann", "add", "odd")
-        project.change("ann", "find", "odd")
-        project.undo_change(
+        project.log.change("ann", "add", "odd")
+        project.log.change("ann", "find", "odd")
+        project.log.undo_change(
             "ann", project.answers.naming.standing[0].seq
         )  # the class is gone, the search goes on as usual
         assert project.ask()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.readouts import Cautious, Witness, with_suggestions
+from askgraph.readouts import Cautious, View, WithGuesses, Witness
 from askgraph.readouts.readouts import Consensus
 
 
@@ -36,10 +36,10 @@ def right(learner, truth):
 
 
 def plainly(field, said, classes, passes=2):
-    """The formulas of with_suggestions, node by node, for one source that says something of every node."""
+    """The formulas of WithGuesses, node by node, for one source that says something of every node."""
     n, C = field.votes.shape
-    p, _ = Consensus.steps(field)
-    counts = field.counts
+    p, _ = Consensus().steps(field)
+    counts = View.of(field).counts
     unseen = [c for c in range(C) if counts[c] == 0]
     shares = {c: 1 / (counts.sum() + C) for c in unseen}
     own = np.zeros((n, C))
@@ -48,7 +48,7 @@ def plainly(field, said, classes, passes=2):
         for c in range(C):
             own[i, c] = shares[c] if c in unseen else (1 - sum(shares.values())) * seen[c] / sum(seen.values())
     told = {x.node: x.said for x in field.observations}
-    _, hear = Consensus.steps(field)
+    _, hear = Consensus().steps(field)
 
     def posterior(T):
         alone = np.array([np.eye(C)[told[i]] if i in told else own[i] * T[:, said[i]] for i in range(n)])
@@ -78,7 +78,7 @@ def test_probabilities_equal_the_plain_formulas(communities, labels):
     _, truth = communities
     learner = taught(communities, labels=labels)
     said = wrong_at_random(truth, 0.3, np.random.default_rng(5))
-    got = with_suggestions(learner.field, Cautious(), [Witness(np.eye(3)[said], np.arange(3))])
+    got = WithGuesses(Cautious(), [Witness(np.eye(3)[said], np.arange(3))])(learner.field)
     np.testing.assert_allclose(got, plainly(learner.field, said, 3), atol=1e-12)
 
 

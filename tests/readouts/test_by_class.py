@@ -7,8 +7,8 @@ import pytest
 
 import askgraph as ag
 from askgraph.answers import coding
-from askgraph.readouts import READOUTS, Cautious, doubt, shares_preferred
-from askgraph.readouts.by_class import best_classes, blocks_of, first_highest, ranked
+from askgraph.readouts import READOUTS, Cautious, View, doubt, shares_preferred
+from askgraph.readouts.by_class import best_classes, first_highest, ranked
 from tests.helpers.draws import given, settings
 from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, here
 from tests.helpers.graphs import problems
@@ -86,7 +86,7 @@ def test_doubt_by_class_is_doubt(width, monkeypatch):
 
 def test_classes_without_a_label_stand_for_each_other(monkeypatch):
     learner = told(ENGINES[0], "map", range(1_000))
-    blocks = blocks_of(learner.field, 2)
+    blocks = View.in_parts(learner.field, 2).blocks
     assert sum(len(block.classes) for block in blocks) == 6  # four with labels, and two of 996
     assert sum(float(block.repeats.sum()) for block in blocks) == 1_000
     labels, best = learner.predict(top=6)
@@ -140,7 +140,8 @@ def test_ties_go_to_the_class_named_first():
 def test_the_first_of_equal_values_across_parts(monkeypatch):
     narrow(monkeypatch, 90, 1)
     field = told(ENGINES[0], "map", range(9)).field
-    decided, highest = first_highest(field, blocks_of(field, 1), READOUTS["map"]._by_class(field, blocks_of(field, 1)))
+    view = View.in_parts(field, 1)
+    decided, highest = first_highest(view, READOUTS["map"].by_block(view))
     p = READOUTS["map"](field)
     np.testing.assert_allclose(highest, p.max(axis=1), atol=1e-12)
     np.testing.assert_allclose(p[np.arange(90), decided], highest, atol=1e-12)

@@ -12,7 +12,7 @@ import askgraph as ag
 from askgraph.answers.coding import decide
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
-from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, as_readout
+from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, View, as_readout
 from askgraph.readouts.readouts import zero_of
 from askgraph.readouts.temperature import TEMPERATURES, Evidence, tempered_or_plain
 from askgraph.why import expected_changes
@@ -230,7 +230,8 @@ def test_consensus_hears_neighbours_but_stays_as_sure():
     plain, heard = (as_readout(name)(learner.field)[rest] for name in ("tempered", "consensus"))
     codes = np.array([learner.classes.index(int(x)) for x in truth])[rest]
     assert (heard.argmax(axis=1) == codes).mean() > (plain.argmax(axis=1) == codes).mean()
-    alone = tempered_or_plain(learner.field)(learner.field.votes)[rest]
+    view = View.of(learner.field)
+    alone = tempered_or_plain(learner.field).shares(view)(view.blocks[0])[rest]
     assert heard.max(axis=1).mean() == pytest.approx(alone.max(axis=1).mean(), abs=0.05)
 
 
@@ -283,7 +284,7 @@ def test_what_a_readout_of_your_own_gives_is_checked_wherever_it_is_read(wrong):
     suggested.guesses.tell_all({3: 0, 4: 1}, source="a model")
     suggested.tell_all({0: 0, 39: 1})
     learner = model.learner_
-    assert learner.predict().tolist() == [0] * 40
+    assert learner.predict().tolist() == [0] * 39 + [1]  # a label stands at its node
     np.testing.assert_array_equal(learner.predict(top=1)[1][:, 0], 1)
     spoiled.append(True)
     for read in (
@@ -368,7 +369,7 @@ def test_a_consensus_is_as_sure_as_the_probabilities_it_averages():
     graph, truth = ag.communities((20, 24, 16), mean_degree=6, mixing=0.3, rng=1)
     field = ag.Field.given(ag.prior(graph), [Observation(node, int(truth[node])) for node in range(0, 60, 7)], 3)
     rest = ~field.labeled
-    own, averaged = Consensus.steps(field)[0], Consensus()(field)
+    own, averaged = Consensus().steps(field)[0], Consensus()(field)
     assert averaged[rest].max(axis=1).mean() == pytest.approx(own[rest].max(axis=1).mean(), abs=1e-10)
 
 

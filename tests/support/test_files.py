@@ -111,7 +111,7 @@ def test_rows_that_fail_leave_the_file_as_it_was(tmp_path):
 def test_a_project_is_what_it_was_beside_planted_journals(tmp_path):
     (tmp_path / "p.ask.part-journal").symlink_to(tmp_path / "elsewhere")
     with Project.open(make(tmp_path / "p.ask")) as project:
-        assert project.n_items == 12
+        assert project.items.n_items == 12
     assert sorted(os.listdir(tmp_path))[0] == "p.ask"
     assert not (tmp_path / "elsewhere").exists()
 

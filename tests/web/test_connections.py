@@ -14,7 +14,7 @@ from askgraph.errors import BusyError
 from askgraph.web import connections as module
 from askgraph.web import security
 from askgraph.web.connections import Connections, Listener, most_connections
-from askgraph.web.security import Guard, Guesses, Refused, Sessions
+from askgraph.web.security import Guard, PasswordTries, Refused, Sessions
 from askgraph.web.threads import Threads
 from tests.helpers.serving import HANGS, Server, answer, ask, key, make_project, serving
 
@@ -209,32 +209,32 @@ def test_a_session_ends_and_only_its_server_can_have_started_it(monkeypatch):
 
 def test_wrong_passwords_cost_the_address_they_come_from():
     now = [0.0]
-    guesses = Guesses(lambda: now[0])
-    for _ in range(security.FIRST_GUESSES):
-        guesses.count("192.0.2.1")
+    tries = PasswordTries(lambda: now[0])
+    for _ in range(security.FIRST_TRIES):
+        tries.count("192.0.2.1")
     for _ in range(1000):
         with pytest.raises(Refused) as refused:
-            guesses.count("192.0.2.1")
+            tries.count("192.0.2.1")
     assert refused.value.status == 429
     assert refused.value.headers == {"retry_after": "1"}  # trying on makes the wait no longer
-    guesses.count("192.0.2.2")
+    tries.count("192.0.2.2")
     now[0] += 1
-    guesses.count("192.0.2.1")
+    tries.count("192.0.2.1")
     with pytest.raises(Refused):
-        guesses.count("192.0.2.1")
-    for k in range(security.FIRST_GUESSES):
-        guesses.count(f"2001:db8::{k:x}")
+        tries.count("192.0.2.1")
+    for k in range(security.FIRST_TRIES):
+        tries.count(f"2001:db8::{k:x}")
     with pytest.raises(Refused):
-        guesses.count("2001:db8::ffff")  # one network, one guesser
-    guesses.count("2001:db8:1::1")
+        tries.count("2001:db8::ffff")  # one network, one who tries
+    tries.count("2001:db8:1::1")
 
 
 def test_the_addresses_remembered_are_bounded(monkeypatch):
     monkeypatch.setattr(security, "MAX_ADDRESSES", 100)
-    guesses = Guesses(lambda: 0.0)
+    tries = PasswordTries(lambda: 0.0)
     for k in range(1000):
-        guesses.count(f"10.0.{k // 250}.{k % 250}")
-    assert len(guesses._paid) == 100
+        tries.count(f"10.0.{k // 250}.{k % 250}")
+    assert len(tries._paid) == 100
 
 
 def test_a_request_that_a_stop_cuts_off_is_told_to_come_again():

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from askgraph.errors import ReusedKeyError
-from askgraph.web import app
-from askgraph.web import desk as desk_module
+from askgraph.plan import Question
+from askgraph.web import app, offers, views
 from askgraph.web.demo import make_demo
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
+from askgraph.web.questions import Agenda, Picture
 from askgraph.web.serve import listen
-from askgraph.web.suggestions import Picture, Suggestion
+from askgraph.web.together import selection
 from askgraph.workbench import report
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.export import answer_rows, prediction_rows
@@ -54,9 +55,9 @@ def test_what_stands_for_an_item_in_a_list(tmp_path):
     table.write_text("wide,long\n1.5,2\n1.25,3\n")
     Project.create(tmp_path / "measures.ask", Source(table, features=["wide", "long"]))
     with Project.open(tmp_path / "measures.ask") as project:
-        assert project.title(project.item(0)) == "wide 1.5, long 2"
+        assert project.items.title(project.items.item(0)) == "wide 1.5, long 2"
     with Project.open(make_demo(tmp_path / "demo")) as project:
-        line = report.item_line(project, project.item(7))
+        line = report.item_line(project, project.items.item(7))
     assert line == {"item": "7", "title": "7", "image": "/images/7?of=634348f2"}
 
 
@@ -65,13 +66,13 @@ def test_a_date_names_no_item(tmp_path):
     table.write_text("code,visit,ward,weight\nA1,2024-03-01,north,2\nA2,2024-03-02,south,3\n")
     Project.create(tmp_path / "visits.ask", Source(table, features=["weight"]))
     with Project.open(tmp_path / "visits.ask") as project:
-        assert project.naming_field == "ward"
-        assert project.title(project.item(0)) == "north"
+        assert project.items.naming_field == "ward"
+        assert project.items.title(project.items.item(0)) == "north"
     table.write_text("code,visit,weight\nA1,01.03.2024,2\nA2,02.03.2024,3\n")
     Project.create(tmp_path / "again.ask", Source(table, features=["weight"]))
     with Project.open(tmp_path / "again.ask") as project:
-        assert project.naming_field is None
-        assert project.title(project.item(0)) == "weight 2"
+        assert project.items.naming_field is None
+        assert project.items.title(project.items.item(0)) == "weight 2"
 
 
 @pytest.mark.parametrize(("header", "numbered"), [("long", True), ("id", False), ("code", False)])
@@ -80,50 +81,54 @@ def test_an_item_says_whether_its_id_is_only_the_number_of_a_row(tmp_path, heade
     table.write_text(f"{header},wide\n101,2\n102,3\n")
     Project.create(tmp_path / "measures.ask", Source(table, features=["wide"]))
     with Project.open(tmp_path / "measures.ask") as project:
-        shown = Desk(project, Quiet(None)).show(project.item(0))
+        shown = views.show(project, project.items.item(0))
     assert (shown["id"], shown["numbered"]) == ("1" if numbered else "101", numbered)
+
+
+def pictures_ahead(desk):
+    return views.pictures_ahead(desk.project, desk.thinker.agenda, desk.leases.held())["pictures"]
 
 
 @pytest.mark.slow
 def test_pictures_ahead_are_those_of_what_follows_then_of_what_waits(tmp_path):
     with Project.open(make_demo(tmp_path / "demo"), write=True) as project:
         project.say("bob", "9", "label", "9")
-        desk = Desk(project, Quiet(Suggestion(1, [5, 7, 9, 2, 4], {"0": 8, "1": 8, "2": None, "3": 6}, {})))
-        assert desk.looks_ahead() == (1, 4)  # of ten classes, the likeliest
+        desk = Desk(project, Quiet(agenda(1, 5, 7, 9, 2, 4, follows={"0": 8, "1": 8, "2": None, "3": 6})))
+        assert views.looks_ahead(project) == (1, 4)  # of ten classes, the likeliest
         assert desk.ask("ann")["question"]["item"]["id"] == "5"
-        places = [int(address.split("/")[2].split("?")[0]) for address in desk.ahead()["pictures"]]
+        places = [int(address.split("/")[2].split("?")[0]) for address in pictures_ahead(desk)]
         assert places == [8, 6, 7, 2]  # 5 is on the screen, 9 is labeled
-        project.change("ann", "find", "3")
-        assert desk.looks_ahead() == (1, 0)  # nothing is computed for each answer then
-        assert Desk(project, Quiet(None)).ahead() == {"pictures": []}
+        project.log.change("ann", "find", "3")
+        assert views.looks_ahead(project) == (1, 0)  # nothing is computed for each answer then
+        assert pictures_ahead(Desk(project, Quiet(None))) == []
     with Project.open(make_project(tmp_path), write=True) as project:
-        assert Desk(project, Quiet(Suggestion(0, [0, 1], {}, {}))).ahead() == {"pictures": []}
+        assert pictures_ahead(Desk(project, Quiet(agenda(0, 0, 1)))) == []
 
 
-def test_who_comes_when_all_suggested_items_are_taken_gets_any_open_one(tmp_path):
+def test_who_comes_when_all_items_on_the_agenda_are_taken_gets_any_open_one(tmp_path):
     # Promise 27
     with Project.open(make_project(tmp_path), write=True) as project:
         project.say_all("cy", [(f"n{k}", "label", "east") for k in range(1, 30)])
-        desk = Desk(project, Quiet(Suggestion(29, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(29, 0)))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert desk.ask("ann")["waiting"] == "the next question is being computed"  # bob and ann were not yet several
-        assert desk.worker.times == 1
+        assert desk.thinker.times == 1
         got = [desk.ask(f"person {k}")["question"]["item"]["id"] for k in range(30)]
         assert len(set(got)) == 30  # nobody gets what another holds
         assert set(got) == {f"n{k}" for k in range(30, 60)}
         assert "all items that are left" in desk.ask("ann", hurry=True)["waiting"]
 
 
-def test_one_person_alone_waits_for_the_ranking_unless_it_takes_long(tmp_path):
+def test_one_person_alone_waits_for_the_agenda_unless_it_takes_long(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(0, 0)))
         desk.answer("ann", "n0", "label", "east", None, "key of ann's")
         assert desk.ask("ann")["waiting"] == "the next question is being computed"
         assert desk.ask("ann", hurry=True)["question"]["item"]["id"] != "n0"
 
 
 def test_an_open_item_is_searched_in_bounded_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(desk_module, "MAX_LOOKS", 7)
+    monkeypatch.setattr(offers, "MAX_LOOKS", 7)
     with Project.open(make_project(tmp_path), write=True) as project:
         project.say_all("cy", [(f"n{k}", "label", "east") for k in range(59)])
         desk = Desk(project, Quiet(None))
@@ -135,10 +140,27 @@ def test_an_open_item_is_searched_in_bounded_time(tmp_path, monkeypatch):
 
 def test_what_another_has_labeled_meanwhile_is_not_asked_again(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [0, 1], {}, {})))
+        desk = Desk(project, Quiet(agenda(0, 0, 1)))
         assert desk.ask("ann")["question"]["item"]["id"] == "n0"
         desk.answer("bob", "n0", "label", "east", None, "key of bob's")
         assert desk.ask("ann", holding="n0")["question"]["item"]["id"] == "n1"
+
+
+def test_what_is_asked_says_who_asks(tmp_path):
+    with Project.open(make_project(tmp_path, overlap=2), write=True) as project:
+        project.say("bob", "n0", "label", "east")
+        asked = [Question(place, by) for place, by in enumerate(("influence", "find", "explore"), 1)]
+        desk = Desk(project, Quiet(Agenda(1, asked, {})))
+
+        def by(who, **how):
+            return desk.ask(who, **how)["question"]["by"]
+
+        assert [by(who) for who in ("ann", "bob", "cy", "di")] == ["second opinion", "influence", "find", "explore"]
+        assert by("eve", hurry=True) == "any open"
+        assert by("bob", holding="n1") == "influence"  # also when the page is opened again
+        desk.answer("bob", "n1", "label", "east", None, "a key of bob's")
+        desk.undo("bob", "a key of the undo")
+        assert by("bob", holding="n1") == "by hand"
 
 
 def test_people_who_are_gone_are_forgotten():
@@ -162,37 +184,34 @@ def test_made_up_names_do_not_fill_what_everybody_sees(tmp_path):
         project.say("bob", "n0", "label", "east")
         named = [one["name"] for one in desk.check_in("zoe")["people"]]
         assert {"bob", "zoe"} <= set(named)
-        assert len(named) == 1 + desk_module.MAX_NEWCOMERS
+        assert len(named) == 1 + views.MAX_NEWCOMERS
 
 
 def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_path):
     with Project.open(make_project(tmp_path), write=True) as project:
         desk = Desk(project, Quiet(None))
         for picture in ("east", "west"):  # another prediction when the request comes a second time
-            desk.worker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
-            assert desk.confirm("ann", ["n4", "n5"], None, "one key for both")["saved"] == 2
+            desk.thinker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
+            assert desk.confirm("ann", [4, 5], None, "table", "one key for both")["saved"] == 2
         assert project.answers.labels == {4: "east", 5: "east"}
         with pytest.raises(ReusedKeyError):
-            desk.confirm("ann", ["n4", "n6"], None, "one key for both")
+            desk.confirm("ann", [4, 6], None, "table", "one key for both")
 
 
 def predicting(label="east", sure=None):
-    """A worker whose predictions are all of one class, as sure as this."""
-    worker = Quiet(None)
-    worker.picture = Picture(
+    """A thinker whose predictions are all of one class, as sure as this."""
+    thinker = Quiet(None)
+    thinker.picture = Picture(
         0, {}, [], [label], np.zeros(60, dtype=np.uint16), np.full(60, 0.6) if sure is None else sure
     )
-    return worker
+    return thinker
 
 
 def send(desk, way, who, places, label, key, at_least=0.0):
     """An answer to many items, as the page sends it from the map, the table and the groups."""
-    ids = [f"n{place}" for place in places]
     if way == "group":
-        return desk.confirm_group(who, label or "east", ids, [], 4.0, key)
-    if way == "map":
-        return desk.confirm_places(who, places, label, key, desk.edition, at_least)
-    return desk.confirm(who, ids, label, key, at_least)
+        return desk.confirm_group(who, label or "east", [f"n{place}" for place in places], [], 4.0, key)
+    return desk.confirm(who, places, label, way, key, at_least=at_least)
 
 
 @pytest.mark.slow
@@ -256,7 +275,7 @@ def test_a_selection_says_how_many_are_new_and_how_sure_their_predictions_are(tm
         project.say("ann", "n0", "label", "north")
         project.say("bob", "n1", "later")
         desk = Desk(project, predicting(sure=sure))
-        found = desk.selection("ann", ["n0", "n1", "n2"], list(range(10, 14)), desk.edition)
+        found = selection(project, desk.thinker.picture, "ann", [0, 1, 2, *range(10, 14)])
         assert (found["selected"], found["new"]) == (7, 6)  # what was put off can be labeled, but is not predicted
         predicted = found["predicted"]
         assert (predicted["new"], predicted["classes"]) == (5, [{"label": "east", "count": 5}])
@@ -264,8 +283,8 @@ def test_a_selection_says_how_many_are_new_and_how_sure_their_predictions_are(tm
         assert predicted["certain"] == {"least": 0.9, "new": 4}
         said = send(desk, "table", "ann", [0, 1, 2, 10, 11, 12, 13], None, "only the sure", at_least=0.9)
         assert (said["saved"], sorted(project.answers.labels)) == (4, [0, 10, 11, 12, 13])
-        assert desk.selection("ann", ["n0"], [], None)["predicted"]["right"] is None
-        assert Desk(project, Quiet(None)).selection("ann", ["n9"], [], None)["predicted"]["new"] == 0
+        assert selection(project, desk.thinker.picture, "ann", [0])["predicted"]["right"] is None
+        assert selection(project, None, "ann", [9])["predicted"]["new"] == 0
 
 
 def test_predictions_that_are_not_there_yet_are_not_confirmed(tmp_path):
@@ -277,10 +296,10 @@ def test_predictions_that_are_not_there_yet_are_not_confirmed(tmp_path):
 def test_who_waits_for_others_keeps_nobody_busy(tmp_path):
     with Project.open(make_project(tmp_path, n=3), write=True) as project:
         project.say_all("bob", [("n1", "label", "east"), ("n2", "cannot", None)])
-        desk = Desk(project, Quiet(Suggestion(2, [0], {}, {})))
+        desk = Desk(project, Quiet(agenda(2, 0)))
         assert desk.ask("bob")["question"]["item"]["id"] == "n0"
         assert "all items that are left" in desk.ask("ann")["waiting"]
-        assert desk.worker.times == 0
+        assert desk.thinker.times == 0
 
 
 def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_project(tmp_path, monkeypatch):
@@ -297,13 +316,19 @@ def test_what_a_killed_server_was_exporting_is_removed_by_the_next_of_its_projec
     assert (victim / "kept").exists()
 
 
+def agenda(seq, *places, follows=()):
+    """Questions about items at these places, asked by the sampler after this line of the log, and those that follow."""
+    after = {label: None if place is None else Question(place, "influence") for label, place in dict(follows).items()}
+    return Agenda(seq, [Question(place, "influence") for place in places], after)
+
+
 class Quiet:
-    """A worker that has said one thing and nothing else."""
+    """A thinker that has said one thing and nothing else."""
 
     status, picture = "ready", None
 
-    def __init__(self, suggestion):
-        self.suggestion, self.times = suggestion, 0
+    def __init__(self, agenda):
+        self.agenda, self.times = agenda, 0
 
     def notify(self, people):
         self.times += 1

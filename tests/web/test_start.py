@@ -67,10 +67,10 @@ def test_a_table_is_seen_and_becomes_a_project(tmp_path):
     )
     assert names(tmp_path) == ["my news.ask"]  # what was dropped is deleted
     with Project.open(here.made) as project:
-        assert project.n_items == 12
+        assert project.items.n_items == 12
         assert project.answers.labels == {0: "a", 1: "b"}
         assert "c" in project.answers.classes
-        assert project.columns["text"] == ["title"]
+        assert project.items.columns["text"] == ["title"]
 
 
 def test_of_a_wide_table_the_first_columns_are_shown_and_all_are_compared(tmp_path):
@@ -83,7 +83,7 @@ def test_of_a_wide_table_the_first_columns_are_shown_and_all_are_compared(tmp_pa
     names = [one["name"] for one in seen["columns"]]
     here.make(Making(upload=upload, project="wide", kind="table", features=names))
     with Project.open(here.made) as project:
-        assert len(project.columns["features"]) == 300
+        assert len(project.items.columns["features"]) == 300
 
 
 def test_pictures_stay_beside_the_project(tmp_path):
@@ -117,7 +117,7 @@ def test_a_table_of_pictures_and_an_edge_list(tmp_path):
     assert here.look(Looking(upload=upload))["kind"] == "table"
     here.make(Making(upload=upload, project="album", kind="table", id="id"))
     with Project.open(here.made) as project:
-        assert project.item(1).image == "album/p1.png"
+        assert project.items.item(1).image == "album/p1.png"
     assert names(tmp_path / "album") == ["album"]
     here, upload = dropped(tmp_path, **{"links.csv": b"source,target\na,b\nb,c\n"})
     assert here.look(Looking(upload=upload))["kind"] == "graph"
@@ -160,7 +160,7 @@ def test_a_long_name_keeps_its_suffix(tmp_path):
     here, upload = dropped(tmp_path, **files, **{"album.csv": b"id,file\n" + rows.encode()})
     here.make(Making(upload=upload, project="album", kind="table", id="id"))
     with Project.open(here.made) as project:
-        assert project.item(3).image == f"album/{name}3.png"
+        assert project.items.item(3).image == f"album/{name}3.png"
     here, upload = dropped(tmp_path, **{"魚" * 84 + ".csv": TABLE, LONG * 3 + ".jsonl": b"{}"})
     assert [len(one.encode()) for one in here.upload.sizes] == [
         253,
@@ -446,7 +446,7 @@ def test_the_same_rows_dropped_again_offer_the_project_that_is_there(tmp_path):
     here.add(Adding(upload=upload, name="alt.ask"))
     assert here.made == tmp_path / "alt.ask"
     with Project.open(here.made) as project:
-        assert project.n_items == 36
+        assert project.items.n_items == 36
         assert len(project.answers.labels) == 1
     assert here.upload is None
 
@@ -462,8 +462,8 @@ def test_new_rows_are_added_as_the_file_was_read(tmp_path):
     assert here.look(Looking(upload=upload, **way))["there"]["rows"] == 12
     here.add(Adding(upload=upload, name="новости.ask", **way))
     with Project.open(here.made) as project:
-        assert project.n_items == 14
-        assert project.item(13).fields["текст"] == "мяч и гол, 13"
+        assert project.items.n_items == 14
+        assert project.items.item(13).fields["текст"] == "мяч и гол, 13"
 
 
 def test_pictures_dropped_again_are_known_by_name_and_size(tmp_path):
@@ -491,10 +491,13 @@ def test_a_column_that_is_left_out_is_kept_and_not_shown_and_an_offer_is_taken_o
         here, chosen["upload"] = dropped(tmp_path, **{"alt.csv": wide_table(30)})
         here.make(Making(project="alt", **chosen, **said))
         with Project.open(here.made) as project:
-            assert set(project.shown) == shown
-            assert {*project.about["fields"], *([project.columns["id"]] if project.columns["id"] else [])} == set(seen)
+            assert set(project.items.shown) == shown
+            assert {
+                *project.about["fields"],
+                *([project.items.columns["id"]] if project.items.columns["id"] else []),
+            } == set(seen)
             assert len(project.answers.labels) == labels
-            assert project.item(0).id == first
+            assert project.items.item(0).id == first
 
 
 def test_a_sheet_and_an_encoding_can_be_chosen(tmp_path):
@@ -514,7 +517,7 @@ def test_a_sheet_and_an_encoding_can_be_chosen(tmp_path):
         here.look(Looking(upload=upload, sheet="third"))
     here.make(Making(upload=upload, project="book", kind="table", text=["title"], sheet="second"))
     with Project.open(here.made) as project:
-        assert project.item(0).fields["second"] == "second"
+        assert project.items.item(0).fields["second"] == "second"
     here, upload = dropped(tmp_path, **{"größen.csv": wide_table(12).replace(b"goal", "Größe".encode("cp1252"))})
     seen = here.look(Looking(upload=upload))
     assert (seen["encoding"], "Größe" in seen["notes"][0]) == ("windows-1252", True)
@@ -647,7 +650,7 @@ def test_a_dropped_project_shows_no_picture_from_outside_the_folder_of_the_proje
         here, upload = dropped(folder, **{"photos.ask": path.read_bytes()})
         taken = folder / here.take(upload)
         with Project.open(taken) as project:
-            assert picture_file(project, project.item(0)) == folder / kept / "a.png"
+            assert picture_file(project, project.items.item(0)) == folder / kept / "a.png"
         here.close()
         taken.unlink()
         assert [one for one in names(folder) if ".ask" in one] == []

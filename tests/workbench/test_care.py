@@ -12,6 +12,7 @@ import askgraph as ag
 from askgraph.cli.app import app
 from askgraph.workbench import report
 from askgraph.workbench.care import MODEL, Raters
+from askgraph.workbench.export import prediction_rows
 from askgraph.workbench.project import Project
 from tests.helpers.projects import make, say
 
@@ -143,3 +144,19 @@ def test_the_commands_people_and_review(tmp_path, monkeypatch):
     assert kappas["ann", "bob"] == 1 > kappas["ann", "eve"]
     assert "people disagree" in run("review", "-n", "3")
     assert json.loads(run("review", "--json"))["items"][0]["why"] == "disagree"
+
+
+def test_a_given_label_stays_where_the_model_thinks_another_one_likelier(tmp_path):
+    path = tmp_path / "p.ask"
+    make_crowd(path)
+    with Project.open(path) as project:
+        found, labels = project.predictions(), project.answers.labels
+        likeliest = found.probabilities.argmax(axis=1)
+        doubted = [item for item, label in labels.items() if found.classes[likeliest[item]] != label]
+        assert doubted
+        assert all(found.classes[found.decided[item]] == label for item, label in labels.items())
+        rows = {row["id"]: row for row in prediction_rows(project)}
+        for item in doubted[:3]:
+            (center,) = [node for node in report.explain(project, item)["nodes"] if node["center"]]
+            assert center["predicted"] == rows[f"i{item}"]["label"] == labels[item]
+            assert rows[f"i{item}"]["probability"] == pytest.approx(center["p"], abs=1e-4)

@@ -34,7 +34,7 @@ def path(tmp_path):
 
 def change(path, *given, who="ann"):
     with Project.open(path, write=True) as project:
-        project.change(who, *given)
+        project.log.change(who, *given)
 
 
 def labels(path):
@@ -51,7 +51,7 @@ def test_a_misspelt_class_with_ten_labels_is_merged_in_one_action(path):
         assert project.answers.classes == ["Sports", "Business"]
         project.say("bob", "i12", "label", "Sprots")  # by a page that has not heard of it yet
         assert project.answers.labels[12] == "Sports"
-        assert project.undo_change("ann").kind == "merge"
+        assert project.log.undo_change("ann").kind == "merge"
         assert project.answers.classes == ["Sports", "Business", "Sprots"]
     assert labels(path) == {**dict.fromkeys((*range(10), 12), "Sprots"), 10: "Sports", 11: "Business"}
 
@@ -64,10 +64,10 @@ def test_names_can_be_swapped_and_a_change_taken_back_leaves_every_answer_where_
     assert labels(path) == {0: "Business", 1: "Sports", 2: "Sports"}
     with Project.open(path, write=True) as project:
         for seq in (3, 2, 1):
-            project.undo_change("bob", seq)
-        assert project.undo_change("bob") is None
+            project.log.undo_change("bob", seq)
+        assert project.log.undo_change("bob") is None
         with pytest.raises(LabelError, match="no change 2"):
-            project.undo_change("bob", 2)
+            project.log.undo_change("bob", 2)
     assert labels(path) == {0: "Sports", 1: "Business", 2: "Business"}
 
 
@@ -95,7 +95,7 @@ def test_keys_descriptions_and_order(path):
             ("Sports", "1", 0, "Matches and athletes."),
             ("Business", "2", 0, ""),
         ]
-        project.change("ann", "key", "Sports", "z")  # Science gets another one
+        project.log.change("ann", "key", "Sports", "z")  # Science gets another one
         assert [row["key"] for row in report.classes(project)] == ["1", "z", "2"]
         project.say("ann", "i3", "label", "Business")
         project.say("ann", "i9", "label", "Science")
@@ -115,17 +115,17 @@ def test_keys_descriptions_and_order(path):
             ("undo", "Sports"),
         ):
             with pytest.raises(LabelError):
-                project.change("ann", *bad)
+                project.log.change("ann", *bad)
         assert project.answers.changes == 5
 
 
 def test_a_change_sent_again_is_made_once(path):
     with Project.open(path, write=True) as project:
-        first = project.change("ann", "rename", "Sports", "Athletics", key="one")
-        assert project.change("ann", "rename", "Sports", "Athletics", key="one") == first
+        first = project.log.change("ann", "rename", "Sports", "Athletics", key="one")
+        assert project.log.change("ann", "rename", "Sports", "Athletics", key="one") == first
         with pytest.raises(ReusedKeyError):
-            project.change("ann", "rename", "Business", "Trade", key="one")
-        assert [project.undo_change("ann", key="two").seq for _ in range(2)] == [1, 1]
+            project.log.change("ann", "rename", "Business", "Trade", key="one")
+        assert [project.log.undo_change("ann", key="two").seq for _ in range(2)] == [1, 1]
         assert project.answers.changes == 2
 
 
@@ -163,15 +163,15 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
 ):
     path = make(tmp_path_factory.mktemp("fold") / "p.ask", 6, classes=["a", "b"], readout="map")
     with Project.open(path, write=True) as project:
-        reader = Project(project.store)  # follows line by line, as the process that chooses questions does
+        reader = Project(project.store)  # follows line by line, as the thinker does
         for kind, first, second in steps:
             try:
                 if kind == "say":
                     project.say("ann", f"i{first}", "label", second)
                 elif kind == "undo":
-                    project.undo_change("ann", first)
+                    project.log.undo_change("ann", first)
                 else:
-                    project.change("ann", kind, first, None if kind == "add" else second)
+                    project.log.change("ann", kind, first, None if kind == "add" else second)
             except LabelError:
                 continue
             assert reader.refresh() == (kind == "say")
@@ -186,7 +186,7 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
             np.testing.assert_allclose(again.predictions().probabilities, project.predictions().probabilities)
         renamed = [c for c in project.answers.naming.standing if c.kind == "rename"]
         for one in reversed(project.answers.naming.standing):
-            project.undo_change("ann", one.seq)
+            project.log.undo_change("ann", one.seq)
         if not renamed and not any(kind == "rename" for kind, *_ in steps):
             said = {a.item: a.label for a in project.store.answers()}
             assert project.answers.labels == said
@@ -287,13 +287,13 @@ def test_a_class_that_gets_the_name_of_one_that_was_given_up_is_that_class_with_
             ("key", "Football", "q"),
             ("rename", "Football", "Sprots"),
         ):
-            project.change("ann", *one)
+            project.log.change("ann", *one)
         naming = project.answers.naming
         assert (naming.description("Sprots"), naming.keys(project.answers.classes)["Sprots"]) == ("Eleven a side.", "q")
-        project.change("ann", "rename", "Sprots", "Soccer")
+        project.log.change("ann", "rename", "Sprots", "Soccer")
         assert project.answers.labels == {1: "Soccer"}
-        project.undo_change("ann")
-        project.change("ann", "merge", "Sprots", "Sports")
+        project.log.undo_change("ann")
+        project.log.change("ann", "merge", "Sprots", "Sports")
         assert project.answers.labels == {1: "Sports"}
 
 
@@ -313,12 +313,12 @@ def test_a_log_in_which_a_merge_was_made_twice_since_the_first_one_did_nothing_r
 def test_a_class_that_gets_its_old_name_back_and_one_that_took_the_name_meanwhile_are_one_class(path):
     with Project.open(path, write=True) as project:
         project.say("ann", "i0", "label", "Sports")
-        renamed = project.change("ann", "rename", "Sports", "Athletics")
-        project.change("ann", "add", "Sports")
+        renamed = project.log.change("ann", "rename", "Sports", "Athletics")
+        project.log.change("ann", "add", "Sports")
         project.say("ann", "i1", "label", "Sports")
-        project.undo_change("ann", renamed.seq)
+        project.log.undo_change("ann", renamed.seq)
         assert project.answers.labels == {0: "Sports", 1: "Sports"}
-        project.change("ann", "merge", "Sports", "Business")
+        project.log.change("ann", "merge", "Sports", "Business")
         assert project.answers.labels == {0: "Business", 1: "Business"}
         assert project.answers.classes == ["Business"]
 
@@ -326,7 +326,7 @@ def test_a_class_that_gets_its_old_name_back_and_one_that_took_the_name_meanwhil
 def test_a_project_of_the_version_before_opens_and_its_classes_can_be_changed(tmp_path, monkeypatch):
     old = shutil.copy(Path(__file__).parents[1] / "data" / "project.ask", tmp_path / "old.ask")
     with Project.open(old) as project:  # only read: it has no log of changes yet
-        assert (project.answers.changes, project.guidelines) == (0, (0, ""))
+        assert (project.answers.changes, project.log.guidelines) == (0, (0, ""))
         first, *_ = project.answers.classes
     change(old, "rename", first, "another name")
     with Project.open(old) as project:
@@ -341,15 +341,15 @@ def test_a_project_of_the_version_before_opens_and_its_classes_can_be_changed(tm
 def test_guidelines_have_versions_and_answers_know_theirs(path):
     with Project.open(path, write=True) as project:
         project.say("ann", "i0", "label", "Sports")
-        project.write_guidelines("ann", "# Rules\r\n\r\nBe kind.")
+        project.log.write_guidelines("ann", "# Rules\r\n\r\nBe kind.")
         project.say("ann", "i1", "label", "Sports")
-        project.write_guidelines("ann", "# Rules\n\nBe kinder.")
+        project.log.write_guidelines("ann", "# Rules\n\nBe kinder.")
         project.say("ann", "i2", "label", "Sports")
-        assert project.guidelines == (2, "# Rules\n\nBe kinder.")
+        assert project.log.guidelines == (2, "# Rules\n\nBe kinder.")
         assert [row["guidelines"] for row in answer_rows(project)] == [0, 1, 2]
         for bad in ("x" * 100_001, "a\0b", 7):
             with pytest.raises(LabelError, match="guidelines"):
-                project.write_guidelines("ann", bad)
+                project.log.write_guidelines("ann", bad)
 
 
 def test_exact_copies_take_an_answer_at_once_and_give_it_back_with_it(tmp_path):
@@ -397,18 +397,18 @@ def test_a_copy_that_somebody_answered_itself_keeps_that_answer(tmp_path):
 
 def test_guidelines_in_place_of_a_version_that_was_not_read_are_not_saved(path):
     with Project.open(path, write=True) as project:
-        project.write_guidelines("ann", "first", "first key", read=0)
-        project.write_guidelines("bob", "second", "second key", read=1)
+        project.log.write_guidelines("ann", "first", "first key", read=0)
+        project.log.write_guidelines("bob", "second", "second key", read=1)
         with pytest.raises(OutdatedError, match="'bob' saved version 2 of the guidelines after version 1 was read"):
-            project.write_guidelines("ann", "third", "third key", read=1)
+            project.log.write_guidelines("ann", "third", "third key", read=1)
         with pytest.raises(LabelError, match="version 3 of the guidelines was not read: the last one is 2"):
-            project.write_guidelines("ann", "third", "third key", read=3)
-        assert project.guidelines == (2, "second")
-        project.write_guidelines("bob", "second", "second key", read=1)  # sent again
-        assert project.guidelines == (2, "second")
-        project.write_guidelines("ann", "third", "third key", read=2)
-        project.write_guidelines("cy", "by a command, which has read none")
-        assert project.guidelines[0] == 4
+            project.log.write_guidelines("ann", "third", "third key", read=3)
+        assert project.log.guidelines == (2, "second")
+        project.log.write_guidelines("bob", "second", "second key", read=1)  # sent again
+        assert project.log.guidelines == (2, "second")
+        project.log.write_guidelines("ann", "third", "third key", read=2)
+        project.log.write_guidelines("cy", "by a command, which has read none")
+        assert project.log.guidelines[0] == 4
 
 
 def test_a_group_is_taken_back_together(path):

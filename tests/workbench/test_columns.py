@@ -133,9 +133,9 @@ def test_a_name_that_is_the_id_is_the_heading_and_is_found(tmp_path):
     columns = {"name": lambda k: f"人 {k}", "text": text, "town": lambda k: f"town {k}"}
     Project.create(tmp_path / "p.ask", Source(write(tmp_path, columns)))
     with Project.open(tmp_path / "p.ask", write=True) as project:
-        item = project.item(3)
-        assert (item.id, project.title(item), project.naming_field) == ("人 3", "人 3", None)
-        assert project.search("人 23") == [23]
+        item = project.items.item(3)
+        assert (item.id, project.items.title(item), project.items.naming_field) == ("人 3", "人 3", None)
+        assert project.items.search("人 23") == [23]
         assert [row["title"] for row in list_items(project, None, Query(sort="title", order="desc", limit=2))[1]] == [
             "人 9",
             "人 8",
@@ -144,7 +144,7 @@ def test_a_name_that_is_the_id_is_the_heading_and_is_found(tmp_path):
     columns["title"] = lambda k: f"Title {k}"
     Project.create(tmp_path / "q.ask", Source(write(tmp_path, columns)))
     with Project.open(tmp_path / "q.ask") as project:
-        assert (project.item(3).id, project.title(project.item(3))) == ("人 3", "Title 3")
+        assert (project.items.item(3).id, project.items.title(project.items.item(3))) == ("人 3", "Title 3")
 
 
 @pytest.mark.parametrize(
@@ -205,15 +205,15 @@ def test_labels_that_are_there_are_kept_for_exports_and_shown_searched_or_compar
     columns = {"region": region, "size": size, "place": lambda k: f"place {k % 9}"}
     Project.create(tmp_path / "p.ask", Source(write(tmp_path, columns), label=label), classes=["north", "south"])
     with Project.open(tmp_path / "p.ask") as project:
-        assert project.columns["features"] == ["size"]
-        item = project.item(0)
-        assert (item.fields["region"], "region" in project.item(1).fields) == ("north", False)
-        assert "region" not in project.shown
-        assert project.naming_field != "region"
-        assert "north" not in project.title(item)
+        assert project.items.columns["features"] == ["size"]
+        item = project.items.item(0)
+        assert (item.fields["region"], "region" in project.items.item(1).fields) == ("north", False)
+        assert "region" not in project.items.shown
+        assert project.items.naming_field != "region"
+        assert "north" not in project.items.title(item)
         assert "north" not in text_of(project, item)
-        assert project.search("north") == []
-        assert project.search("place 4") == [4, 13, 22]
+        assert project.items.search("north") == []
+        assert project.items.search("place 4") == [4, 13, 22]
         exported = list(prediction_rows(project))
         assert [row["region"] for row in exported] == [region(k) or None for k in range(N)]
     assert len(project.answers.labels) == (12 if label else 0)
@@ -223,15 +223,15 @@ def test_exact_copies_are_copies_whatever_label_they_came_with(tmp_path):
     columns = {"size": lambda k: k % 12, 're"gion': region}
     Project.create(tmp_path / "p.ask", Source(write(tmp_path, columns), label='re"gion'))
     with Project.open(tmp_path / "p.ask") as project:
-        assert project.copies[3] == [15]
+        assert project.items.copies[3] == [15]
 
 
 def test_items_with_names_of_their_own_are_no_copies(tmp_path):
     for name, copies in (("code", [10, 17]), ("name", None)):
         Project.create(tmp_path / f"{name}.ask", Source(write(tmp_path, {name: code, "size": size})))
         with Project.open(tmp_path / f"{name}.ask") as project:
-            assert project.columns["id"] == name
-            assert project.copies.get(3) == copies
+            assert project.items.columns["id"] == name
+            assert project.items.copies.get(3) == copies
 
 
 @pytest.mark.parametrize(

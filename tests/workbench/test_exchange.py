@@ -28,9 +28,9 @@ from askgraph.workbench.exchange import (
     write_folders,
 )
 from askgraph.workbench.export import prediction_rows
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
-from askgraph.workbench.suggesting import Suggested
 from tests.helpers.projects import make
 
 TEXTS = [
@@ -54,13 +54,13 @@ def news(tmp_path):
         project.say("bob", "n0", "label", "big business")
         project.say("ann", "n1", "label", "big business")
         project.say("bob", "n4", "cannot")
-        project.store.suggest([Suggested(2, "gpt", "sports", 0.75)])
+        project.store.add_guesses([Guess(2, "gpt", "sports", 0.75)])
     return tmp_path / "news.ask"
 
 
 def said(project):
     log = [a for a in project.answers.log.values() if project.answers.counts(a)]
-    return sorted((a.who, project.item(a.item).id, a.kind, a.label) for a in log)
+    return sorted((a.who, project.items.item(a.item).id, a.kind, a.label) for a in log)
 
 
 @pytest.mark.parametrize("tool", ["labelstudio", "argilla"])
@@ -69,7 +69,7 @@ def test_json_of_other_tools_goes_there_and_back(tmp_path, tool):
     with Project.open(path) as project:
         FORMATS[tool].write(project, tmp_path / "tasks.json", False)
         before, fields = said(project), [item.fields for item in project.store.every()]
-        guessed = project.store.suggestions()
+        guessed = project.store.guesses()
     Project.create(tmp_path / "again.ask", Source(tmp_path / "tasks.json", text="title", neighbors=2))
     with Project.open(tmp_path / "again.ask") as again:
         kept = before if tool == "labelstudio" else [one for one in before if one[2] == "label"]
@@ -79,7 +79,7 @@ def test_json_of_other_tools_goes_there_and_back(tmp_path, tool):
             {k: str(v) for k, v in row.items()} for row in fields
         ]
         if tool == "labelstudio":  # Argilla has one suggestion per question, and that is ours
-            assert again.store.suggestions() == guessed
+            assert again.store.guesses() == guessed
             first = next(a for a in again.answers.log.values() if a.who == "ann")
             assert first.seconds == 2.5
 
@@ -191,10 +191,10 @@ def test_the_paragraph_tells_of_guidelines_groups_copies_and_a_search(tmp_path):
     Project.create(tmp_path / "p.ask", Source(table, features=["x"]), ["low", "high"])
     with Project.open(tmp_path / "p.ask", write=True) as project:
         assert "Of these answers" not in how_labeled(project)
-        project.write_guidelines("ann", "Low is below 3.")
+        project.log.write_guidelines("ann", "Low is below 3.")
         project.say("ann", "n0", "label", "low")  # n1 is its copy
         project.say_all("ann", [("n8", "label", "high"), ("n10", "label", "high")], how="group")
-        project.change("ann", "find", "high")
+        project.log.change("ann", "find", "high")
         words = how_labeled(project)
     ways = (
         "1 was given one by one, 2 given to groups of items that look alike (in 1 step), 3 taken over by exact copies"
@@ -247,7 +247,7 @@ def ris_of(tmp_path, table, **source):
     (tmp_path / "t.csv").write_text(table)
     Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", neighbors=2, **source), ["a", "b"])
     with Project.open(tmp_path / "t.ask", write=True) as project:
-        project.say("ann", project.item(0).id, "label", "a")
+        project.say("ann", project.items.item(0).id, "label", "a")
         FORMATS["ris"].write(project, tmp_path / "t.ris", False)
     records = (tmp_path / "t.ris").read_text().split("ER  -")[:-1]
     return [[line for line in record.split("\n") if line.startswith(("TI", "AB", "PY"))] for record in records]
@@ -287,7 +287,7 @@ def test_labels_that_were_there_and_ids_are_in_every_export_and_not_in_the_texts
     source = Source(tmp_path / "t.csv", features=["size"], id="code", label="region", neighbors=2)
     Project.create(tmp_path / "t.ask", source)
     with Project.open(tmp_path / "t.ask", write=True) as project:
-        project.change("ann", "find", "a")
+        project.log.change("ann", "find", "a")
         for name in ("labelstudio", "argilla", "huggingface", "asreview", "spacy"):
             FORMATS[name].write(project, tmp_path / name if name != "asreview" else tmp_path / "r.csv", False)
         tasks, records = (json.loads((tmp_path / name).read_text()) for name in ("labelstudio", "argilla"))

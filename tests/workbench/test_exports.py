@@ -381,8 +381,8 @@ def test_every_column_of_a_table_comes_back_by_its_name_with_its_cells(tmp_path_
     except FileError:  # a column called id that has an empty cell, or the same one twice
         assume(False)
     with Project.open(folder / "t.ask", write=True) as project:
-        project.say("ann", project.item(0).id, "label", "a")
-        project.say("bob", project.item(3).id, "label", "b")
+        project.say("ann", project.items.item(0).id, "label", "a")
+        project.say("bob", project.items.item(3).id, "label", "b")
         for kind in ("csv", "jsonl", "parquet"):
             write_rows(folder / f"p.{kind}", prediction_rows(project))
             write_rows(folder / f"a.{kind}", answer_rows(project))
@@ -397,7 +397,7 @@ def _check_own(found, table, project, ours, places):
         written = name
         while written in ours or (written != name and written in table):
             written = f"{written} (table)"
-        written = "id" if name == "id" == project.columns["id"] else written
+        written = "id" if name == "id" == project.items.columns["id"] else written
         assert found[written] == [None if cells[k] in ("", None) else str(cells[k]) for k in places], (name, written)
 
 
@@ -408,7 +408,7 @@ def test_columns_of_vectors_come_back_as_numbers_and_those_with_gaps_as_they_wer
     Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", vectors=vectors, neighbors=2))
     with Project.open(tmp_path / "t.ask") as project:
         write_rows(tmp_path / "p.csv", prediction_rows(project))
-        assert "e3" in project.shown or vectors == "e1:e3"  # the numbers of vectors are not shown on the card
+        assert "e3" in project.items.shown or vectors == "e1:e3"  # the numbers of vectors are not shown on the card
         assert lost_columns(project) == []
         project.about["vectors"] = {"model": "m", "fields": None}  # as after embedding, which replaces the vectors
         assert lost_columns(project) == (["e"] if vectors == "e" else ["e1", "e2"])

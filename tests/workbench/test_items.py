@@ -99,7 +99,7 @@ def test_a_folder_of_pictures_is_enough(tmp_path):
     Project.create(tmp_path / "p.ask", Source(folder))
     with Project.open(tmp_path / "p.ask") as project:
         assert project.about["images"] == str(folder)
-        assert project.title(project.item(0)) == "10.png"
+        assert project.items.title(project.items.item(0)) == "10.png"
 
 
 def test_a_column_of_file_names_is_enough(tmp_path):
@@ -203,7 +203,7 @@ def work_of(folder, monkeypatch, n):
         project.about["fields"] = {Counted(name): kind for name, kind in project.about["fields"].items()}
         project.about["hidden"] = [Counted(name) for name in project.about["hidden"]]
         project.__dict__.pop("shown", None)
-        assert not project.shown
+        assert not project.items.shown
     return Counted.work
 
 
@@ -323,7 +323,7 @@ def test_ids_are_one_line_of_text_and_found_again(tmp_path):
     Project.create(tmp_path / "p.ask", Source(table, edges))
     with Project.open(tmp_path / "p.ask", write=True) as project:
         assert project.store.ids() == ["two words", "7", "007", "Zoë 名前"]
-        assert [project.place(id) for id in ("two  words", " 7", "007 ", "Zoë 名前")] == [0, 1, 2, 3]
+        assert [project.items.place(id) for id in ("two  words", " 7", "007 ", "Zoë 名前")] == [0, 1, 2, 3]
         assert project.graph.weights[0, 1] == 1
 
 
@@ -425,7 +425,7 @@ def test_odd_node_names_are_ids_too(tmp_path):
     )
     Project.create(tmp_path / "p.ask", Source(graph=edges))
     with Project.open(tmp_path / "p.ask") as project:
-        assert [project.place(id) for id in project.store.ids()] == [0, 1, 2]
+        assert [project.items.place(id) for id in project.store.ids()] == [0, 1, 2]
     edges = write(tmp_path, "e.jsonl", '{"source": "a b", "target": "c"}\n{"source": "a  b", "target": "c"}\n')
     assert "already" in complaint(lambda: read_items(Source(graph=edges)), "")
 
@@ -449,8 +449,8 @@ def end_to_end(path, folder, **options):
     try:
         Project.create(project, Source(path, neighbors=2, **options))
         with Project.open(project, write=True) as opened:
-            assert [opened.place(id) for id in opened.store.ids()] == list(range(opened.n_items))
-            opened.say("ann", opened.item(0).id, "label", "a")
+            assert [opened.items.place(id) for id in opened.store.ids()] == list(range(opened.items.n_items))
+            opened.say("ann", opened.items.item(0).id, "label", "a")
             opened.predictions()
     except AskgraphError as error:
         return str(error)
@@ -586,7 +586,7 @@ def test_what_cannot_be_opened_again_is_not_made(tmp_path):
     ):
         with pytest.raises(AskgraphError, match=says):
             Project.create(tmp_path / "p.ask", Source(path, label="kind"), **options)
-    for options in ({"utility": "best"}, {"readout": "best"}):
+    for options in ({"sampler": "best"}, {"readout": "best"}):
         with pytest.raises(AskgraphError, match="best"):
             Settings.of(**options)
     long = write(tmp_path, "l.csv", f"id,x,kind\na,1,{'y' * 300}\nb,2,z\n")

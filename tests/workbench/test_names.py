@@ -10,7 +10,8 @@ from askgraph.errors import FileError, LabelError
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.classes import Change
 from askgraph.workbench.exchange import fasttext_lines
-from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.names import check_name
+from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from tests.helpers.projects import make
@@ -75,13 +76,13 @@ def test_a_name_is_the_same_class_and_person_however_its_accents_are_written(tmp
         assert project.answers.classes == ["tea", COMPOSED]
         assert set(project.answers.labels.values()) == {COMPOSED}
         assert project.answers.people == {"import": 2, f"Ren{COMPOSED[-1]}": 2}
-        project.change("ann", "order", None, f'["{DECOMPOSED}", "tea"]')
-        project.change("ann", "describe", DECOMPOSED, "hot")
+        project.log.change("ann", "order", None, f'["{DECOMPOSED}", "tea"]')
+        project.log.change("ann", "describe", DECOMPOSED, "hot")
         assert project.answers.naming.description(COMPOSED) == "hot"
         with pytest.raises(LabelError, match="there is a class"):
-            project.change("ann", "add", DECOMPOSED)
-        project.change("ann", "rename", "tea", f"th{DECOMPOSED[-2:]}")
-        project.change("ann", "merge", DECOMPOSED, f"th{COMPOSED[-1]}")
+            project.log.change("ann", "add", DECOMPOSED)
+        project.log.change("ann", "rename", "tea", f"th{DECOMPOSED[-2:]}")
+        project.log.change("ann", "merge", DECOMPOSED, f"th{COMPOSED[-1]}")
         assert set(project.answers.labels.values()) == {f"th{COMPOSED[-1]}"}
 
 
@@ -102,11 +103,11 @@ def test_names_of_the_version_before_open_and_can_be_used_and_changed(old):
         assert project.answers.classes[:2] == [f"th{COMPOSED[-1]}", COMPOSED]
         assert project.answers.people[COMPOSED] == 2
         project.say("ann", "i5", "label", UNSEEN)  # by a button on the page
-        project.change("ann", "merge", UNSEEN, COMPOSED)
-        project.change("ann", "rename", TURNED, "maps")
+        project.log.change("ann", "merge", UNSEEN, COMPOSED)
+        project.log.change("ann", "rename", TURNED, "maps")
         assert [project.answers.labels[k] for k in (0, 1, 5)] == [COMPOSED, "maps", COMPOSED]
         with pytest.raises(LabelError, match=r"U\+200B"):
-            project.change("ann", "rename", "maps", "maps\u200b")
+            project.log.change("ann", "rename", "maps", "maps\u200b")
 
 
 @pytest.mark.slow

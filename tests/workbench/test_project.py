@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import askgraph as ag
+from askgraph.answers.coding import means
 from askgraph.errors import ReusedKeyError
 from askgraph.learner.settings import Settings
 from askgraph.workbench import report
@@ -22,8 +23,8 @@ from askgraph.workbench.care import Raters, label_noise
 from askgraph.workbench.classes import Change, Classes
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows, to_parquet
-from askgraph.workbench.follower import TELL_TOGETHER_FROM
 from askgraph.workbench.items import Items
+from askgraph.workbench.model import TELL_TOGETHER_FROM
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from tests.helpers.graphs import random_graph
@@ -74,7 +75,7 @@ def doubts(events, classes, labels):
 
 def by_class(project):
     """The mean, its classes in the order of their names."""
-    return project.learner.field.mean[:, np.argsort(project.learner.classes)]
+    return means(project.learner.field.votes)[:, np.argsort(project.learner.classes)]
 
 
 class Walk(RuleBasedStateMachine):
@@ -156,7 +157,7 @@ class Walk(RuleBasedStateMachine):
         np.testing.assert_allclose(found.variance, fresh.field.spread.variance, atol=1e-8)
         if found.classes:
             np.testing.assert_allclose(found.probabilities, fresh.probabilities(), atol=1e-8)
-            mean = fresh.field.mean[:, np.argsort(found.classes)]
+            mean = means(fresh.field.votes)[:, np.argsort(found.classes)]
             np.testing.assert_allclose(by_class(self.project), mean, atol=1e-8)
 
     @rule()
@@ -262,7 +263,7 @@ def test_a_reader_catches_up_on_much_at_once(tmp_path, seed):
         for steps in (10, 80, 100):
             walk(live, rng, steps, 60)
             reader.refresh()
-            assert len(reader._follower.untold) > TELL_TOGETHER_FROM or steps == 10
+            assert len(reader.model._untold) > TELL_TOGETHER_FROM or steps == 10
             assert reader.ask(3) == live.ask(3)
             assert np.abs(by_class(reader) - by_class(live)).max() <= 1e-10
             assert sorted(reader.learner.labels.items()) == sorted(reader.answers.labels.items())
@@ -271,11 +272,11 @@ def test_a_reader_catches_up_on_much_at_once(tmp_path, seed):
 def test_alternatives_are_open_and_different(tmp_path):
     path = make(tmp_path / "p.ask", 60, graph=ag.communities((30, 30), mean_degree=5, rng=0)[0])
     with Project.open(path, write=True) as project:
-        assert len(set(project.alternatives(10))) == 10
+        assert len({question.node for question in project.questions(10, at_once=True)}) == 10
         walk(project, np.random.default_rng(0), 20, 60)
-        found = project.alternatives(80)
+        found = [question.node for question in project.questions(80, at_once=True)]
         assert len(found) == len(set(found)) == 60 - len(project.answers.labels) - len(project.answers.aside)
-        assert all(project.open_at(place) for place in found)
+        assert all(project.log.open_at(place) for place in found)
 
 
 def test_classes_come_in_the_same_order_after_a_restart(tmp_path):
@@ -426,7 +427,7 @@ def test_titles_are_short(tmp_path):
     fields = {"n": [1, 2, 3], "t": ["short", "word " * 50, None]}
     Store.create(tmp_path / "p.ask", Items(["a", "b", "c"], fields), ag.chain(3), about)
     with Project.open(tmp_path / "p.ask") as project:
-        titles = [project.title(project.item(k)) for k in range(3)]
+        titles = [project.items.title(project.items.item(k)) for k in range(3)]
     assert titles[0] == "short"
     assert len(titles[1]) == 80
     assert titles[2] == "n 3"

@@ -227,7 +227,7 @@ def test_the_log_of_another_project_is_put_aside(tmp_path):
     say(other, ("i80", "a"))
     copied(other, left)
     with Project.open(left) as project:
-        assert (project.n_items, len(project.answers.log)) == (90, 1)
+        assert (project.items.n_items, len(project.answers.log)) == (90, 1)
     assert is_sound(left)
 
 

@@ -81,7 +81,7 @@ def test_answers_that_a_running_program_has_only_in_its_log_are_counted(tmp_path
 def test_a_project_of_the_version_before_is_listed(tmp_path):
     shutil.copy(DATA / "project.ask", tmp_path / "before.ask")
     with Project.open(tmp_path / "before.ask") as project:
-        expected = (project.n_items, len(project.answers.labels))
+        expected = (project.items.n_items, len(project.answers.labels))
     assert [(one.items, one.labels, one.wrong) for one in list_projects(tmp_path)] == [(*expected, None)]
 
 

@@ -37,9 +37,9 @@ PROSE = "A sentence that is long enough to be read as the text of an item, and n
 )
 def test_the_column_that_names_the_items(tmp_path, header, row, naming):
     with project_of(tmp_path, header, [row(k) for k in range(12)], text="abstract") as project:
-        assert project.naming_field == naming
+        assert project.items.naming_field == naming
         if naming:
-            assert project.title(project.item(3)) == row(3)[2]
+            assert project.items.title(project.items.item(3)) == row(3)[2]
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(12, 12), (13, 0)])
@@ -48,12 +48,12 @@ def test_more_than_a_dozen_columns_that_are_compared_are_kept_and_not_shown(tmp_
     header = ("id", *(f"p{k}" for k in range(columns)), "year")
     rows = [(f"i{k}", *np.arange(k, k + columns), 1990 + k) for k in range(15)]
     with project_of(tmp_path, header, rows, features=header[1:-1]) as project:
-        assert len(project.shown) == shown + 1
-        assert len(project.item(0).fields) == columns + 1
+        assert len(project.items.shown) == shown + 1
+        assert len(project.items.item(0).fields) == columns + 1
         assert any("not shown on the card" in line for line in report.checkup(project)["improve"]) == (shown == 0)
         del project.about["hidden"]  # a project of an earlier version
-        del project.__dict__["shown"]
-        assert len(project.shown) == 0  # thirteen numbers, whatever they are for
+        del project.items.__dict__["shown"]
+        assert len(project.items.shown) == 0  # thirteen numbers, whatever they are for
 
 
 def test_doctor_names_text_that_is_not_compared_and_leftovers_of_html(tmp_path):
@@ -75,7 +75,7 @@ def test_a_label_given_again_is_not_doubted_again(tmp_path, monkeypatch):
         for k in (10, 12, 14, 16, 5):
             project.say("ann", f"i{k}", "label", "b")
         doubted = project.learner.judge.suspects(every=True)
-        monkeypatch.setattr(type(project.learner), "suspects", lambda self: doubted)
+        monkeypatch.setattr(type(project.learner.judge), "suspects", lambda self: doubted)
         assert "i5" in [one["item"] for one in report.suspects(project)]
         project.say("ann", "i5", "label", "b")
         assert "i5" not in [one["item"] for one in report.suspects(project)]

@@ -8,9 +8,11 @@ import pytest
 
 import askgraph as ag
 from askgraph.learner.settings import Settings
-from askgraph.web import suggestions
+from askgraph.plan import Question
+from askgraph.plan.chance import SPOT_CHECK
+from askgraph.web import questions
 from askgraph.web.desk import Desk
-from askgraph.web.suggestions import Ranker, Suggestion
+from askgraph.web.questions import Agenda, Thinker
 from askgraph.workbench.export import answer_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import history, progress
@@ -35,17 +37,23 @@ class Mail:
         return False
 
     @property
-    def suggestion(self):
-        return [value for _, name, value in self.sent if name == "suggestion"][-1]
+    def agenda(self):
+        return [value for _, name, value in self.sent if name == "agenda"][-1]
+
+    @property
+    def checks(self):
+        """The spot checks on the agenda and among what follows, and what is predicted for each."""
+        asked = [*self.agenda.questions, *self.agenda.follows.values()]
+        return {one.node: one.predicted for one in asked if one and one.by == SPOT_CHECK}
 
 
 class Quiet:
-    """A worker that has said one thing and nothing else."""
+    """A thinker that has said one thing and nothing else."""
 
     status, picture = "ready", None
 
-    def __init__(self, suggestion):
-        self.suggestion = suggestion
+    def __init__(self, agenda):
+        self.agenda = agenda
 
     def notify(self, people):
         pass
@@ -61,22 +69,21 @@ def test_a_new_project_checks_one_question_in_eight(tmp_path):
             assert project.learner.plan.options()["spot_checks"] == every
 
 
-def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
+def test_what_was_predicted_is_carried_marked_logged_and_told_again(tmp_path):
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=3)
     seen = {}
     with Project.open(path, write=True) as project:
         mail = Mail()
-        ranker = Ranker(project, mail)
+        thinker = Thinker(project, mail)
         for number in range(18):
-            ranker._suggest()
-            found = mail.suggestion
-            desk = Desk(project, Quiet(found))
+            thinker._think()
+            desk = Desk(project, Quiet(mail.agenda))
             asked = desk.ask("ann")["question"]
-            place = project.place(asked["item"]["id"])
-            assert asked["spot_check"] == (number % 3 == 2) == (place in found.checks)
-            if asked["spot_check"]:
-                seen[place] = found.checks[place]
-                assert found.checks[place] == project.learner.predict([place])[0]
+            place = project.items.place(asked["item"]["id"])
+            assert (asked["by"] == SPOT_CHECK) == (number % 3 == 2) == (place in mail.checks)
+            if asked["by"] == SPOT_CHECK:
+                seen[place] = mail.checks[place]
+                assert mail.checks[place] == project.learner.predict([place])[0]
             desk.answer("ann", asked["item"]["id"], "label", truth(place), 1.0, f"key{number}")
         assert {a.item: a.predicted for a in project.answers.log.values() if a.predicted} == seen
         checks = project.learner.judge.spot_checks
@@ -85,24 +92,24 @@ def test_what_was_predicted_is_suggested_marked_logged_and_told_again(tmp_path):
         assert said == {"count": 6, "right": sum(truth(place) == label for place, label in seen.items())}
     with Project.open(path) as again:  # told at once
         assert sorted(again.learner.judge.spot_checks) == sorted(checks)
-        rows = {again.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
+        rows = {again.items.place(row["id"]): row["predicted before"] for row in answer_rows(again)}
         assert {place: label for place, label in rows.items() if label} == seen
         assert {
-            again.place(line["item"]): line["predicted"] for line in history(again, 99) if line["predicted"]
+            again.items.place(line["item"]): line["predicted"] for line in history(again, 99) if line["predicted"]
         } == seen
 
 
 def test_questions_asked_together_hold_the_same_checks(tmp_path, monkeypatch):
-    monkeypatch.setattr(suggestions, "MAX_JOINT_SECONDS", inf)  # a busy machine may need longer for a question
+    monkeypatch.setattr(questions, "MAX_JOINT_SECONDS", inf)  # a busy machine may need longer for a question
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=4)
     with Project.open(path, write=True) as project:
         project.say_all("ann", [("i0", "label", "left"), ("i39", "label", "right")])
         mail = Mail()
-        ranker = Ranker(project, mail)
-        ranker._suggest()
-        assert mail.suggestion.checks == {}
-        assert ranker._extend_queue()
-        assert list(mail.suggestion.checks) == [project.ask(2)[1]]
+        thinker = Thinker(project, mail)
+        thinker._think()
+        assert mail.checks == {}
+        assert thinker._extend_queue()
+        assert list(mail.checks) == [project.ask(2)[1]]
 
 
 def test_a_check_that_follows_an_answer_is_known_before_it(tmp_path):
@@ -110,12 +117,12 @@ def test_a_check_that_follows_an_answer_is_known_before_it(tmp_path):
     with Project.open(path, write=True) as project:
         project.say_all("ann", [("i0", "label", "left"), ("i39", "label", "right")])
         mail = Mail()
-        ranker = Ranker(project, mail)
-        ranker._suggest()
-        assert ranker._prefetch()
-        (follows,) = set(mail.suggestion.follows.values())  # a random draw does not depend on the answer
-        assert mail.suggestion.checks == {follows: project.learner.predict([follows])[0]}
-        first = mail.suggestion.items[0]
+        thinker = Thinker(project, mail)
+        thinker._think()
+        assert thinker._prefetch()
+        (follows,) = {one.node for one in mail.agenda.follows.values()}  # a random draw does not depend on the answer
+        assert mail.checks == {follows: project.learner.predict([follows])[0]}
+        first = mail.agenda.questions[0].node
         project.say("ann", f"i{first}", "label", truth(first))
         assert project.ask() == [follows]
 
@@ -124,19 +131,20 @@ def test_questions_of_a_project_in_python_are_checks_too(tmp_path):
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"), spot_checks=3)
     with Project.open(path, write=True) as project:
         for number in range(9):
-            (place,) = project.ask()
-            expected = project.learner.predict([place])[0] if number % 3 == 2 else None
-            assert project.say("ann", f"i{place}", "label", truth(place)).predicted == expected
+            (asked,) = project.questions()
+            expected = project.learner.predict([asked.node])[0] if number % 3 == 2 else None
+            assert project.say("ann", asked, "label", truth(asked.node)).predicted == expected
         assert len(project.learner.judge.spot_checks) == 3
 
 
 def test_an_item_that_is_set_aside_is_no_check_and_an_undone_one_neither(tmp_path):
     path = make(tmp_path / "p.ask", n=40, classes=("left", "right"))
     with Project.open(path, write=True) as project:
-        desk = Desk(project, Quiet(Suggestion(0, [3, 4], {}, {3: "left", 4: "right"})))
-        assert desk.ask("ann")["question"]["spot_check"]
+        checks = [Question(3, SPOT_CHECK, "left"), Question(4, SPOT_CHECK, "right")]
+        desk = Desk(project, Quiet(Agenda(0, checks, {})))
+        assert desk.ask("ann")["question"]["by"] == SPOT_CHECK
         desk.answer("ann", "i3", "cannot", None, None, "a")
-        assert desk.ask("ann")["question"]["spot_check"]
+        assert desk.ask("ann")["question"]["by"] == SPOT_CHECK
         with pytest.raises(ag.LabelError):
             desk.answer("ann", "i4", "label", "", None, "b")
         desk.answer("ann", "i4", "label", "left", None, "c")

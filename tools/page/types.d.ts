@@ -54,7 +54,8 @@ interface State {
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; name: string | null; numbered: boolean; fields: ItemField[]; image: string | null }
-interface Question { item: Item; opinions: number; spot_check: boolean; copies: number; suggested: { label: string; by: string }[] }
+/** What is asked; `by` is the rule or the sampler that asks, such as "spot check", "find" or "influence". */
+interface Question { item: Item; by: string; opinions: number; copies: number; suggested: { label: string; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {

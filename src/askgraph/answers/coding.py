@@ -59,6 +59,9 @@ def row_sums(rows: Array) -> Array:
 def ratio(a: Array, b: Array, otherwise: Array | float = 0.0) -> Array:
     """Return a / b where b is above 0, and ``otherwise`` elsewhere."""
     some = b > 0
+    if some.all():
+        quotient: Array = a / b
+        return quotient
     return np.where(some, a / np.where(some, b, 1.0), otherwise)
 
 

@@ -19,8 +19,8 @@ def read_labels(
     """
     from askgraph.io.readers import has_columns
     from askgraph.workbench.export import unescape_formula
+    from askgraph.workbench.guesses import item_column
     from askgraph.workbench.source import read_columns
-    from askgraph.workbench.suggesting import item_column
 
     table = read_columns(file, sheet, encoding)
     for note in table.notes:
@@ -40,7 +40,7 @@ def check_classes(path: Path, labels: Iterable[str | None]) -> None:
 
     if given := [label for label in labels if label is not None]:
         with Project.open(path) as project:
-            project.check_classes(given)
+            project.log.check_classes(given)
 
 
 def save_annotations(project: Path | None, file: Path, new: bool) -> None:
@@ -51,7 +51,7 @@ def save_annotations(project: Path | None, file: Path, new: bool) -> None:
 
     path = find_project(project)
     with Project.open(path) as opened:
-        ids = opened.columns.get("id") or "id"
+        ids = opened.items.columns.get("id") or "id"
     found = read_annotated(file)
     by_name: dict[str, list[Any]] = {}
     for one in found.answers:

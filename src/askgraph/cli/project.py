@@ -139,8 +139,8 @@ def init(
     if find is not None:
         with Project.open(path, write=True) as project:
             if find not in project.answers.classes:
-                project.change(user_name(), "add", find)
-            project.change(user_name(), "find", find)
+                project.log.change(user_name(), "add", find)
+            project.log.change(user_name(), "find", find)
     with Project.open(path) as project:
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in (*project.about["read"], *project.about["graph"]):
@@ -188,7 +188,7 @@ def ask(
     with Project.open(find_project(project)) as opened:
         places = opened.ask(n)
         items = opened.store.items(places)
-        names = [name for name in opened.about["fields"] if name not in opened.unseen]
+        names = [name for name in opened.about["fields"] if name not in opened.items.unseen]
         rows = [{"id": item.id, **{name: item.fields.get(name) for name in names}} for item in items]
         reason = opened.finished
     if json:
@@ -244,7 +244,7 @@ def _id_column(project: Path | None) -> str | None:
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project)) as opened:
-        return opened.columns.get("id")
+        return opened.items.columns.get("id")
 
 
 @app.command()
@@ -292,7 +292,7 @@ def add(
     path = find_project(project)
     with Project.open(path) as opened:
         addition = prepare_addition(opened, table, graph or (), vectors, every, sheet, encoding)
-        numbered = opened.columns.get("id") is None
+        numbered = opened.items.columns.get("id") is None
     try:
         with open_writer(path) as writer:
             added = writer.add(addition.path)
@@ -322,7 +322,7 @@ def remove(
 
     path = find_project(project)
     with Project.open(path) as opened:
-        opened.check([(id, "invalid", None) for id in ids])
+        opened.log.check([(id, "invalid", None) for id in ids])
     if not yes:
         typer.confirm(f"Delete {len(ids)} item{'s' * (len(ids) != 1)} and all answers to them, for good?", abort=True)
     with open_writer(path) as writer:
@@ -389,7 +389,7 @@ def find(
         with open_writer(path) as writer:
             writer.change(who or user_name(), "find", None if stop else name, None)
     with Project.open(path) as opened:
-        sought = opened.sought
+        sought = opened.model.sought
         left = None if sought is None else opened.learner.judge.left_to_find(sought)
     if json:
         print_json({"class": sought, **(left._asdict() if left else {})})

@@ -113,8 +113,8 @@ def export(
             return
         path = output or Path(FORMATS[wanted].name)
         FORMATS[wanted].write(opened, path, answered)
-        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.n_items
-        told, lost = opened.count_answered(labels_only=wanted == "argilla"), lost_columns(opened)
+        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.items.n_items
+        told, lost = opened.log.count_answered(labels_only=wanted == "argilla"), lost_columns(opened)
     if wanted == "answers":
         say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
     elif wanted in ("labelstudio", "argilla"):

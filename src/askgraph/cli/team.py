@@ -227,14 +227,14 @@ def review(
     import numpy as np
 
     from askgraph.workbench.project import Project
-    from askgraph.workbench.report import least_sure, suspect_suggestions, suspects
+    from askgraph.workbench.report import least_sure, suspect_guesses, suspects
     from askgraph.workbench.report import review as queue
 
     with Project.open(find_project(project)) as opened:
         found = opened.predictions()
-        open_ = np.array([opened.open_at(place) for place in range(opened.n_items)], dtype=bool)
+        open_ = np.array([opened.log.open_at(place) for place in range(opened.items.n_items)], dtype=bool)
         rows = queue(opened, suspects(opened), least_sure(found, open_, n))[:n]
-        guesses, lines = suspect_suggestions(opened, n), [str(source) for source in opened.learner.guesses.sources]
+        guesses, lines = suspect_guesses(opened, n), [str(source) for source in opened.learner.guesses.sources]
     if json:
         print_json({"items": rows, "suggestions": guesses})
         return

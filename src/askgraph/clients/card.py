@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from askgraph.errors import AskgraphError, MissingExtraError
+from askgraph.plan import Question
 from askgraph.workbench import report
-from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.names import check_name
+from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
 LARGEST_IMAGE = 5_000_000  # bytes that go to the browser with a question
@@ -22,23 +24,25 @@ def question(project: Project, who: str, place: int | None, note: str | None = N
     """Return what the card shows: the item at this place, or that nothing is left."""
     answers, given = project.answers, Counter(project.answers.labels.values())
     keys, last = answers.naming.keys(answers.classes), answers.last(who)
-    item = None if place is None else project.item(place)
+    item = None if place is None else project.items.item(place)
     return {
         "project": project.about["project"],
         "item": None if item is None else _shown(project, item),
         "classes": [{"name": name, "key": keys[name], "count": given[name]} for name in answers.classes],
         "suggested": [] if place is None else report.suggested(project, place),
         "labels": len(answers.labels),
-        "items": project.n_items,
+        "items": project.items.n_items,
         "finished": project.finished,
-        "undo": None if last is None else f"{project.title(project.item(last.item))} is {last.label or last.kind}",
+        "undo": None
+        if last is None
+        else f"{project.items.title(project.items.item(last.item))} is {last.label or last.kind}",
         "note": note,
     }
 
 
 def _shown(project: Project, item: Item) -> dict[str, Any]:
-    fields = {name: item.fields[name] for name in project.shown if item.fields.get(name) is not None}
-    return {"id": item.id, "title": project.title(item), "fields": fields, "image": _picture(project, item)}
+    fields = {name: item.fields[name] for name in project.items.shown if item.fields.get(name) is not None}
+    return {"id": item.id, "title": project.items.title(item), "fields": fields, "image": _picture(project, item)}
 
 
 def _picture(project: Project, item: Item) -> str | None:
@@ -106,20 +110,28 @@ def _widget() -> type:
             super().close()
 
         def _next(self) -> int | None:
+            """Ask, and return the place of the item to show."""
+            self._asked = next(iter(self.project.questions()), None)
             return next(iter(self.project.ask()), None)
+
+        def _answered(self, id: str) -> str | Question:
+            """Return the question that an answer to this item answers, else the id."""
+            asked = self._asked
+            return asked if asked and self.project.items.place(id) == asked.node else id
 
         def _heard(self, _: Any, said: dict[str, Any], buffers: Any = None) -> None:
             """Save what was said, and show what comes next; what cannot be saved is said on the card."""
-            note, place = None, None
+            note = undone = None
             try:
                 if said["kind"] == "undo":
-                    last = self.project.undo(self._who)
-                    place = None if last is None else last.item
+                    undone = self.project.undo(self._who)
                 else:
-                    self.project.say(self._who, said["item"], said["kind"], said.get("label"), said.get("seconds"))
+                    item = self._answered(said["item"])
+                    self.project.say(self._who, item, said["kind"], said.get("label"), said.get("seconds"))
             except AskgraphError as error:
                 note = str(error)
-            following = question(self.project, self._who, self._next() if place is None else place, note)
+            place = self._next()
+            following = question(self.project, self._who, place if undone is None else undone.item, note)
             self.shown = {
                 **following,
                 "turn": self.shown.get("turn", 0) + 1,

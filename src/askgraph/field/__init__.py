@@ -5,6 +5,6 @@ Numbers in parentheses, such as (10), are equations of the paper; docs/equations
 
 from __future__ import annotations
 
-from askgraph.field.field import Discount, Field, Observation, answer_weights, nodes_of, rows_of
+from askgraph.field.field import Discount, Field, Observation, answer_weights, nodes_of, once_per_field, rows_of
 
-__all__ = ["Discount", "Field", "Observation", "answer_weights", "nodes_of", "rows_of"]
+__all__ = ["Discount", "Field", "Observation", "answer_weights", "nodes_of", "once_per_field", "rows_of"]

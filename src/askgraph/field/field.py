@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from askgraph.answers.classes import Coding, as_coding
-from askgraph.answers.coding import by_class, chances, means, parts
+from askgraph.answers.coding import by_class, parts
 from askgraph.errors import ConvergenceError, LabelError
+from askgraph.field.old_names import OLD_NAMES
 from askgraph.linalg.column_stack import ColumnStack
 from askgraph.priors.base import Prior
 from askgraph.priors.summaries import Spread, Unread
 from askgraph.spaces.base import Space
 from askgraph.support.later import Later
+from askgraph.support.moved import finds_old_names
 from askgraph.support.notebook import card
 from askgraph.types import Array, BoolArray, IntArray
 
 WORN = 1e-4  # of the variance at the last rebase: a variance below this share has lost digits, and a rebase is due
 MAX_FACTOR_BYTES = 1_000_000_000  # of V in one process; a rebase is due when V is as large, but not before 16 columns
 MAX_FACTOR_COLUMNS = 512  # of V; a rebase is due when V has as many
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Observation(NamedTuple):
@@ -88,7 +94,7 @@ class Field:
     r"""ψ given what was said: one mean per column of the coding, and one covariance :math:`G_t = G_0 - V V^T` that is never formed.
 
     A field is a value: a method that adds, changes or removes a label returns a new field and leaves this one as it is.
-    Make a field with :meth:`start` or :meth:`given`. Nodes and classes are indices here; :class:`Learner` knows them by name.
+    Make a field with :meth:`start` or :meth:`given`. Nodes and answers are indices here; :class:`Learner` knows them by name.
     What an answer means as numbers is the coding's business: the covariance does not depend on it.
     A node with an exact label (label noise 0) has that label as its mean, and variance 0.
 
@@ -99,9 +105,9 @@ class Field:
     prior : Prior
         The engine in use: ``origin`` with the folded labels inside its precision.
     base : array
-        The votes of the folded labels alone, one row per node, one column per class.
+        The votes of the folded answers alone, one row per node, one column per column of the coding.
     votes : array
-        The votes h of all labels, one row per node, one column per class: the mean in 0/1 coding.
+        The votes h of all answers, in the same shape: the mean of the field.
     spread : Spread
         The summaries of the covariance: ``spread.variance``, ``spread.influence_l1`` and ``spread.influence_l2`` have one
         number per node, g_ii, ‖g_i‖₁ and ‖g_i‖₂.
@@ -112,7 +118,7 @@ class Field:
     discount : Discount, optional
         What a rule adds to the variance of an answer at some nodes, so that it counts for less; None is the paper.
     fresh : Later
-        The variance of each node when V was last empty, computed when first read; ``ample`` reads it.
+        The variance of each node when V was last empty, computed when ``fresh.value`` is first read.
     stack : ColumnStack
         The columns of V.
     labeled : array of bool
@@ -144,7 +150,7 @@ class Field:
     origin: Prior
     prior: Prior
     base: Array
-    votes: Array  # each class contiguous in memory
+    votes: Array  # each column contiguous in memory
     spread: Spread
     squares: bool
     noise: float
@@ -156,9 +162,7 @@ class Field:
     folded: Folded
     recent: tuple[Observation, ...]
     discount: Discount | None = None
-    _results: dict[str, Any] = attribute(
-        default_factory=dict, init=False, repr=False
-    )  # of `once`; a new field starts empty
+    _results: dict[Any, Any] = attribute(default_factory=dict, init=False, repr=False)  # of `once_per_field`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "votes", by_class(self.votes))
@@ -290,46 +294,19 @@ class Field:
         )
 
     @property
-    def ample(self) -> Array:
-        """The variance of each node when V was last empty."""
-        return self.fresh.value
-
-    @property
     def space(self) -> Space:
         """Where the arrays of this field live."""
         return self.prior.space
-
-    def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return the result that is kept under this name; the first time, compute it and keep it.
-
-        A field never changes, so a result that was computed from this field stays true.
-
-        Parameters
-        ----------
-        name : str
-            The name of the result.
-        compute : callable
-            A function without arguments that returns the result.
-
-        Returns
-        -------
-        object
-            The result.
-        """
-        if name not in self._results:
-            self._results[name] = compute()
-        return self._results[name]
 
     @property
     def observations(self) -> tuple[Observation, ...]:
         """All that was said and what is pending, oldest first."""
         return self.folded + self.recent
 
-    @property
+    @cached_property
     def known(self) -> tuple[Observation, ...]:
         """All that was said, oldest first."""
-        found: tuple[Observation, ...] = self.once("known", lambda: self.folded.known + known(self.recent))
-        return found
+        return self.folded.known + known(self.recent)
 
     @property
     def held(self) -> int:
@@ -340,11 +317,6 @@ class Field:
     def factor(self) -> Array:
         """V (n × t), one column per label since the last rebase."""
         return self.stack.array
-
-    @property
-    def mean(self) -> Array:
-        r"""The ±1 mean of each class against the rest, :math:`\mu_c = 2 h_c - H`."""
-        return means(self.votes)
 
     def columns(self, nodes: IntArray, rough: float = 0.0) -> Array:
         """Return columns of the covariance, G_t[:, nodes] = G₀[:, nodes] − V V[nodes]ᵀ.
@@ -416,8 +388,8 @@ class Field:
         exact = "exact" if self.prior.exact else "estimated, exact where it was solved for"
         rows: dict[str, object] = {
             "nodes": f"{self.prior.n_nodes:,}",
-            "labels": f"{self.held:,}",
-            "classes": self.coding.width,
+            "answers": f"{self.held:,}",
+            "columns": self.coding.width,
         }
         rows |= {
             "engine": self.origin.name,
@@ -447,7 +419,7 @@ class Field:
         --------
         >>> import askgraph as ag
         >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2)
-        >>> field.observe(4, 1).counts.tolist(), field.observe(4, 2).coding.width
+        >>> field.observe(4, 1).votes[4].tolist(), field.observe(4, 2).coding.width
         ([0.0, 1.0], 3)
         """
         return self.awaiting(node, noise).answered(said)
@@ -504,7 +476,7 @@ class Field:
         return self._pushed(asked._replace(scale=scale), g / scale, gamma)
 
     def _pushed(self, new: Observation, v: Array, gamma: float) -> Field:
-        """Return the field with one observation more, v its column of V and γ its noise, hub or not; the votes stay (10)."""
+        """Return the field with one observation more, v its column of V and γ its noise, discount included; the votes stay (10)."""
         here = self.space.unit(new.node)
         return replace(
             self,
@@ -532,7 +504,7 @@ class Field:
         --------
         >>> import askgraph as ag
         >>> asked = ag.Field.start(ag.prior(ag.chain(5)), 2).awaiting(4)
-        >>> [asked.answered(label).counts.tolist() for label in (0, 1)]
+        >>> [asked.answered(label).votes[4].tolist() for label in (0, 1)]
         [[1.0, 0.0], [0.0, 1.0]]
         """
         wide, asked = self._widened([said]), self.recent[-1]
@@ -588,8 +560,8 @@ class Field:
         --------
         >>> import askgraph as ag
         >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
-        >>> field.relabel(4, 0).counts.tolist()
-        [2.0, 0.0]
+        >>> field.relabel(4, 0).votes[4].tolist()
+        [1.0, 0.0]
         """
         at = self._position(node)
         if at < len(self.folded):
@@ -609,14 +581,14 @@ class Field:
         Returns
         -------
         Field
-            The field without the label; the number of classes stays.
+            The field without the label; the number of columns stays.
 
         Examples
         --------
         >>> import askgraph as ag
         >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
-        >>> field.forget(4).counts.tolist()
-        [1.0, 0.0]
+        >>> [told.node for told in field.forget(4).known]
+        [0]
         """
         at = self._position(node)
         if at < len(self.folded):
@@ -687,21 +659,6 @@ class Field:
         """
         return label_noise(self.origin, observations, self.discount)
 
-    def added_variance(self, rows: IntArray) -> Array:
-        """Return what the discount adds to the variance of an answer at some rows.
-
-        Parameters
-        ----------
-        rows : array of int
-            The rows.
-
-        Returns
-        -------
-        array
-            One variance per row.
-        """
-        return np.zeros(rows.size) if self.discount is None else self.discount(self.origin, lambda x: x[rows])
-
     def arranged(self, columns: Sequence[int]) -> Field:
         """Return the field with some of its columns, in a given order.
 
@@ -762,98 +719,6 @@ class Field:
         limit = min(MAX_FACTOR_COLUMNS, max(16, MAX_FACTOR_BYTES // (8 * self.space.most_rows)))
         return len(self.recent) >= limit or self._cancelled()
 
-    @property
-    def counts(self) -> Array:
-        """The number of known labels of each class."""
-        return self.coding.totals([x.said for x in self.known])
-
-    @property
-    def weighted_counts(self) -> Array:
-        """The answers of each class, each counting as much as the discount leaves of it."""
-        return self.coding.totals([x.said for x in self.known], self.label_weights(nodes_of(self.known)))
-
-    def label_weights(self, nodes: IntArray) -> Array:
-        """Return how much answers at some nodes count: 1, or what the discount leaves of it.
-
-        Parameters
-        ----------
-        nodes : array of int
-            The nodes.
-
-        Returns
-        -------
-        array
-            One weight per node.
-        """
-        return answer_weights(self.origin, nodes, self.discount)
-
-    @property
-    def mass(self) -> Array:
-        """The sum of each class's votes, where they are above 0, over the unlabeled nodes."""
-        return self._over_unlabeled(self.space.total)
-
-    @property
-    def highest(self) -> Array:
-        """The highest vote for each class, at least 0, over the unlabeled nodes."""
-        return self._over_unlabeled(self.space.highest)
-
-    def _over_unlabeled(self, summed: Callable[[Array], Any]) -> Array:
-        """Return what becomes of the votes of each class, 0 where a node is labeled or they are below 0."""
-        rest, some = ~self.labeled[:, None], parts(self.space.most_rows, self.coding.width)
-        clipped = (np.maximum(self.votes[:, part], 0.0) * rest for part in some)
-        return np.concatenate([np.zeros(0), *map(summed, clipped)])
-
-    @property
-    def clipped_votes(self) -> Array:
-        """The votes, at least 0: on a graph they are, with features they may be below."""
-        return np.maximum(self.votes, 0.0) if self.origin.signed else self.votes
-
-    @property
-    def certain(self) -> BoolArray:
-        """True where a label is taken as it was told: where it pins the field, and where only the prior makes it noisy."""
-        if not self.origin.noise:
-            return self.free == 0
-        exact = [x for x in self.observations if x.exact]
-        return self.space.put(self.space.zeros(dtype=bool), nodes_of(exact), True)
-
-    def certain_votes(self, classes: Sequence[int] | None = None) -> Array:
-        """Return the votes, 1 for its label and 0 for other classes at a node whose label is certain.
-
-        Parameters
-        ----------
-        classes : sequence of int, optional
-            The classes; by default all.
-
-        Returns
-        -------
-        array
-            One row per node, one column per class.
-        """
-        votes = self.votes if classes is None else self.votes[:, list(classes)]
-        votes = np.minimum(np.maximum(votes, 0.0), 1.0)  # roundoff may leave -1e-17
-        if not self.origin.noise:
-            return votes
-        exact = [x for x in self.observations if x.exact]
-        told = rows_of(self.coding, exact)
-        return self.space.put(votes, nodes_of(exact), told if classes is None else told[:, list(classes)])
-
-    def probabilities(self) -> Array:
-        """Return the field's own class probabilities (6); a readout returns other ones.
-
-        Returns
-        -------
-        array
-            One row per node, one column per class.
-
-        Examples
-        --------
-        >>> import askgraph as ag
-        >>> field = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2).observe(0, 0).observe(4, 1)
-        >>> field.probabilities()[1:4].round(2).tolist()
-        [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
-        """
-        return chances(self.votes) if self.coding.width else self.votes
-
     def _widened(self, said: Sequence[Any]) -> Field:
         """Return the field with columns for these answers, too."""
         coding = self.coding.widened(said)
@@ -894,7 +759,28 @@ class Field:
     def _cancelled(self) -> bool:
         if not self.recent:  # nothing was subtracted, and variances may not have been computed yet
             return False
-        return bool(self.space.total((self.spread.variance < WORN * self.ample) & ~self.labeled) > 0)
+        return bool(self.space.total((self.spread.variance < WORN * self.fresh.value) & ~self.labeled) > 0)
+
+    if not TYPE_CHECKING:
+        __getattr__ = finds_old_names(OLD_NAMES)
+
+
+def once_per_field(compute: Callable[Concatenate[Field, P], T]) -> Callable[Concatenate[Field, P], T]:
+    """Return the function, which computes each result once per field: a field never changes, and keeps what was computed of it.
+
+    A result must not hold the field: the two would then hold each other, and much memory, until Python looks for such pairs.
+    """
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def found(field: Field, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key, kept = (name, *args), field._results
+        if key not in kept:
+            kept[key] = compute(field, *args, **kwargs)
+        result: T = kept[key]
+        return result
+
+    return found
 
 
 def _summaries(prior: Prior, squares: bool) -> Spread:

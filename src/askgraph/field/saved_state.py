@@ -25,7 +25,7 @@ def to_arrays(field: Field) -> Arrays:
     return {
         "votes": field.votes,
         "base": field.base,
-        "ample": field.ample,
+        "ample": field.fresh.value,
         "factor": field.factor.T,
         "labels": np.array(told, dtype=np.float64).reshape(len(told), 4),
         "folded": np.array(len(field.folded)),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.field import Field
+from askgraph.readouts import View
 from askgraph.readouts.cautious import ONE_SIDED, doubt
 from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.types import Array, IntArray
@@ -54,7 +55,7 @@ def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntA
     """Return four arrays on labels that another class beats, with at least this probability, by all other labels; worst first.
 
     They are the node, the index of the class of the label, the index of the better class, and the probability of the label.
-    A short list goes by the field as it is; a list of all hears hubs like other nodes, which ranks wrong labels higher but would
+    A short list goes by the field as it is; a list of all takes no discounts, which ranks wrong labels higher but would
     name many right ones.
     """
     left, p = from_others(field, every=True) if least else from_all_others(field)
@@ -76,7 +77,8 @@ def advice(field: Field, predicted: IntArray, told: IntArray) -> list[str]:
 
 def findings(field: Field, predicted: IntArray, told: IntArray) -> dict[str, str]:
     """Return the sentences of ``advice`` by what they are about: "fit", "rare" classes, parts that are "untold"."""
-    counts = field.counts[field.counts > 0]
+    counts = View.of(field).counts
+    counts = counts[counts > 0]
     found = {"fit": _judged(predicted, told) if told.size >= ENOUGH else _in_doubt(field)}
     if counts.sum() >= ENOUGH:
         found |= {"rare": _rarity(counts), "untold": _untold(field)}

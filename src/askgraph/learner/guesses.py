@@ -12,7 +12,7 @@ from askgraph.answers import coding
 from askgraph.answers.plain import plain_label
 from askgraph.errors import LabelError
 from askgraph.learner.state import Whole
-from askgraph.readouts.suggested import OTHER, SILENT, Witness
+from askgraph.readouts.guesses import OTHER, SILENT, Witness
 from askgraph.spaces.base import Space
 from askgraph.support.arguments import node_mapping, whole_number
 from askgraph.support.turns import in_turn

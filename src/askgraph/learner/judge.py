@@ -14,7 +14,6 @@ from askgraph.learner.stopping import ErrorEstimate, enough, expected_error, mor
 from askgraph.plan import Plan, Sampler, Turn
 from askgraph.plan.set_aside import SetAside, open_rows, why_finished
 from askgraph.plan.tune import Choice, Tune
-from askgraph.readouts import Cautious, shares_preferred
 from askgraph.support.arguments import flag, share, whole_number
 from askgraph.support.turns import in_turn
 
@@ -108,7 +107,7 @@ class Judge:
         """
         learner, field = self._learner, self._learner.field
         rest = field.space.gather(~field.labeled)
-        by_shares = shares_preferred(field) if isinstance(learner.readout, Cautious) else 0.0
+        by_shares = learner.readout.weight_of_shares(field)
         right = [check.right for check in self.spot_checks]
         return expected_error(field, learner.probabilities(), rest, learner.history.audits, right, by_shares)
 

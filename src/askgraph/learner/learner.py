@@ -19,7 +19,7 @@ from askgraph.answers.history import History
 from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import LabelError, SettingError
-from askgraph.field import Field, Observation
+from askgraph.field import Field, Observation, once_per_field
 from askgraph.graph import Graph
 from askgraph.learner import saving
 from askgraph.learner.graphs import joined_graphs
@@ -42,7 +42,7 @@ from askgraph.plan.tune import Tune, candidates
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
-from askgraph.readouts import Readout, with_suggestions
+from askgraph.readouts import Readout, ReadoutFunction, WithGuesses
 from askgraph.readouts.by_class import best_classes, ranked
 from askgraph.support.arguments import flag, is_missing, listed, node_mapping, one_of, whole_number
 from askgraph.support.files import reading
@@ -67,7 +67,7 @@ class Learner(Shown):
     sampler : str, Criterion, callable or Plan
         How questions are chosen: a sampler's short name, a function ``(field, rows, p) -> scores``, larger is better, or a
         plan, which has rules of its own.
-    readout : str or Readout
+    readout : str, Readout or callable
         How votes become probabilities.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
@@ -140,7 +140,7 @@ class Learner(Shown):
         graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
         sampler: str | Criterion | Utility | Plan = "influence",
         *,
-        readout: str | Readout = "cautious",
+        readout: str | Readout | ReadoutFunction = "cautious",
         classes: Iterable[Hashable] | None = None,
         features: Any = None,
         tune: bool = False,
@@ -625,9 +625,6 @@ class Learner(Shown):
         """
         field, history, *_ = self._state
         p = field.space.gather(self._read(field, history))
-        if exact := self._certain:
-            p = p.copy()
-            p[[x.node for x in exact]] = np.eye(p.shape[1])[[x.said for x in exact]]
         return p if nodes is None else p[self._indices(nodes)]
 
     def _read(self, field: Field, history: History) -> Array:
@@ -637,10 +634,10 @@ class Learner(Shown):
             return field.votes
         if not guesses or not field.held:
             return self.readout(field)
-        kept: dict[int, Array] = field.once("with guesses", dict)  # one array: of the last guesses read
+        kept = read_with_guesses(field)
         found = kept.get(guesses.version)
         if found is None:
-            found = with_suggestions(field, self.readout, guesses.witnesses(history.classes, field.space))
+            found = WithGuesses(self.readout, guesses.witnesses(history.classes, field.space))(field)
             kept.clear()
             kept[guesses.version] = found
         return found.copy()
@@ -700,18 +697,8 @@ class Learner(Shown):
             found, best = ranked(self.probabilities(), top)
         else:
             found, best = map(field.space.gather, best_classes(field, self.readout, top))
-            if exact := self._certain:
-                at, labels = [x.node for x in exact], [x.said for x in exact]
-                certain = ranked(np.eye(len(classes)), top)
-                found[at], best[at] = certain[0][labels], certain[1][labels]
         some = slice(None) if nodes is None else self._indices(nodes)
         return label_array(classes)[found[some]], best[some]
-
-    @property
-    def _certain(self) -> list[Observation]:
-        """The labels that are certain at their nodes although they count for less: those of hubs, or any with features."""
-        field = self.field
-        return [x for x in field.known if x.exact] if field.discount is not None or field.origin.noise else []
 
     def run(self, oracle: Callable[[Any], Hashable], budget: int) -> Iterator[Step]:
         """Ask for labels and tell them until a budget is spent, or until there is nothing left to ask.
@@ -944,6 +931,12 @@ class Learner(Shown):
 
 
 KEYWORDS = list(inspect.signature(Learner).parameters)[:-1]  # without the options of a plan
+
+
+@once_per_field
+def read_with_guesses(field: Field) -> dict[int, Array]:
+    """Return where the probabilities by a field and the guesses that were last read are kept, by the version of the guesses."""
+    return {}
 
 
 def _with_used_classes(field: Field, history: History) -> tuple[Field, History]:

@@ -23,7 +23,7 @@ from askgraph.field.saved_state import from_arrays, to_arrays
 from askgraph.graph import Graph
 from askgraph.learner.graphs import ALONE
 from askgraph.learner.settings import Settings
-from askgraph.plan.hubs import discount_of, power_of
+from askgraph.plan.plan import discount_of, discount_to_arrays
 from askgraph.plan.tune import Choice, candidates
 from askgraph.priors import ENGINES
 from askgraph.priors.features import Features
@@ -35,7 +35,6 @@ from askgraph.support.wording import counted
 
 Path = str | os.PathLike[str]
 GUESSES = "suggestions"  # the text that says what models guess
-HUBS = "hub_power"  # the array that says how much less labels of hubs count
 
 
 class Saved(NamedTuple):
@@ -80,7 +79,7 @@ def _state(path: Path, field: Field, choice: Choice | None) -> dict[str, Any]:
     scale = field.origin.scale
     made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": scale}
     made["delta"] = field.origin.delta / scale
-    space, arrays = field.space, {**to_arrays(field), HUBS: np.array(power_of(field))}
+    space, arrays = field.space, {**to_arrays(field), **discount_to_arrays(field)}
     if space.alone:
         return {"state": json.dumps(made), **{f"state_{key}": x for key, x in arrays.items()}}
     rank, size = space.process
@@ -171,8 +170,7 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
     prior.reason = f"{engine}: as it was saved"
     prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
-        power = float(state.get(HUBS, np.zeros(())))  # files of earlier versions have none
-        return from_arrays(prior, state, settings.noise, settings.plan.squares, discount_of(power))
+        return from_arrays(prior, state, settings.noise, settings.plan.squares, discount_of(state))
 
 
 @contextmanager

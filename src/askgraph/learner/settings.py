@@ -8,13 +8,12 @@ from typing import Any, Unpack
 
 from askgraph.errors import SettingError
 from askgraph.plan import Plan
-from askgraph.plan.options import Options
-from askgraph.readouts import READOUTS, Readout, as_readout
+from askgraph.plan.options import EARLIER, Options
+from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
 
 LARGEST_NOISE = 1e100  # its square, and one over it, must be finite numbers
-EARLIER = {"hubs": "ask"}  # what versions did that had no such option
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Settings:
     """
 
     plan: Plan
-    readout: str | Readout = "cautious"
+    readout: str | Readout | ReadoutFunction = "cautious"
     delta: float | None = None
     noise: float = 0.0
     tune: bool = False
@@ -55,7 +54,7 @@ class Settings:
     def of(
         cls,
         sampler: str | Criterion | Utility | Plan = "influence",
-        readout: str | Readout = "cautious",
+        readout: str | Readout | ReadoutFunction = "cautious",
         delta: float | None = None,
         noise: float = 0.0,
         tune: bool = False,

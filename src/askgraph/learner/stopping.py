@@ -18,7 +18,8 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
-from askgraph.readouts import Consensus, doubt
+from askgraph.readouts import View, doubt
+from askgraph.readouts.readouts import consensus_of_nodes
 from askgraph.readouts.temperature import from_others, tempered_or_plain
 from askgraph.types import Array, BoolArray, IntArray
 
@@ -162,7 +163,7 @@ def labels_until_enough(error: ErrorEstimate, held: int, target: float, left: in
 def _left_out_error(field: Field) -> float:
     """Return the share of labels that the others predict wrong: of early labels, and not of hubs, which agree with each other."""
     left, p = from_others(field)
-    early = {x.node for x in field.observations[: EARLY * int(np.count_nonzero(field.counts))]}
+    early = {x.node for x in field.observations[: EARLY * int(np.count_nonzero(View.of(field).counts))]}
     counted = np.array([node in early for node in left.nodes.tolist()])
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
@@ -172,7 +173,7 @@ def _left_out_error(field: Field) -> float:
 def _of_unseen_classes(field: Field) -> float:
     """Return the share of nodes in classes that have no label yet, of at least two: one in (labels + classes) each."""
     classes = max(field.coding.width, 2)
-    return (classes - int(np.count_nonzero(field.counts))) / (field.held + classes)
+    return (classes - int(np.count_nonzero(View.of(field).counts))) / (field.held + classes)
 
 
 def _swayed(field: Field) -> float:
@@ -180,7 +181,8 @@ def _swayed(field: Field) -> float:
     alone = tempered_or_plain(field)
     if alone is None:
         return 0.0
-    before, after = coding.decide(alone(field.votes)), coding.decide(Consensus.of_nodes(field))
+    view = View.of(field)
+    before, after = coding.decide(alone.shares(view)(view.blocks[0])), coding.decide(consensus_of_nodes(field))
     total, rest = field.space.total, ~field.labeled
     return float(total((before != after) & rest) / total(rest))
 

@@ -2,7 +2,7 @@
 
 Influence is largest at hubs, so a learner would ask for them first. Where hubs are of another kind than their neighbors, their
 labels mislead, and since they agree with each other, leave-one-out over all labels does not show it. So labels of hubs count for
-less, by a power of how many neighbors they have, every fourth question goes to a node that is no hub, and the labels of such
+less, by a power of how many neighbors they have, every fourth question goes to a node that is not a hub, and the labels of such
 nodes choose the power: the one at which the other labels predict them best.
 """
 
@@ -15,19 +15,20 @@ from typing import Literal
 
 import numpy as np
 
+from askgraph.answers import coding
 from askgraph.answers.history import History
 from askgraph.field import Field, Observation
 from askgraph.plan.rule import Rule
 from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
-from askgraph.readouts.temperature import surprise_at
+from askgraph.readouts.temperature import from_others_with
 from askgraph.support.later import remember
 from askgraph.types import Array, IntArray
 
 POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
 POWERS = (1.0, 0.0, 2.0)  # the first one to begin with
-MARGIN = 0.5  # nats, summed over the labels of nodes that are no hubs; a power that is better by less is not chosen
-TURN = 4  # every fourth question goes to a node that is no hub
+MARGIN = 0.5  # nats, summed over the labels of nodes that are not hubs; a power that is better by less is not chosen
+TURN = 4  # every fourth question goes to a node that is not a hub
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class Hubs(Rule):
 
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field with the power that its labels speak for."""
-        others = field.discount is not None and not isinstance(field.discount, HubDiscount)  # another rule's, which stays
+        others = field.discount is not None and not isinstance(
+            field.discount, HubDiscount
+        )  # another rule's, which stays
         if self.how == "skip" or others or field.space.total(field.origin.crowding > 1) == 0:
             return field
         return field.reweighted(discount_of(self._power(field)))
@@ -99,7 +102,22 @@ def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
 
 
 def _best(now: Field, count: int) -> float:
-    """Return the power at which labels of nodes that are no hubs are best predicted from all other labels."""
-    losses = {power: surprise_at(now, discount_of(power), count) for power in POWERS}
+    """Return the power at which labels of nodes that are not hubs are best predicted from all other labels."""
+    losses = {power: surprise(now, discount_of(power), count) for power in POWERS}
     best = min(losses, key=losses.__getitem__)
     return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]
+
+
+def surprise(now: Field, discount: HubDiscount | None, count: int) -> float:
+    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if the discount were another.
+
+    Only labels of nodes that are not hubs count, since hubs agree with each other, and of these only labels not alone in their
+    class. All labels of the field must be in V.
+    """
+    left, predicted = from_others_with(now, discount, count)
+    counts = np.bincount(left.said, minlength=now.coding.width)
+    ordinary = (now.space.pick(now.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
+    if predicted is None or not ordinary.any():
+        return 0.0
+    p = predicted[ordinary, left.said[ordinary]]
+    return float(coding.price(p, now.coding.width).sum())

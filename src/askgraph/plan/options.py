@@ -79,6 +79,7 @@ DEFAULTS: Options = {
     "hubs": None,
     "spot_checks": 0,
 }
+EARLIER = {"hubs": "ask"}  # what versions did that had no such option
 MEANT = {
     "seed": "rng",
     "random_state": "rng",

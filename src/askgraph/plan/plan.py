@@ -14,7 +14,7 @@ from askgraph.field import Field
 from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
 from askgraph.plan.components import SmallComponentsWait
 from askgraph.plan.find import Find
-from askgraph.plan.hubs import Hubs
+from askgraph.plan.hubs import HubDiscount, Hubs, power_of
 from askgraph.plan.options import DEFAULTS, Options, check_names
 from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
@@ -26,6 +26,7 @@ from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.shortlist import EXACT_UP_TO
 
 Batch = Literal["sequence", "local", "now"]
+HUB_POWER = "hub_power"  # the array that says how much less labels of hubs count
 SCORING = {one.name for one in fields(Sampler)} & DEFAULTS.keys()  # options of the sampler; others are rules
 
 
@@ -319,6 +320,17 @@ SAYS: dict[type, Callable[[Any], dict[str, Any]]] = {  # what each rule is as an
     FirstAtRandom: lambda rule: {"first": "random"},
 }
 WITHOUT_RULE = {"small_components": "ask", "hubs": "ask", "first": "utility"}
+
+
+def discount_to_arrays(field: Field) -> dict[str, Array]:
+    """Return the discount that rules set in a field as arrays for a file."""
+    return {HUB_POWER: np.array(power_of(field))}
+
+
+def discount_of(arrays: Mapping[str, Any]) -> HubDiscount | None:
+    """Return the discount that a file says; files of earlier versions say none."""
+    power = float(arrays.get(HUB_POWER, np.zeros(())))
+    return HubDiscount(power) if power else None
 
 
 def _unlike(questions: Iterable[Question]) -> list[Question]:

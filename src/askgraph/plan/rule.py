@@ -99,6 +99,6 @@ class Rule:
         -------
         Field
             The field to go on with; by default the same. A field has one discount: a rule that sets one sets it in place of
-            that for hubs.
+            any other.
         """
         return field

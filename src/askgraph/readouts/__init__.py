@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from askgraph.readouts.agreement import shares_preferred
 from askgraph.readouts.cautious import Cautious, Doubt, doubt
+from askgraph.readouts.guesses import WithGuesses, Witness
 from askgraph.readouts.names import READOUTS, as_readout
-from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
-from askgraph.readouts.suggested import Witness, with_suggestions
+from askgraph.readouts.readout import Readout, ReadoutFunction
+from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered
+from askgraph.readouts.view import Block, View
 
 __all__ = [
     "READOUTS",
+    "Block",
     "Cautious",
     "Consensus",
     "Doubt",
     "Map",
     "Mass",
     "Readout",
+    "ReadoutFunction",
     "Reweighted",
     "Tempered",
+    "View",
+    "WithGuesses",
     "Witness",
     "as_readout",
     "doubt",
     "shares_preferred",
-    "with_suggestions",
 ]

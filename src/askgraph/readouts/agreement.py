@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import Field, nodes_of
+from askgraph.field import Field, nodes_of, once_per_field
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, IntArray
 
@@ -42,18 +42,14 @@ class Agreement(NamedTuple):
         return max(float(useless / (useless + useful) - USELESS) / (1 - USELESS), 0.0)
 
 
+@once_per_field
 def shares_preferred(field: Field) -> float:
     """Return the weight of the class shares beside predictions along the graph, from 0 to 1, computed once per field.
 
     With features, predictions may be good though neighbors differ: there leave-one-out has to speak for the shares, too.
     """
-
-    def compute() -> float:
-        weight = neighbors_agree(field).doubt
-        return weight * others_agree(field).doubt if weight and field.origin.signed else weight
-
-    found: float = field.once("shares preferred", compute)
-    return found
+    weight = neighbors_agree(field).doubt
+    return weight * others_agree(field).doubt if weight and field.origin.signed else weight
 
 
 def neighbors_agree(field: Field) -> Agreement:

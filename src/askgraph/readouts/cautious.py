@@ -8,19 +8,19 @@ graphs. The readout goes by less, and step by step: by whether neighbors share l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from askgraph.answers import coding
-from askgraph.field import Field
+from askgraph.field import Field, once_per_field
 from askgraph.readouts.agreement import shares_preferred
-from askgraph.readouts.by_class import Block, ByClass, blocks_of, first_highest
+from askgraph.readouts.by_class import first_highest
+from askgraph.readouts.readout import Readout, Steps
 from askgraph.readouts.readouts import Consensus, Mass
 from askgraph.readouts.temperature import from_others
+from askgraph.readouts.view import ByBlock, View
 from askgraph.types import Array, IntArray
 
 APART = 0.1  # share of unlabeled nodes; in doubt, two readouts decide differently at more than this
@@ -71,15 +71,11 @@ class Doubt(NamedTuple):
         return bool(self.labels >= WARN_FROM and (self.grave or constant))
 
 
+@once_per_field
 def doubt(field: Field) -> Doubt:
     """Return the signs that the graph does not predict the labels, computed once per field."""
-    found: Doubt = field.once("doubt", lambda: _doubt(field))
-    return found
-
-
-def _doubt(field: Field) -> Doubt:
     rest, total = ~field.labeled, field.space.total
-    unlabeled, counts = int(total(rest)), field.counts
+    unlabeled, counts = int(total(rest)), View.of(field).counts
     if not unlabeled or not field.held:
         return Doubt(field.held, 0.0, 0.0, 0.0, float(counts.max(initial=0.0) / max(field.held, 1)), 0.0)
     decided, likely, otherwise = _decisions(field)
@@ -96,17 +92,14 @@ def _doubt(field: Field) -> Doubt:
 
 def _decisions(field: Field) -> tuple[IntArray, Array, IntArray]:
     """Return what consensus decides of each node, how likely that is, and what class-mass normalization decides."""
-    blocks = blocks_of(field, top=1)
-    if len(blocks) > 1:  # too many classes for an array of all of them
-        consensus, mass = Consensus()._by_class(field, blocks), Mass()._by_class(field, blocks)
-        return *first_highest(field, blocks, consensus), first_highest(field, blocks, mass)[0]
-    p = Consensus.of_nodes(field)
-    return coding.decide(p), p.max(axis=1), coding.decide(Mass()(field))
+    few = len(coding.parts(field.space.most_rows, field.coding.width)) <= 1
+    view = View.of(field) if few else View.in_parts(field, top=1)
+    return *first_highest(view, Consensus().by_block(view)), first_highest(view, Mass().by_block(view))[0]
 
 
 def _surprising(field: Field) -> float:
     """Return the loss of labels by all others over their loss by the class shares, over labels not alone in their class."""
-    (left, p), counts = from_others(field), field.counts
+    (left, p), counts = from_others(field), View.of(field).counts
     here = counts[left.said] > 1
     chances = p[np.arange(left.said.size), left.said][here]
     shares = (counts[left.said] - 0.5)[here] / (field.held - 1 + np.count_nonzero(counts) / 2)
@@ -116,7 +109,7 @@ def _surprising(field: Field) -> float:
 
 
 @dataclass(frozen=True)
-class Cautious:
+class Cautious(Readout):
     """Consensus, mixed with the class shares as far as neighbors do not share labels. This is the readout of a learner by default.
 
     The weight of the shares is what the labels add to the probability that labeled neighbors agree no more often than by chance,
@@ -133,31 +126,51 @@ class Cautious:
     True
     """
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that links tie to nodes."""
-        p, weight = Consensus()(field, votes, links), shares_preferred(field)
-        if not weight:
-            return p
-        p = (1 - weight) * p + weight * field.space.asarray(class_shares(field))
-        if votes is not None:
-            return p
-        return np.where(field.certain[:, None], field.certain_votes(), p)
-
-    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
-        """Return the same probabilities of the nodes as a function of a block of classes."""
-        consensus, weight = Consensus()._by_class(field, blocks), shares_preferred(field)
+    def by_block(self, view: View) -> ByBlock:
+        """Return the consensus, mixed with the class shares."""
+        consensus, weight = Consensus().by_block(view), self.weight_of_shares(view.field)
         if not weight:
             return consensus
-        shares, certain = class_shares(field), field.certain[:, None]
+        shares = view.field.space.asarray(class_shares(view.field))
+        return lambda block: (1 - weight) * consensus(block) + weight * shares[block.columns]
 
-        def mixed(block: Block) -> Array:
-            p = (1 - weight) * consensus(block) + weight * field.space.asarray(shares[block.classes])
-            return np.where(certain, field.certain_votes(block.classes), p)
+    def steps(self, field: Field) -> Steps:
+        """Return the steps of the consensus, mixed with the class shares.
 
-        return mixed
+        Parameters
+        ----------
+        field : Field
+            The field.
+
+        Returns
+        -------
+        tuple of array and callable
+            The probabilities of nodes by their own votes, and the function of these and of those that the neighbors have.
+        """
+        (own, hear), weight = Consensus().steps(field), self.weight_of_shares(field)
+        if not weight:
+            return own, hear
+        mixed = (1 - weight) * own + weight * field.space.asarray(class_shares(field))
+        return mixed, lambda own, others: (1 - weight) * hear(own, others) + weight * own
+
+    def weight_of_shares(self, field: Field) -> float:
+        """Return the weight of the class shares.
+
+        Parameters
+        ----------
+        field : Field
+            The field.
+
+        Returns
+        -------
+        float
+            The weight, from 0 to 1.
+        """
+        return shares_preferred(field)
 
 
 def class_shares(field: Field) -> Array:
     """Return the share of each class among the labels, 0 for a class without any."""
-    shares = np.where(field.counts > 0, coding.frequencies(field.weighted_counts, field.coding.width), 0.0)
+    view = View.of(field)
+    shares = np.where(view.counts > 0, coding.frequencies(view.weighted_counts, field.coding.width), 0.0)
     return np.asarray(shares / shares.sum())

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from askgraph.errors import SettingError
 from askgraph.field import Field
-from askgraph.readouts.readouts import Readout
+from askgraph.readouts.readout import Readout, ReadoutFunction, Steps
+from askgraph.readouts.view import Block, ByBlock, View
 from askgraph.support.wording import kind_and_size
 from askgraph.types import Array
 
@@ -19,35 +19,64 @@ SLACK = 1e-6  # by which the sum of a row may differ from 1, and a probability b
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A readout that raises `SettingError` where another one gives anything but probabilities."""
+class Checked(Readout):
+    """A readout that raises `SettingError` where another one, or a function, gives anything but probabilities."""
 
-    readout: Readout
+    readout: Readout | ReadoutFunction
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return the class probabilities of the nodes, or of samples outside the graph, as every readout does."""
-        found = self.readout(field) if votes is None else self.readout(field, votes, links)
-        rows = field.space.n_rows if votes is None else votes.shape[0]
-        field.space.all_or_error(partial(self._check, field, found, (rows, field.coding.width)))
-        return found
+    @property
+    def whole(self) -> bool:
+        """Whether all classes must be read at once: a function gives them all."""
+        return self.readout.whole if isinstance(self.readout, Readout) else True
 
-    def _check(self, field: Field, found: Any, shape: tuple[int, int]) -> None:
-        arrays = np.ndarray, type(field.space.asarray(np.zeros(1)))
+    def by_block(self, view: View) -> ByBlock:
+        """Return what the other readout says, checked."""
+        asked = self.readout.by_block(view) if isinstance(self.readout, Readout) else self._called(view)
+
+        def found(block: Block) -> Array:
+            p = asked(block)
+            view.field.space.all_or_error(partial(self._check, view, p, block))
+            return p
+
+        source = view.kept(found)
+        totals = view.row_totals(source)
+        view.field.space.all_or_error(partial(self._check_totals, totals[:, 0]))
+        return source
+
+    def steps(self, field: Field) -> Steps:
+        """Return the steps of the other readout, if it has any."""
+        return self.readout.steps(field) if isinstance(self.readout, Readout) else super().steps(field)
+
+    def weight_of_shares(self, field: Field) -> float:
+        """Return the weight of the class shares in the other readout."""
+        return self.readout.weight_of_shares(field) if isinstance(self.readout, Readout) else 0.0
+
+    def _called(self, view: View) -> ByBlock:
+        """Return what the function says, which is asked for all classes."""
+        given = () if not view.outside else (view.rows, view.links)
+        return lambda block: self.readout(view.field, *given)
+
+    def _check(self, view: View, found: Any, block: Block) -> None:
+        arrays = np.ndarray, type(view.field.space.asarray(np.zeros(1)))
+        shape = view.rows.shape[0], block.classes.size
         if not isinstance(found, arrays) or found.shape != shape or found.dtype.kind not in "biuf":
             self._refuse(
                 f"gave {kind_and_size(found)} for {shape[0]} rows and {shape[1]} classes",
                 "return an array of numbers, one row per node and one column per class",
             )
-        totals = found.sum(axis=1)
-        if not np.isfinite(totals).all():
-            odd = int((~np.isfinite(totals)).sum())
+        sums = found.sum(axis=1)
+        if not np.isfinite(sums).all():
+            odd = int((~np.isfinite(sums)).sum())
             self._refuse(f"{odd} of {shape[0]} rows hold NaN or infinity", "return a finite number for every class")
         if (low := float(found.min(initial=0.0))) < -SLACK:
             self._refuse(f"gave a probability of {low:.3g}", "return numbers from 0 to 1")
-        if (off := int((abs(totals - 1) > SLACK).sum())) > 0:
-            first = float(totals[abs(totals - 1) > SLACK][0])
+
+    def _check_totals(self, totals: Array) -> None:
+        wrong = totals[abs(totals - 1) > SLACK]
+        if wrong.size:
             self._refuse(
-                f"{off} of {shape[0]} rows do not add up to 1 (the first: {first:.6g})", "divide each row by its sum"
+                f"{wrong.size} of {totals.size} rows do not add up to 1 (the first: {float(wrong[0]):.6g})",
+                "divide each row by its sum",
             )
 
     def _refuse(self, came: str, advice: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import Field, Observation
+from askgraph.field import Field, Observation, once_per_field
 from askgraph.field.leave_one_out import pulls
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import FAINT, Evidence, evidence_alone
@@ -23,15 +23,11 @@ EXPONENTS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0)  # that make up for the mean being le
 MARGIN = 1.0  # nats, summed over the labels: neighbors are left out where that is better by more
 
 
+@once_per_field
 def hears(field: Field) -> bool:
     """Return whether the neighbors are heard: always on a graph alone, and with features unless labels speak against it."""
     if not field.origin.signed:
         return True
-    found: bool = field.once("hears", lambda: _better_heard(field))
-    return found
-
-
-def _better_heard(field: Field) -> bool:
     evidence = Evidence.of(field)
     if evidence is None or evidence.seen.size < 2 or not evidence.counted.any():
         return True

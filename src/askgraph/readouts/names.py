@@ -7,7 +7,8 @@ from typing import cast
 from askgraph.errors import SettingError
 from askgraph.readouts.cautious import Cautious
 from askgraph.readouts.checked import Checked
-from askgraph.readouts.readouts import Consensus, Map, Mass, Readout, Reweighted, Tempered
+from askgraph.readouts.readout import Readout, ReadoutFunction
+from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered
 
 READOUTS: dict[str, Readout] = {
     "map": Map(),
@@ -20,7 +21,7 @@ READOUTS: dict[str, Readout] = {
 OWN = {Checked, *map(type, READOUTS.values())}
 
 
-def as_readout(readout: str | Readout) -> Readout:
+def as_readout(readout: str | Readout | ReadoutFunction) -> Readout:
     """Return a readout by name, or the one given; what one of the user's own returns is checked."""
     if type(readout) in OWN:
         return cast(Readout, readout)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from askgraph.answers import coding
 from askgraph.errors import SettingError
-from askgraph.field import Field
-from askgraph.readouts.by_class import Block, ByClass, blended, row_highest, row_totals
+from askgraph.field import Field, once_per_field
 from askgraph.readouts.hearing import HEARD, hears
+from askgraph.readouts.readout import Readout, Steps
 from askgraph.readouts.temperature import Reading, tempered, tempered_or_plain
+from askgraph.readouts.view import ByBlock, View
 from askgraph.spaces.base import Space
 from askgraph.support.arguments import listed, real_number
-from askgraph.types import Array, IntArray
+from askgraph.types import Array
 from askgraph.utilities.recent import reweighted
 
 SAMPLE, SHARPNESS = 1000, (0.25, 32.0)  # unlabeled nodes that the exponent of a consensus is set by, and its range
@@ -26,45 +27,8 @@ CELLS = 2**20  # steps of the exponent, each the same factor
 USUAL = (CELLS * 2 // 7, CELLS * 5 // 7)  # the steps at which the exponent is 1 and 8
 
 
-class Readout(Protocol):
-    """A function from a field to class probabilities; pass one to ``Learner(graph, readout=...)``.
-
-    Examples
-    --------
-    A readout of your own: the votes as they are, scaled to the sum 1.
-
-    >>> import askgraph as ag
-    >>> def plain(field, votes=None, links=None):
-    ...     votes = 1e-9 + np.maximum(field.votes if votes is None else votes, 0.0)
-    ...     return votes / votes.sum(axis=1, keepdims=True)
-    >>> learner = ag.Learner(ag.chain(4), readout=plain, rng=0)
-    >>> learner.tell_all({0: "left", 3: "right"})
-    >>> learner.predict().tolist()
-    ['left', 'left', 'right', 'right']
-    """
-
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return the class probabilities of the nodes, or of samples outside the graph.
-
-        Parameters
-        ----------
-        field : Field
-            The field.
-        votes : array, optional
-            The votes of samples outside the graph, one row per sample; by default the votes of the nodes.
-        links : scipy.sparse.csr_array, optional
-            The weights that tie these samples to nodes, one row per sample, one column per node.
-
-        Returns
-        -------
-        array
-            One row per node (or sample), one column per class.
-        """
-        ...
-
-
 @dataclass(frozen=True)
-class Map:
+class Map(Readout):
     """The paper's decision: argmax of the mean (7), probabilities (6).
 
     Examples
@@ -75,23 +39,17 @@ class Map:
     [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
     """
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return p_c ∝ (1 + μ_c)/2."""
-        return coding.chances(field.votes if votes is None else votes)
-
-    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
-        """Return the same probabilities of the nodes as a function of a block of classes."""
-        reach = row_totals(blocks, lambda block: field.votes[:, block.classes])
-
-        def odds(block: Block) -> Array:
-            return np.maximum(field.votes[:, block.classes] + (1 - reach) / 2, 0.0)
-
-        total = row_totals(blocks, odds)
-        return lambda block: coding.ratio(odds(block), total, 1 / field.coding.width)
+    def by_block(self, view: View) -> ByBlock:
+        """Return p_c ∝ (1 + μ_c)/2 = h_c + (1 − H)/2."""
+        spare = (1 - view.row_totals(lambda block: view.rows[:, block.columns])) / 2
+        odds = view.kept(
+            lambda block: np.maximum(view.rows[:, block.columns] + spare, 0.0)
+        )  # roundoff may leave -1e-17
+        return view.shares(odds)
 
 
 @dataclass(frozen=True)
-class Mass:
+class Mass(Readout):
     r"""Class-mass normalization (Zhu 2003): :math:`q_c h_{ic} / \sum_{j \in U} h_{jc}`, q the class prior.
 
     A node keeps the share 1 − H of the uniform distribution: a node that no label reaches stays at 1/C. A class without
@@ -124,26 +82,10 @@ class Mass:
         ):
             raise SettingError(f"class prior {self.prior!r}: every class needs a positive number")
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+    def by_block(self, view: View) -> ByBlock:
         """Return H · (normalized votes) + (1 − H)/C."""
-        votes = np.maximum(field.votes if votes is None else votes, 0.0)
-        return _blended(votes, votes * field.space.asarray(self._weights(field)))
-
-    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
-        """Return the same probabilities of the nodes as a function of a block of classes."""
-        weights = self._weights(field)
-
-        def votes(block: Block) -> Array:
-            return np.maximum(field.votes[:, block.classes], 0.0)
-
-        def scores(block: Block) -> Array:
-            return votes(block) * field.space.asarray(weights[block.classes])
-
-        return blended(field, blocks, votes, scores)
-
-    def _weights(self, field: Field) -> Array:
-        """Return what the votes of each class are multiplied by: q over the sum of its votes."""
-        return self._prior(field.counts) / coding.divisor(field.mass, field.highest)
+        weights = view.field.space.asarray(self._prior(view.counts) / coding.divisor(*view.masses))
+        return view.blended(view.kept(lambda block: view.votes(block) * weights[block.columns]))
 
     def _prior(self, counts: Array) -> Array:
         if self.prior == "uniform":
@@ -156,7 +98,7 @@ class Mass:
 
 
 @dataclass(frozen=True)
-class Tempered:
+class Tempered(Readout):
     r"""Class-mass normalization with a temperature: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau` over the classes seen.
 
     q are the label frequencies, h̄ the mean votes over the unlabeled nodes that votes reach. Where the graph mixes fast, what
@@ -185,17 +127,13 @@ class Tempered:
             advice = "a temperature, a positive number, or None to have it chosen"
             real_number(self.tau, "tau", sys.float_info.min, 1e6, advice)
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+    def by_block(self, view: View) -> ByBlock:
         """Return H p + (1 − H)/C: a node that no label reaches is at 1/C, and a class without labels keeps its part of 1 − H."""
-        return _read(field, tempered(field, self.tau), votes)
-
-    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
-        """Return the same probabilities of the nodes as a function of a block of classes."""
-        return _read_by_class(field, tempered(field, self.tau), blocks)
+        return _own(view, tempered(view.field, self.tau))
 
 
 @dataclass(frozen=True)
-class Consensus:
+class Consensus(Readout):
     r"""Tempered probabilities, averaged with the neighbors': :math:`p_i \leftarrow 0.1\, p_i + 0.9 \sum_j w_{ij} p_j / d_i`.
 
     Votes are read by class mass, or as they are where the labels are predicted better that way. A mean over neighbors is
@@ -211,69 +149,15 @@ class Consensus:
     [0, 0, 0, 1, 1, 1]
     """
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
-        """Return probabilities of all nodes; with ``votes`` and ``links``, of samples that links tie to nodes."""
-        if votes is None or links is None:
-            return self.of_nodes(field).copy()
-        reading, origin, space = tempered_or_plain(field), field.origin, field.space
-        if not hears(field):
-            return _read(field, reading, votes)
-        p = _read(field, reading, None)
-        sharpness = _sharpness_of(field, p, _heard(p, origin.neighbors(p), origin.degrees))
-        weight = space.asarray(np.asarray(links.sum(axis=1)).ravel())
-        return _sharpened(_heard(_read(field, reading, votes), space.linked(links, p), weight), sharpness)
+    def by_block(self, view: View) -> ByBlock:
+        """Return probabilities of nodes; of samples outside the graph, with those of the nodes that links tie them to."""
+        if not view.whole:
+            return _averaged(view)
+        p = consensus_of_nodes(view.field)
+        return lambda block: p.copy()
 
-    @staticmethod
-    def of_nodes(field: Field) -> Array:
-        """Return the probabilities of all nodes, computed once per field.
-
-        Parameters
-        ----------
-        field : Field
-            The field.
-
-        Returns
-        -------
-        array
-            One row per node, one column per class. The field keeps this array: do not write to it.
-        """
-
-        def compute() -> Array:
-            p = _read(field, tempered_or_plain(field), None)
-            if not hears(field):
-                return p
-            heard = _heard(p, field.origin.neighbors(p), field.origin.degrees)
-            return np.where(field.certain[:, None], p, _sharpened(heard, _sharpness_of(field, p, heard)))
-
-        found: Array = field.once("consensus", compute)
-        return found
-
-    def _by_class(self, field: Field, blocks: Sequence[Block]) -> ByClass:
-        """Return the same probabilities of the nodes as a function of a block of classes."""
-        own, origin, certain = _read_by_class(field, tempered_or_plain(field), blocks), field.origin, field.certain
-        if not hears(field):
-            return own
-        some, mine, around = _sampled(field), list[Array](), list[Array]()
-
-        def averaged(block: Block) -> Array:
-            p = own(block)
-            found = _heard(p, origin.neighbors(p), origin.degrees)
-            if len(mine) < len(blocks):  # the first pass
-                mine.append(p[some])
-                around.append(found[some])
-            return found
-
-        heard = coding.kept(blocks, averaged)
-        highest = row_highest(blocks, heard)
-        repeats = field.space.to_numpy(np.concatenate([block.repeats for block in blocks]))
-        power = _sharpness(field.space, np.concatenate(mine, axis=1), np.concatenate(around, axis=1), repeats)
-        scores = coding.kept(blocks, lambda block: (heard(block) / highest) ** power)
-        total = row_totals(blocks, scores)
-        return coding.kept(blocks, lambda block: np.where(certain[:, None], own(block), scores(block) / total))
-
-    @staticmethod
-    def steps(field: Field) -> tuple[Array, Callable[[Array, Array], Array]]:
-        """Return the two steps of a consensus, for who has more to say of nodes between them.
+    def steps(self, field: Field) -> Steps:
+        """Return the probabilities of nodes by their own votes, and what averages and sharpens them as a consensus does.
 
         Parameters
         ----------
@@ -283,59 +167,77 @@ class Consensus:
         Returns
         -------
         tuple of array and callable
-            The probabilities of nodes by their own votes, and the function that averages such probabilities with those of the
-            neighbors, its second argument, and makes them as sure as a consensus is.
+            The probabilities, and the function of these and of those that the neighbors have.
         """
-        p, origin = _read(field, tempered_or_plain(field), None), field.origin
-        power = _sharpness_of(field, p, _heard(p, origin.neighbors(p), origin.degrees))
-        return p, lambda own, others: _sharpened(_heard(own, origin.neighbors(others), origin.degrees), power)
+        view = View.of(field)
+        own, (every,) = _own(view, tempered_or_plain(field)), view.blocks
+        _, power = _sureness(view, own, lambda block: _heard_at(field, own(block), own(block)))
+
+        def hear(mine: Array, others: Array) -> Array:
+            heard = _heard_at(field, mine, others)
+            return _sharpened(view, lambda block: heard, heard.max(axis=1, keepdims=True), power)(every)
+
+        return own(every), hear
 
 
-def _read(field: Field, reading: Reading | None, votes: Array | None) -> Array:
-    """Return probabilities by this reading of the votes; a labeled node has its label."""
-    mine = field.clipped_votes if votes is None else votes
-    mine = np.maximum(mine, 0.0) if field.origin.signed else mine
-    p = _blended(mine, np.maximum(mine, 0.0) if reading is None else reading(mine))
-    if votes is not None:
-        return p
-    return np.where(field.certain[:, None], field.certain_votes(), p)
+@once_per_field
+def consensus_of_nodes(field: Field) -> Array:
+    """Return the probabilities of all nodes by consensus; the field keeps this array: do not write to it."""
+    view = View.of(field)
+    return _averaged(view)(view.blocks[0])
 
 
-def _read_by_class(field: Field, reading: Reading | None, blocks: Sequence[Block]) -> ByClass:
-    """Return the probabilities of all nodes by this reading as a function of a block of classes."""
+def _averaged(view: View) -> ByBlock:
+    """Return the probabilities of a consensus as a function of a block of classes."""
+    field, nodes = view.field, view.nodes
+    reading, space = tempered_or_plain(field), field.space
+    own = _own(nodes, reading)
+    if not hears(field):
+        return _own(view, reading) if view.outside else own
+    heard = nodes.kept(lambda block: _heard_at(field, own(block), own(block)))
+    highest, power = _sureness(nodes, own, heard)
+    if view.links is None:
+        return _sharpened(view, heard, highest, power)
+    links, weight = view.links, space.asarray(np.asarray(view.links.sum(axis=1)).ravel())
+    mine = _own(view, reading)
+    around = view.kept(lambda block: _heard(mine(block), space.linked(links, own(block)), weight))
+    return _sharpened(view, around, view.row_highest(around), power)
 
-    def votes(block: Block) -> Array:
-        return np.maximum(field.votes[:, block.classes], 0.0)
 
-    scores = votes if reading is None else _shares_by_class(reading, votes, blocks)
-    p, certain = blended(field, blocks, votes, scores), field.certain[:, None]
-    return coding.kept(blocks, lambda block: np.where(certain, field.certain_votes(block.classes), p(block)))
+def _own(view: View, reading: Reading | None) -> ByBlock:
+    """Return probabilities by this reading of the votes alone; where neighbors hear a label as it was given, the node has it."""
+    scores = view.votes if reading is None else reading.shares(view)
+    return view.kept(view.standing(view.blended(scores), view.pinned))
 
 
-def _shares_by_class(reading: Reading, votes: ByClass, blocks: Sequence[Block]) -> ByClass:
-    """Return shares by this reading, up to one factor per node."""
-
-    def logits(block: Block) -> Array:
-        return reading.logits(votes(block), block.classes)
-
-    highest = row_highest(blocks, logits)
-    return coding.kept(blocks, lambda block: np.exp(logits(block) - highest))
+def _heard_at(field: Field, own: Array, others: Array) -> Array:
+    """Return what nodes say with these probabilities of their own, and their neighbors with the others."""
+    return _heard(own, field.origin.neighbors(others), field.origin.degrees)
 
 
 def _heard(own: Array, around: Array, weight: Array) -> Array:
-    """Return 0.1 of a node's own probabilities and 0.9 of the mean over its neighbors; its own where it has none."""
+    """Return 0.1 of a row's own probabilities and 0.9 of the mean over its neighbors; its own where it has none."""
     return (1 - HEARD) * own + HEARD * coding.ratio(around, weight[:, None], own)
 
 
-def _sampled(field: Field) -> IntArray:
-    """Return the rows of some unlabeled nodes."""
-    return field.space.sample(np.flatnonzero(~field.labeled), SAMPLE)
+def _sharpened(view: View, heard: ByBlock, highest: Array, power: float) -> ByBlock:
+    """Return averaged probabilities, made surer by an exponent."""
+    return view.shares(view.kept(lambda block: (heard(block) / highest) ** power))
 
 
-def _sharpness_of(field: Field, p: Array, heard: Array) -> float:
-    """Return the exponent of a consensus by the probabilities of all nodes, their own and averaged ones."""
-    some = _sampled(field)
-    return _sharpness(field.space, p[some], heard[some], np.ones((p.shape[1], 1)))
+def _sureness(view: View, own: ByBlock, heard: ByBlock) -> tuple[Array, float]:
+    """Return the highest averaged probability of each node, and the exponent of a consensus: by one pass over the blocks."""
+    field = view.field
+    some = field.space.sample(np.flatnonzero(~field.labeled), SAMPLE)
+    mine, around, highest = list[Array](), list[Array](), list[Array]()
+    for block in view.blocks:
+        found = heard(block)
+        mine.append(own(block)[some])
+        around.append(found[some])
+        highest.append(found.max(axis=1, keepdims=True))
+    repeats = field.space.to_numpy(np.concatenate([block.repeats for block in view.blocks]))
+    power = _sharpness(field.space, np.concatenate(mine, axis=1), np.concatenate(around, axis=1), repeats)
+    return reduce(np.maximum, highest), power
 
 
 def _sharpness(space: Space, p: Array, heard: Array, repeats: Array) -> float:
@@ -380,19 +282,8 @@ def zero_of(falling: Callable[[int], float], cells: int, guesses: Sequence[int] 
     return low + above / (above - below)
 
 
-def _sharpened(p: Array, power: float) -> Array:
-    scores = (p / p.max(axis=1, keepdims=True)) ** power
-    return scores / coding.row_sums(scores)
-
-
-def _blended(votes: Array, scores: Array) -> Array:
-    """Return H p + (1 − H)/C with p ∝ scores: where no label reaches, all classes are alike."""
-    classes, reach, total = votes.shape[1], np.clip(coding.row_sums(votes), 0.0, 1.0), coding.row_sums(scores)
-    return reach * coding.ratio(scores, total, 1 / classes) + (1 - reach) / classes
-
-
 @dataclass(frozen=True)
-class Reweighted:
+class Reweighted(Readout):
     """The readout that goes with the sampler ``pwll``: the paper's, of votes in the graph that Poisson's equation reweights.
 
     It reads the nodes of the graph only, and raises an error for other votes.
@@ -406,10 +297,15 @@ class Reweighted:
     ['left', 'left', 'left', 'right', 'right', 'right']
     """
 
-    def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:
+    @property
+    def whole(self) -> bool:
+        """Whether all classes must be read at once: yes, one solve is for all."""
+        return True
+
+    def by_block(self, view: View) -> ByBlock:
         """Return p_c ∝ u_c + (1 − Σ_c u_c)/2."""
-        if votes is not None:
+        if view.outside:
             raise SettingError(
                 "the reweighted readout reads nodes of the graph only: choose another one for other rows"
             )
-        return coding.chances(reweighted(field))
+        return Map().by_block(replace(view, rows=reweighted(view.field)))

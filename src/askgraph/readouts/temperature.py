@@ -10,9 +10,10 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.answers.classes import Classes
-from askgraph.field import Discount, Field, Observation, answer_weights
+from askgraph.field import Discount, Field, Observation, answer_weights, once_per_field
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
+from askgraph.readouts.view import ByBlock, View
 from askgraph.spaces.base import Space
 from askgraph.types import Array, BoolArray, IntArray
 
@@ -32,18 +33,18 @@ class Reading:
     prior: Array
     tau: float
 
-    def __call__(self, votes: Array) -> Array:
+    def shares(self, view: View) -> ByBlock:
         """Return the shares of all classes, 0 for a class without labels; rows add up to 1."""
-        logits = self.logits(votes, range(votes.shape[1]))
-        scores = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return scores / coding.row_sums(scores)
+        logits = view.kept(lambda block: self._logits(view.votes(block), block.classes.tolist()))
+        highest = view.row_highest(logits)
+        return view.kept(view.shares(view.kept(lambda block: np.exp(logits(block) - highest))))
 
-    def logits(self, votes: Array, classes: Sequence[int]) -> Array:
+    def _logits(self, votes: Array, classes: list[int]) -> Array:
         """Return the logarithms of the shares of some classes, up to one number per row; ``votes`` has a column for each."""
         logits, column = np.full_like(votes, -np.inf), {c: at for at, c in enumerate(classes)}
         for c, mean, prior in zip(self.seen.tolist(), self.mean.tolist(), self.prior.tolist(), strict=True):
             if (at := column.get(c)) is not None:
-                logits[:, at] = self.tau * np.log(np.maximum(votes[:, at], 0.0) / mean + FAINT) + np.log(prior)
+                logits[:, at] = self.tau * np.log(votes[:, at] / mean + FAINT) + np.log(prior)
         return logits
 
 
@@ -80,33 +81,21 @@ def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
 
 
 def from_all_others(field: Field) -> tuple[LeftOut, Array]:
-    """Return the same of every label, with hubs heard like other nodes as long as all labels are in V.
+    """Return the same of every label, as if no rule discounted any, as long as all labels are in V.
 
-    A wrong label stands out most where each of its neighbors has a full say, hub or not.
+    A wrong label stands out most where each of its neighbors has a full say.
     """
     if field.discount is None or field.folded:
         return from_others(field, every=True)
-    left, predicted = _from_others_with(field, None, field.held)
+    left, predicted = from_others_with(field, None, field.held)
     return (left, predicted) if predicted is not None else from_others(field, every=True)
 
 
-def surprise_at(field: Field, discount: Discount | None, count: int) -> float:
-    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if the discount were another.
+def from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
+    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node.
 
-    Only labels of nodes that are no hubs count, since hubs agree with each other, and of these only labels not alone in their
-    class. All labels of the field must be in V.
+    All labels of the field must be in V.
     """
-    left, predicted = _from_others_with(field, discount, count)
-    counts = np.bincount(left.said, minlength=field.coding.width)
-    ordinary = (field.space.pick(field.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
-    if predicted is None or not ordinary.any():
-        return 0.0
-    p = predicted[ordinary, left.said[ordinary]]
-    return float(coding.price(p, field.coding.width).sum())
-
-
-def _from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
-    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node."""
     votes, labeled, left = left_out_with(field, discount, count)
     weights = answer_weights(field.origin, left.nodes, discount)
     counts = np.bincount(left.said, minlength=field.coding.width).astype(float)
@@ -149,7 +138,7 @@ class _Votes:
     votes: Array
     labeled: BoolArray
     counts: Array
-    weighted: Array  # the same, a label of a hub counting for less
+    weighted: Array  # the same, each label counting what its discount leaves of it
 
     @cached_property
     def seen(self) -> IntArray:
@@ -177,7 +166,7 @@ class Evidence:
     classes: int
     seen: IntArray
     counts: Array  # labels of each class seen
-    weighted: Array  # the same, a label of a hub counting for less
+    weighted: Array  # the same, each label counting what its discount leaves of it
     total: Array  # votes for each class seen, summed over the nodes reached
     highest: Array  # vote for each class seen over the nodes reached
     reached: int  # unlabeled nodes that votes reach
@@ -188,16 +177,7 @@ class Evidence:
     @classmethod
     def of(cls, field: Field, every: bool = False) -> Evidence | None:
         """Return the evidence of a field, computed once; None where there is nothing to read."""
-
-        def compute() -> Evidence | None:
-            told = _Votes(field.space, field.clipped_votes, field.labeled, field.counts, field.weighted_counts)
-            if not told.tell:
-                return None
-            left = left_out(field, every)
-            return cls.read(told, left, field.label_weights(left.nodes))
-
-        found: Evidence | None = field.once("evidence of every label" if every else "evidence", compute)
-        return found
+        return _evidence(field, every)
 
     @classmethod
     def read(cls, told: _Votes, left: LeftOut, weights: Array) -> Evidence:
@@ -318,3 +298,13 @@ def _likely(space: Space, parts: Sequence[slice], votes: Callable[[slice], Array
     squares = sum(((logs(part) - middle) ** 2).sum(axis=1) for part in parts)
     sigma = np.sqrt(float(space.total(squares)) / (reached * (classes - 1)))
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0
+
+
+@once_per_field
+def _evidence(field: Field, every: bool) -> Evidence | None:
+    view, votes = View.of(field), _above_zero(field.origin, field.votes)
+    told = _Votes(field.space, votes, field.labeled, view.counts, view.weighted_counts)
+    if not told.tell:
+        return None
+    left = left_out(field, every)
+    return Evidence.read(told, left, answer_weights(field.origin, left.nodes, field.discount))

@@ -17,6 +17,7 @@ class Instead(NamedTuple):
 
     new: str
     read: Callable[[Any], Any]
+    elsewhere: bool = False  # whether the new name is none of the same object's
 
 
 def warn_of_old_name(old: str, new: str, calls_between: int = 2) -> None:
@@ -43,8 +44,8 @@ def finds_old_names(names: Mapping[str, str | Instead]) -> Callable[[Any, str], 
         if name not in names:
             raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=self)
         found = names[name]
-        new, read = (found, attrgetter(found)) if isinstance(found, str) else found
-        warn_of_old_name(f"{kind}.{name}", f"{kind}.{new}")
+        new, read, elsewhere = Instead(found, attrgetter(found)) if isinstance(found, str) else found
+        warn_of_old_name(f"{kind}.{name}", new if elsewhere else f"{kind}.{new}")
         return read(self)
 
     return __getattr__

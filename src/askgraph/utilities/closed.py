@@ -75,7 +75,7 @@ def innovation(field: Field, rows: IntArray) -> Array:
     """Return g_ii + γ², the variance of the coming label."""
     variance = field.spread.variance[rows] + (field.noise**2 + field.origin.noise**2)
     if field.discount is not None:
-        variance = variance + field.added_variance(rows)
+        variance = variance + field.discount(field.origin, lambda x: x[rows])
     return np.maximum(variance, np.finfo(float).tiny)
 
 

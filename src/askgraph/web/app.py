@@ -1,4 +1,4 @@
-"""The routes of the server: each calls the desk and returns its reply."""
+"""The routes of the server: each calls the desk or a view, on the thread of the desk, and returns the reply."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from starlette.background import BackgroundTask
 
 from askgraph.errors import BusyError, LabelError
 from askgraph.version import __version__
+from askgraph.web import views
 from askgraph.web.bodies import (
     MAX_INTEGER,
     Adding,
@@ -48,15 +49,16 @@ from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.listing import Query as TableQuery
 from askgraph.web.page_files import add_page
 from askgraph.web.threads import News, Threads
+from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.exchange import FORMATS, picture_file
 
-# How long a reply to an answer waits for suggestions that know the answer; after that, older suggestions serve.
+# How long a reply to an answer waits for an agenda that knows the answer; after that, an older one serves.
 ANSWER_WAIT_SECONDS = 0.06
-# How long a request for a question waits for a new ranking; after that, any open item is asked. Before the first ranking of
+# How long a request for a question waits for a new agenda; after that, any open item is asked. Before the first agenda of
 # a server, a person alone is told to ask again instead, after the second time.
 QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
-WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the suggestion process
+WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the thinker
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 
 
@@ -66,7 +68,7 @@ def application(desk: Desk) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.news = desk.worker.news = News()
+        app.state.news = desk.thinker.news = News()
         yield
         run.close()
 
@@ -84,11 +86,11 @@ def application(desk: Desk) -> FastAPI:
 def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/question")
     async def question(asking: Asking) -> dict[str, Any]:
-        known = desk.worker.suggestion
+        known = desk.thinker.agenda
         asked = await run(desk.ask, asking.who, asking.holding)
         if asked["waiting"]:
             seconds = QUESTION_WAIT_SECONDS if known else FIRST_WAIT_SECONDS
-            await app.state.news.until(lambda: desk.worker.suggestion is not known, seconds)
+            await app.state.news.until(lambda: desk.thinker.agenda is not known, seconds)
             asked = await run(desk.ask, asking.who, asking.holding, None, None if known is None else True)
         return asked
 
@@ -96,31 +98,31 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def answer(said: Answering) -> dict[str, Any]:
         given = (said.item, said.kind, said.label, said.seconds, said.key, said.review)
         saved = await run(desk.answer, said.who, *given)
-        if said.holding is None and desk.alone and not desk.was_prefetched(saved):
-            await app.state.news.until(lambda: _is_current(desk, saved), ANSWER_WAIT_SECONDS)
+        if said.holding is None and desk.alone:
+            await app.state.news.until(lambda: _knows(desk, saved), ANSWER_WAIT_SECONDS)
         return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
 
     @app.get("/api/ahead")
     async def ahead() -> dict[str, Any]:
-        seq, wanted = await run(desk.looks_ahead)
+        seq, wanted = await run(lambda: views.looks_ahead(desk.project))
         await app.state.news.until(lambda: _sees_ahead(desk, seq, wanted), FIRST_WAIT_SECONDS)
-        return await run(desk.ahead)
+        return await run(lambda: views.pictures_ahead(desk.project, desk.thinker.agenda, desk.leases.held()))
 
     @app.post("/api/answers")
     async def answers(said: Many) -> dict[str, Any]:
         return await run(desk.answer_all, said.who, [(one.item, one.kind, one.label) for one in said.answers], said.key)
 
     @app.post("/api/selection")
-    async def selection(said: Selecting) -> dict[str, Any]:
-        return await run(desk.selection, said.who, said.items, said.places, said.edition)
+    async def select(said: Selecting) -> dict[str, Any]:
+        return await run(_select, desk, said)
 
     @app.post("/api/confirm")
     async def confirm(said: Confirming) -> dict[str, Any]:
-        return await run(desk.confirm, said.who, said.items, said.label, said.key, said.at_least)
+        return await run(_confirm, desk, said)
 
     @app.post("/api/group")
     async def group(asking: Grouping) -> dict[str, Any]:
-        without = await run(desk.out_of_groups)
+        without = await run(lambda: desk.offers.out_of_groups())
         try:
             found = await _request(desk, "group", without, WHY_SECONDS)
         except BusyError:
@@ -133,8 +135,7 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/confirm/places")
     async def confirm_places(said: ConfirmingPlaces) -> dict[str, Any]:
-        where = (said.places, said.label, said.key, said.edition, said.at_least)
-        return await run(desk.confirm_places, said.who, *where)
+        return await run(_confirm_places, desk, said)
 
     @app.post("/api/undo")
     async def undo(said: Undoing) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/classes")
     async def classes() -> dict[str, Any]:
-        return await run(desk.classes)
+        return await run(lambda: views.classes(desk.project))
 
     @app.post("/api/classes")
     async def change(said: Changing) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.get("/api/guidelines")
     async def guidelines() -> dict[str, Any]:
-        return await run(desk.guidelines)
+        return await run(lambda: views.guidelines(desk.project))
 
     @app.post("/api/guidelines")
     async def write_guidelines(said: Guiding) -> dict[str, Any]:
@@ -189,13 +190,13 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         who: Annotated[str | None, Query(max_length=200)] = None,
         label: Annotated[str | None, Query(max_length=1000)] = None,
     ) -> dict[str, Any]:
-        return await run(desk.history, limit, before, who or None, label or None)
+        return await run(lambda: views.history(desk.project, limit, before, who or None, label or None))
 
     @app.get("/api/item")
     async def item(
         id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None
     ) -> dict[str, Any]:
-        return await run(desk.item, await run(_find_place, desk, id, at))
+        return await run(lambda: views.item(desk.project, desk.thinker.picture, _find_place(desk, id, at)))
 
     @app.get("/api/why")
     async def why(id: Id) -> dict[str, Any]:
@@ -208,37 +209,40 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.get("/api/progress")
     async def progress() -> dict[str, Any]:
-        return await run(desk.progress)
+        return await run(_progress, desk)
 
     @app.get("/api/suspects")
     async def suspects() -> dict[str, Any]:
-        return await run(desk.suspects)
+        return await run(lambda: views.suspects(desk.project, desk.thinker.picture))
 
     @app.get("/api/review")
     async def review() -> dict[str, Any]:
-        return await run(desk.review)
+        return await run(lambda: views.review(desk.project, desk.thinker.picture))
 
     @app.get("/api/items")
     async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
-        return await run(desk.items, TableQuery(**query.model_dump()))
+        return await run(_list, desk, TableQuery(**query.model_dump()))
 
 
 def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/map")
     async def map() -> dict[str, Any]:
-        return await run(desk.map)
+        return await run(lambda: views.map_parts(desk.project, desk.thinker.picture, desk.map))
 
     @app.get("/api/map/search")
     async def search(text: Annotated[str, Query(min_length=1, max_length=200)]) -> dict[str, Any]:
-        return await run(desk.search, text)
+        return await run(lambda: views.search(desk.project, text))
 
     @app.get("/api/map/layout", response_class=Response)
     async def map_layout() -> Response:
-        return Response(await run(desk.map_layout), media_type="application/octet-stream")
+        return Response(await run(lambda: views.map_layout(desk.map)), media_type="application/octet-stream")
 
     @app.get("/api/map/state", response_class=Response)
     async def map_state() -> Response:
-        return Response(await run(desk.map_state), media_type="application/octet-stream")
+        return Response(
+            await run(lambda: views.map_state(desk.project, desk.thinker.picture)),
+            media_type="application/octet-stream",
+        )
 
     @app.get("/api/export", response_class=FileResponse)
     async def export(format: Download = "csv") -> FileResponse:
@@ -253,9 +257,9 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
 
 async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:
-    """Return the reply of the suggestion process to a request; raise an error if it does not come in time."""
+    """Return the reply of the thinker to a request; raise an error if it does not come in time."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(desk.worker.request(name, value)), seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(desk.thinker.request(name, value)), seconds)
     except TimeoutError:
         raise BusyError(
             f"the result was not computed within {seconds:.0f} seconds; try again when the server is less busy"
@@ -288,28 +292,52 @@ async def _export(desk: Desk, format: str) -> FileResponse:
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
 
 
+def _select(desk: Desk, said: Selecting) -> dict[str, Any]:
+    places = [*map(desk.project.items.place, said.items), *desk.map.places(said.places, said.edition)]
+    return selection(desk.project, desk.thinker.picture, said.who, places)
+
+
+def _confirm(desk: Desk, said: Confirming) -> dict[str, Any]:
+    places = [desk.project.items.place(id) for id in said.items]
+    return desk.confirm(said.who, places, said.label, "table", said.key, at_least=said.at_least)
+
+
+def _confirm_places(desk: Desk, said: ConfirmingPlaces) -> dict[str, Any]:
+    places = desk.map.places(said.places, said.edition)
+    return desk.confirm(said.who, places, said.label, "map", said.key, at_least=said.at_least)
+
+
+def _progress(desk: Desk) -> dict[str, Any]:
+    return views.progress(desk.project, desk.thinker.picture, desk.curve(), desk.leases.active())
+
+
+def _list(desk: Desk, query: TableQuery) -> dict[str, Any]:
+    return views.items(desk.project, desk.thinker.picture, desk.map, query)
+
+
 def _find_place(desk: Desk, id: str | None, at: int | None) -> int:
     """Return the place of an item that is named by its id or its place."""
     if id is not None:
-        return desk.project.place(id)
-    if at is None or at >= desk.project.n_items:
-        raise LabelError(f"no item at {at}; give an id, or a place below {desk.project.n_items}")
+        return desk.project.items.place(id)
+    if at is None or at >= desk.project.items.n_items:
+        raise LabelError(f"no item at {at}; give an id, or a place below {desk.project.items.n_items}")
     return at
 
 
 def _find_image(desk: Desk, place: int) -> Path | None:
     """Return the file of an item's image, or None if it does not lie in the project's folder of images."""
-    if place >= desk.project.n_items:
+    if place >= desk.project.items.n_items:
         return None
-    found = picture_file(desk.project, desk.project.item(place))
+    found = picture_file(desk.project, desk.project.items.item(place))
     return found if found is not None and found.suffix.casefold() in IMAGES else None
 
 
 def _sees_ahead(desk: Desk, seq: int, wanted: int) -> bool:
-    found = desk.worker.suggestion
+    found = desk.thinker.agenda
     return found is not None and (found.seq > seq or (found.seq == seq and len(found.follows) >= wanted))
 
 
-def _is_current(desk: Desk, saved: Answer) -> bool:
-    found = desk.worker.suggestion
-    return found is not None and found.seq >= saved.seq
+def _knows(desk: Desk, saved: Answer) -> bool:
+    """Return whether the thinker has said what follows an answer."""
+    found = desk.thinker.agenda
+    return found is not None and (found.seq >= saved.seq or found.foresaw(saved))

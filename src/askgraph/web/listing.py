@@ -7,13 +7,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from askgraph.types import BoolArray, IntArray
-from askgraph.web.suggestions import Picture
+from askgraph.web.questions import NO_CLASS, Picture
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import image_address
 
 Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open"]
 STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open")
-NO_CLASS = 65535  # the code of an item without label and prediction; codes are sent to the page as 16 bits
 
 
 class Query(NamedTuple):
@@ -38,10 +37,14 @@ class Columns(NamedTuple):
     sure: Any
     status: IntArray
 
+    def are(self, *statuses: Status) -> BoolArray:
+        """Return which items have one of these statuses."""
+        return np.isin(self.status, [STATUSES.index(status) for status in statuses])
+
 
 def columns(project: Project, picture: Picture | None) -> Columns:
     """Combine the last computed predictions with the answers as they are now."""
-    n, answers = project.n_items, project.answers
+    n, answers = project.items.n_items, project.answers
     drawn = [answers.naming.meant(name) for name in picture.classes] if picture else []  # under names they have now
     classes = list(dict.fromkeys([*drawn, *answers.classes]))
     label, sure = np.full(n, NO_CLASS), np.zeros(n, dtype=np.float32)
@@ -79,7 +82,7 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
         keep &= query.among
     if query.search:
         found = np.zeros(keep.size, dtype=bool)
-        found[project.search(query.search)] = True
+        found[project.items.search(query.search)] = True
         keep &= found
     return np.flatnonzero(keep)
 
@@ -96,18 +99,18 @@ def _sort(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArr
 
 
 def _by_title(project: Project) -> list[int]:
-    if project.named_by_id:
+    if project.items.named_by_id:
         ids = project.store.ids()
         return sorted(range(len(ids)), key=lambda place: ids[place])
-    return project.store.by_field(project.naming_field or next(iter(project.shown), ""))
+    return project.store.by_field(project.items.naming_field or next(iter(project.items.shown), ""))
 
 
 def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
-    item, code = project.item(place), int(known.label[place])
+    item, code = project.items.item(place), int(known.label[place])
     open_ = code == NO_CLASS
     return {
         "id": item.id,
-        "title": project.title(item),
+        "title": project.items.title(item),
         "image": image_address(project, item),
         "label": None if open_ else known.classes[code],
         "probability": None if open_ else float(known.sure[place]),

@@ -22,8 +22,8 @@ from askgraph.web.headers import ALWAYS, STYLE
 
 MAX_BODY = 2**20  # bytes; a longer request is refused
 BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
-GUESS_SECONDS = 1.0  # how long a wrong password takes; after the first few, one address may try once in this time
-FIRST_GUESSES = 10  # passwords that one address may try at once
+TRY_SECONDS = 1.0  # how long a wrong password takes; after the first few, one address may try once in this time
+FIRST_TRIES = 10  # passwords that one address may try at once
 MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that tried first is forgotten
 SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days
 COOKIE = "askgraph"
@@ -70,7 +70,7 @@ class Sessions:
         return hmac.new(self._key, said.encode(), "sha256").hexdigest()
 
 
-class Guesses:
+class PasswordTries:
     """How many passwords each address has tried of late: whoever tries many waits, and nobody else does."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -81,8 +81,8 @@ class Guesses:
         """Count one try of an address; refuse it if there were too many."""
         now, address = self._clock(), group_address(address)
         paid = max(now, self._paid.pop(address, now))
-        early = paid - now - (FIRST_GUESSES - 1) * GUESS_SECONDS
-        self._paid[address] = paid if early > 0 else paid + GUESS_SECONDS
+        early = paid - now - (FIRST_TRIES - 1) * TRY_SECONDS
+        self._paid[address] = paid if early > 0 else paid + TRY_SECONDS
         if len(self._paid) > MAX_ADDRESSES:
             del self._paid[next(iter(self._paid))]
         if early > 0:
@@ -100,7 +100,7 @@ class Guard:
     def __init__(self, app: Any, token: str, hosts: Iterable[str] = (), password: str | None = None) -> None:
         self._app, self._password = app, password
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
-        self._token, self._sessions, self._guesses = token, Sessions(token, password), Guesses()
+        self._token, self._sessions, self._tries = token, Sessions(token, password), PasswordTries()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle one request."""
@@ -172,11 +172,11 @@ class Guard:
             await respond(send, 200, LOGIN.encode(), content_type=HTML)
             return
         given = _fields(await _read_body(receive, headers))("password")
-        self._guesses.count((scope.get("client") or ("", 0))[0])
+        self._tries.count((scope.get("client") or ("", 0))[0])
         if hmac.compare_digest(given.encode(), (self._password or "").encode()):
             await self._start_session(scope, send)
             return
-        await asyncio.sleep(GUESS_SECONDS)
+        await asyncio.sleep(TRY_SECONDS)
         said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
         await respond(send, 401, said.encode(), content_type=HTML)
 

@@ -19,7 +19,7 @@ from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections, Listener
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
 from askgraph.web.security import Guard
-from askgraph.web.worker import Worker
+from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench.backups import BackupPlan, BackupThread
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
@@ -61,9 +61,9 @@ def serve(
         url = f"http://{_bracket(_reachable_name(host))}:{listening.getsockname()[1]}"
         remove_old_exports(Path(path))
         with Store.open(path, write=True) as store:
-            worker = Worker(path)
+            thinker = ThinkerProcess(path)
             try:
-                desk = Desk(Project(store), worker, Leases(lease))
+                desk = Desk(Project(store), thinker, Leases(lease))
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 app = Guard(application(desk), token, names, password)
                 config = uvicorn.Config(
@@ -83,7 +83,7 @@ def serve(
                 with suppress(KeyboardInterrupt), _stopping_in_order(), backups:
                     uvicorn.Server(config).run(sockets=[listening])
             finally:
-                worker.stop()
+                thinker.stop()
     finally:
         lock.release()
         listening.close()

@@ -370,7 +370,7 @@ def _same_pictures(folder: Path, path: Path) -> bool:
     """Return whether pictures of a folder are as large as those of the same names of a project: cameras count from 1."""
     with reporting_damage(path), Project.open(path) as project:
         home = Path(project.about["images"] or ".")
-        names = [item.id for item in project.store.items(range(min(ROWS, project.n_items)))]
+        names = [item.id for item in project.store.items(range(min(ROWS, project.items.n_items)))]
     pairs = [(home / name, folder / name) for name in names if (folder / name).exists()]
     try:
         return all(kept.stat().st_size == dropped.stat().st_size for kept, dropped in pairs)

@@ -34,7 +34,7 @@ class Threads:
 
 
 class News:
-    """An event that the worker's thread sets and that coroutines wait for."""
+    """An event that the thread of the thinker sets and that coroutines wait for."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -53,7 +53,7 @@ class LocalWriter:
         """Take back a person's last answer; return it, or None if there is none."""
         together = len(self._project.answers.last_together(who))
         last = self._project.undo(who)
-        return last and SavedAnswer(last.seq, self._project.item(last.item).id, last.kind, last.label, together)
+        return last and SavedAnswer(last.seq, self._project.items.item(last.item).id, last.kind, last.label, together)
 
     def add(self, addition: Path) -> int:
         """Take in an addition to the project; return the number of new items."""
@@ -65,17 +65,17 @@ class LocalWriter:
 
     def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None) -> None:
         """Change a class."""
-        self._project.change(who, kind, name, value)
+        self._project.log.change(who, kind, name, value)
 
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
-        undone = self._project.undo_change(who, seq)
+        undone = self._project.log.undo_change(who, seq)
         return undone and in_words(undone)
 
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
-        self._project.write_guidelines(who, text)
-        return self._project.guidelines[0]
+        self._project.log.write_guidelines(who, text)
+        return self._project.log.guidelines[0]
 
 
 class RemoteWriter:
@@ -90,7 +90,7 @@ class RemoteWriter:
         saved, parts = 0, list(_split(answers))
         if len(parts) > 1:
             with Project.open(self._path) as project:
-                project.check(said)
+                project.log.check(said)
         for part in parts:
             try:
                 saved += self._post("/api/answers", {"key": str(uuid.uuid4()), "who": who, "answers": part})["saved"]

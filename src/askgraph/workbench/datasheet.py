@@ -30,7 +30,7 @@ def how_labeled(project: Project) -> str:
     imported = sum(set(answers.of(place)) == {IMPORT} for place in answers.labels)
     said = [a for a in answers.log.values() if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
     sentences = [
-        f"Of {project.n_items:,} items, {len(answers.labels):,} have a label that was given"
+        f"Of {project.items.n_items:,} items, {len(answers.labels):,} have a label that was given"
         + (f" ({imported:,} of these came with the data)" if imported else "")
         + (
             f": {len(people)} {'person' if len(people) == 1 else 'people'} gave {len(said):,} answers "
@@ -56,14 +56,14 @@ def how_labeled(project: Project) -> str:
         f"Items to label were chosen by active learning (sampler {settings['utility']!r}, seed {about['seed']}) with a "
         f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
     )
-    if project.sought is not None:
-        left = project.learner.judge.left_to_find(project.sought)
-        sentences.append(f"All items of {project.sought!r} were sought, the likeliest first: {left}.")
+    if project.model.sought is not None:
+        left = project.learner.judge.left_to_find(project.model.sought)
+        sentences.append(f"All items of {project.model.sought!r} were sought, the likeliest first: {left}.")
     if agreed := answers.agreement():
         sentences.append(
             f"Of {agreed[0]:,} items that several people labeled, {agreed[1]:.1%} of pairs of labels agree."
         )
-    if len(found.classes) > 1 and (rest := project.n_items - len(answers.labels)):
+    if len(found.classes) > 1 and (rest := project.items.n_items - len(answers.labels)):
         error = project.learner.judge.expected_error()
         sentences.append(
             f"The other {rest:,} labels are predicted by the same model (readout {settings['readout']!r}); "

@@ -156,7 +156,7 @@ def embed_project(
     Items are embedded by ``fields`` of text, by default by their pictures where they have some, else by all shown fields of
     text. Vectors are saved in parts; a second call with the same model goes on where the first one ended. Answers stay.
     """
-    store, texts = project.store, [name for name, kind in project.shown.items() if kind == "text"]
+    store, texts = project.store, [name for name, kind in project.items.shown.items() if kind == "text"]
     has_columns(store.path, list(project.about["fields"]), *(fields or ()))
     by_pictures = fields is None and project.about["images"] is not None
     names = [] if by_pictures else list(fields or texts)
@@ -186,7 +186,7 @@ def join_embedded(made_by: dict[str, Any], vectors: AnyArray, neighbors: int) ->
 
 def stored_vectors(project: Project) -> AnyArray:
     """Return the vectors of all items that a model made; raise KeyError if some are missing."""
-    n = project.n_items
+    n = project.items.n_items
     parts = [project.store.array(f"vectors/{start}").reshape(min(PART, n - start), -1) for start in range(0, n, PART)]
     return np.concatenate(parts)
 
@@ -224,7 +224,7 @@ def _full_name(model: str | os.PathLike[str]) -> str:
 
 def _parts(project: Project, model: str | os.PathLike[str], names: list[str]) -> Iterator[AnyArray]:
     """Yield the vectors of the items, part by part: those that are saved already, and new ones, which are saved."""
-    store, n, function = project.store, project.n_items, None
+    store, n, function = project.store, project.items.n_items, None
     with bar(n, "embedding") as tick:
         for start in range(0, n, PART):
             places = range(start, min(start + PART, n))

@@ -31,8 +31,10 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
-from askgraph.workbench.project import NAMING, Predictions, Project
+from askgraph.workbench.model import Predictions
+from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
+from askgraph.workbench.stored_items import NAMING
 
 QUESTION = "label"  # the name of the one question that other tools show
 RIS_TAG = re.compile("[A-Z][A-Z0-9]")
@@ -52,23 +54,23 @@ def labeled_items(project: Project, answered: bool = False) -> Iterator[Labeled]
     """Yield the items that have a label, given or predicted; those with a given one only if ``answered``."""
     found = project.predictions()
     for item in project.store.every():
-        given, aside = project.answers.labels.get(item.place), project.answers.aside.get(item.place)
-        if given is None and (answered or not found.classes or aside == "invalid"):
+        given = item.place in project.answers.labels
+        if not given and (answered or not found.classes or project.answers.aside.get(item.place) == "invalid"):
             continue
-        label = found.classes[found.decided[item.place]] if given is None else given
-        sure = float(found.probabilities[item.place, found.classes.index(label)])
-        yield Labeled(item, label, round(sure, DIGITS), given is not None)
+        code = found.decided[item.place]
+        sure = float(found.probabilities[item.place, code])
+        yield Labeled(item, found.classes[code], round(sure, DIGITS), given)
 
 
 def label_studio_tasks(project: Project) -> Iterator[Row]:
     """Yield one Label Studio task per item, for a project with one Choices control.
 
-    Answers are annotations, also those of people who could not tell; predictions and what models suggest are predictions.
+    Answers are annotations, also those of people who could not tell; predictions and what models guess are predictions.
     """
     found, own = project.predictions(), own_columns(project, ["id"])
     for item in project.store.every():
         said = project.answers.of(item.place).values()
-        guesses = project.store.suggestions(item.place)
+        guesses = project.store.guesses(item.place)
         models = [_prediction(one.source, project.answers.naming.meant(one.label), one.score) for one in guesses]
         yield {
             "id": item.place + 1,
@@ -127,12 +129,12 @@ def argilla_records(project: Project) -> Iterator[Row]:
 
 def compared_texts(project: Project) -> list[str]:
     """Return the columns of text that items are compared by."""
-    return [name for name in project.columns.get("text") or () if name in project.about["fields"]]
+    return [name for name in project.items.columns.get("text") or () if name in project.about["fields"]]
 
 
 def text_of(project: Project, item: Item) -> str:
     """Return the text of an item: that of the columns it is compared by, else of all columns of text that are shown."""
-    names = compared_texts(project) or [name for name, kind in project.shown.items() if kind == "text"]
+    names = compared_texts(project) or [name for name, kind in project.items.shown.items() if kind == "text"]
     return "\n".join(str(item.fields[name]) for name in names if item.fields.get(name) is not None)
 
 
@@ -162,13 +164,14 @@ def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
 def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
     """Yield the lines of one RIS record per item; classes are keywords, and notes for ASReview where they are its own."""
     names, tags = {"relevant": "ASReview_relevant", "irrelevant": "ASReview_irrelevant"}, ris_tags(project)
-    if project.sought is not None:
+    if project.model.sought is not None:
         names = {
-            name: names["relevant" if name == project.sought else "irrelevant"] for name in project.answers.classes
+            name: names["relevant" if name == project.model.sought else "irrelevant"]
+            for name in project.answers.classes
         }
     labels = {one.item.place: one for one in labeled_items(project, answered)}
     for item in project.store.every():
-        cells: Row = {str(project.columns.get("id")): item.id, **item.fields}
+        cells: Row = {str(project.items.columns.get("id")): item.id, **item.fields}
         yield f"TY  - {_one_line(item.fields.get('type', 'JOUR'))}\r\nID  - {_one_line(item.id)}\r\n"
         for name, tag in tags.items():
             parts = str(cells.get(name, "")).split("; ") if tag in ("AU", "KW", "N1") else [cells.get(name)]
@@ -186,12 +189,12 @@ def ris_tags(project: Project) -> dict[str, str]:
 
     Without a column of that name, titles are what names the items, and abstracts the texts that these are compared by.
     """
-    listed = [name for name in (project.columns.get("id"), *project.about["fields"]) if name is not None]
+    listed = [name for name in (project.items.columns.get("id"), *project.about["fields"]) if name is not None]
     tags = {name: tag for name in listed if (tag := PER_TAG.get(name) or (name if RIS_TAG.fullmatch(name) else None))}
     tags |= {name: tag for name in listed if (tag := PER_TAG.get(name.casefold())) and tag not in tags.values()}
     if not _is_there("title", tags):
         called = (name for name in listed if name.casefold() in NAMING)
-        title = next(called, None) or project.naming_field
+        title = next(called, None) or project.items.naming_field
         if title is None:
             raise SettingError(
                 "no column is called title: RIS needs one; rename the column of titles to title, or export csv"
@@ -216,7 +219,7 @@ def _is_there(column: str, tags: dict[str, str]) -> bool:
 
 def asreview_rows(project: Project) -> Iterator[Row]:
     """Yield one row per item with ``included``, as ASReview reads it: 1, 0, or nothing where nobody has answered."""
-    known = [name for name in (project.sought, "relevant", "included", "1") if name in project.answers.classes]
+    known = [name for name in (project.model.sought, "relevant", "included", "1") if name in project.answers.classes]
     if not known:
         raise SettingError("which class is to be included? name it with askgraph find CLASS")
     own = own_columns(project, ["id", "included"])

@@ -41,14 +41,14 @@ def prediction_rows(project: Project) -> Iterator[Row]:
     own = own_columns(project, ["id", *OURS, *columns])
     p, variance = np.round(found.probabilities, DIGITS), found.variance
     for item in project.store.every():
-        place, given = item.place, answers.labels.get(item.place)
+        place, code = item.place, found.decided[item.place]
         aside = answers.aside.get(place)
-        guess = found.classes[found.decided[place]] if found.classes and aside != "invalid" else None
-        label = guess if given is None else given
-        said = [who for who, a in answers.of(place).items() if a.label is not None] if given is not None else []
+        label = found.classes[code] if found.classes and aside != "invalid" else None
+        given = answers.of(place).items() if place in answers.labels else ()
+        said = [who for who, a in given if a.label is not None]
         ours = {
             "label": label,
-            "probability": None if label is None else float(p[place, found.classes.index(label)]),
+            "probability": None if label is None else float(p[place, code]),
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
             "how": ", ".join(answers.ways(place)) or None,
@@ -69,7 +69,7 @@ def own_columns(project: Project, taken: Iterable[str] = ()) -> Callable[[Item],
 
     A name that is ``taken`` gets an addition, so that no column is lost. Numbers of vectors are written as numbers.
     """
-    fields, columns, vectors = project.about["fields"], project.columns, _vector_cells(project)
+    fields, columns, vectors = project.about["fields"], project.items.columns, _vector_cells(project)
     id = None if columns.get("id") == "id" else columns.get("id")
     image = (columns.get("image") or "image") if project.about["images"] is not None else None
     written = _free_names([name for name in (id, *fields, image, *vectors) if name is not None], set(taken))
@@ -96,15 +96,15 @@ def _free_names(names: Sequence[str], taken: set[str]) -> dict[str, str]:
 
 def lost_columns(project: Project) -> list[str]:
     """Return the columns of vectors that the project does not hold anymore, since it was embedded by a model."""
-    return list(project.columns.get("vector_columns") or ()) if project.about.get("vectors") else []
+    return list(project.items.columns.get("vector_columns") or ()) if project.about.get("vectors") else []
 
 
 def _vector_cells(project: Project) -> dict[str, Callable[[int], Any]]:
     """Return a function from the place of an item to its cell, for each column that is stored among the vectors."""
-    places: dict[str, int | None] = project.columns.get("vector_columns") or {}
+    places: dict[str, int | None] = project.items.columns.get("vector_columns") or {}
     if not places or lost_columns(project):
         return {}
-    rows = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+    rows = project.store.array(GIVEN_VECTORS).reshape(project.items.n_items, -1)
 
     def cell(k: int | None, place: int) -> Any:
         if k is None:

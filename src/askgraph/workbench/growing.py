@@ -34,7 +34,8 @@ from askgraph.workbench.columns import compare_by, find_kinds
 from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
 from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids
 from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
-from askgraph.workbench.project import Project, check_name
+from askgraph.workbench.names import check_name
+from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
 
@@ -117,7 +118,7 @@ def rows_there(project: Project, table: Table) -> int:
 
 def _columns_of(project: Project) -> dict[str, Any]:
     """Return the columns that items came from, by what they are for."""
-    columns = project.columns or _columns_of_old(project)
+    columns = project.items.columns or _columns_of_old(project)
     if project.about.get("vectors"):
         columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
     return columns
@@ -127,7 +128,7 @@ def _are_there(
     project: Project, columns: dict[str, Any], table: Table, path: FilePath, vectors: str | None
 ) -> list[bool]:
     """Return for each row of a table whether the project has it; of equal rows, as many as it has."""
-    kinds = {name: kind for name, kind in project.about["fields"].items() if name not in project.unseen}
+    kinds = {name: kind for name, kind in project.about["fields"].items() if name not in project.items.unseen}
     beside = {use: columns[use] for use in ("id", "image") if columns[use] is not None}
     by_vectors = columns["vectors"] is not None and columns["vectors"] != columns["image"]
     if not {*kinds, *beside.values()} <= set(table.header) or not (kinds or beside or by_vectors):
@@ -177,7 +178,7 @@ def _columns_of_old(project: Project) -> dict[str, Any]:
     if by is None:
         raise SettingError(f"{project.store.path}: what its items are compared by is not known; make it anew with init")
     chosen = {"features": by.features, "text": by.texts, "image": image}
-    numbered = project.store.ids() == [str(k + 1) for k in range(project.n_items)]
+    numbered = project.store.ids() == [str(k + 1) for k in range(project.items.n_items)]
     return {
         "id": None if numbered else "id",
         "label": None,
@@ -237,7 +238,7 @@ def _new_items(
         ids = check_ids(table, found.cells(columns["id"]), found.where)
         there = [id in known for id in ids]
     else:
-        last = max((int(id) for id in known if id.isdecimal()), default=project.n_items)
+        last = max((int(id) for id in known if id.isdecimal()), default=project.items.n_items)
         none = [False] * len(found.cells(found.header[0]))
         there = none if every or graphs else _are_there(project, columns, found, table, vectors)
         ids = [str(last + count) for count in accumulate(not one for one in there)]
@@ -326,7 +327,7 @@ def _both_vectors(
 ) -> tuple[Array, Array]:
     """Return the vectors of the items, and those of the rows of a table."""
     try:
-        old = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+        old = project.store.array(GIVEN_VECTORS).reshape(project.items.n_items, -1)
     except KeyError:
         raise SettingError(
             f"{project.store.path}: does not hold the vectors it was made with; make it anew with init"
@@ -374,8 +375,8 @@ def discard(addition: Path) -> None:
 
 def places_to_remove(project: Project, ids: Sequence[str]) -> list[int]:
     """Return the places of items that are to be removed; raise an error if one is not there, or if they are all items."""
-    gone = sorted({project.place(id) for id in listed(ids, "ids")})
-    if len(gone) == project.n_items:
+    gone = sorted({project.items.place(id) for id in listed(ids, "ids")})
+    if len(gone) == project.items.n_items:
         raise SettingError("these are all items: a project needs one; delete the file instead")
     return gone
 
@@ -383,11 +384,11 @@ def places_to_remove(project: Project, ids: Sequence[str]) -> list[int]:
 def remove_items(project: Project, ids: Sequence[str]) -> Removed:
     """Delete items for good, with every answer to them; their neighbors lose the edges to them."""
     gone = places_to_remove(project, ids)
-    store, keep = project.store, np.delete(np.arange(project.n_items), gone)
+    store, keep = project.store, np.delete(np.arange(project.items.n_items), gone)
     weights = csr_array(project.graph.weights[keep][:, keep])
     arrays: dict[str, AnyArray] = {name: getattr(Graph(weights).weights, name) for name in GRAPH_ARRAYS}
     if (features := store.features()) is not None:
-        arrays[FEATURES] = features.columns[keep].ravel()
+        arrays[FEATURES] = features[keep].ravel()
     arrays |= _vectors_without(project, keep)
     lines = store.erase(gone, arrays)
     held = [backup.path.name for backup in list_backups(store.path)]
@@ -403,7 +404,7 @@ def _vectors_without(project: Project, keep: AnyArray) -> dict[str, AnyArray]:
         except KeyError:  # the run that embeds them was stopped: the next one begins anew
             return {}
     try:
-        given = project.store.array(GIVEN_VECTORS).reshape(project.n_items, -1)
+        given = project.store.array(GIVEN_VECTORS).reshape(project.items.n_items, -1)
         return {GIVEN_VECTORS: given[keep].ravel()}
     except KeyError:
         return {}

@@ -11,7 +11,6 @@ from zlib import crc32
 
 import numpy as np
 
-from askgraph.answers import coding
 from askgraph.learner.diagnostics import findings
 from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough, more_labels
 from askgraph.support.wording import counted, few
@@ -24,9 +23,10 @@ from askgraph.workbench.care import raters
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
-from askgraph.workbench.project import Predictions, Project
+from askgraph.workbench.model import Predictions
+from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
-from askgraph.workbench.suitability import ABOUT_HUBS, MANY_HUBS, describe_labels, homophily, share_of_hubs
+from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
 TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
 MAX_VOTERS = 8  # labels listed as voting for an item
@@ -47,7 +47,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "labels": len(answers.labels),
         "together": answers.together(),
         "aside": len(answers.aside),
-        "left": project.left,
+        "left": project.log.left,
         "classes": [
             {"name": name, "count": given.count(name), "predicted": int(predicted[k])}
             for k, name in enumerate(found.classes)
@@ -65,28 +65,29 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
     }
     if len(found.classes) > 1:
         error = learner.judge.expected_error()
-        low, high = more_labels(error, learner.field.held, project.target, project.left)
+        low, high = more_labels(error, learner.field.held, project.target, project.log.left)
         none = np.empty(0, dtype=np.int64)
+        advice = findings(learner.field, none, none)  # a project has no audits
         said |= {
             "error": error._asdict(),
             "stop": project.finished or enough(error, project.target),
-            "advice": learner.judge.advice(),
-            "hints": list(findings(learner.field, none, none)),
+            "advice": list(advice.values()),
+            "hints": list(advice),
         }
         if checks := learner.judge.spot_checks:
             said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
         said["needed"] = {"target": project.target, "low": low, "high": high} if high else None
-    if project.sought is not None:
+    if project.model.sought is not None:
         said |= _search(project)
     return said
 
 
 def _search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop."""
-    left = project.learner.judge.left_to_find(project.sought)
+    left = project.learner.judge.left_to_find(project.model.sought)
     share = left.found / max(left.found + left.high, 1)
-    said = {"class": project.sought, **left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
-    stop = f"you can stop: at least {share:.0%} of {project.sought!r} is found" if said["reached"] else None
+    said = {"class": project.model.sought, **left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
+    stop = f"you can stop: at least {share:.0%} of {project.model.sought!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
 
 
@@ -107,7 +108,7 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
 
 def item_line(project: Project, item: Item) -> dict[str, Any]:
     """Return what a list shows of an item: its id, its title, and the address of its image."""
-    return {"item": item.id, "title": project.title(item), "image": image_address(project, item)}
+    return {"item": item.id, "title": project.items.title(item), "image": image_address(project, item)}
 
 
 def image_address(project: Project, item: Item) -> str | None:
@@ -202,22 +203,21 @@ def explain(project: Project, place: int) -> dict[str, Any]:
     learner, answers = project.learner, project.answers
     quick = learner.field.votes.size <= MAX_PROBABILITIES
     found = why(learner.field, learner.readout if quick else None, place)
-    p = learner.probabilities() if learner.classes else np.empty((project.n_items, 0))
-    decided = coding.decide(p) if learner.classes else None
+    classes, p, decided, _ = project.predictions()
     items = {
         item.place: item for item in project.store.items({*found.nodes.tolist(), *found.voters[:MAX_VOTERS].tolist()})
     }
     at = {node: k for k, node in enumerate(found.nodes.tolist())}
 
     def describe_node(node: int, x: float, y: float) -> dict[str, Any]:
-        guess = None if decided is None else int(decided[node])
+        code = int(decided[node])
         return {
             **item_line(project, items[node]),
             "x": x,
             "y": y,
             "label": answers.labels.get(node),
-            "predicted": None if guess is None else str(learner.classes[guess]),
-            "p": None if guess is None else float(p[node, guess]),
+            "predicted": classes[code] if classes else None,
+            "p": float(p[node, code]) if classes else None,
             "center": node == place,
         }
 
@@ -225,7 +225,7 @@ def explain(project: Project, place: int) -> dict[str, Any]:
     likely = np.argsort(-p[place], kind="stable")
     return {
         "item": items[place].id,
-        "probabilities": [{"class": str(learner.classes[c]), "p": float(p[place, c])} for c in likely],
+        "probabilities": [{"class": classes[c], "p": float(p[place, c])} for c in likely],
         "voters": [
             {**item_line(project, items[l]), "label": answers.labels[l], "weight": w} for l, w in votes if w > 0
         ],
@@ -316,8 +316,7 @@ def checkup(project: Project) -> dict[str, Any]:
         )
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
-    if report.degree_max and (hubs := share_of_hubs(project.graph)) > MANY_HUBS:
-        improve.append(f"{hubs:.0%} of the items have far more neighbors than usual: {ABOUT_HUBS}")
+    improve += look_at_degrees(project.graph)
     if not project.answers.classes:
         improve.append("no class is declared yet: the first answer makes one")
     improve += _improve_columns(project)
@@ -339,16 +338,16 @@ def checkup(project: Project) -> dict[str, Any]:
 def _improve_columns(project: Project) -> list[str]:
     """Return what to know about the columns: text that is not compared, numbers that are not shown, leftovers of HTML."""
     compared = project.about.get("compared", [])
-    hidden = [name for name in project.about.get("hidden", []) if name not in project.unseen]
-    some = project.store.items(range(min(project.n_items, COLUMN_SAMPLE)))
+    hidden = [name for name in project.about.get("hidden", []) if name not in project.items.unseen]
+    some = project.store.items(range(min(project.items.n_items, COLUMN_SAMPLE)))
     texts = {
         name: [str(item.fields.get(name, "")) for item in some]
-        for name, kind in project.shown.items()
+        for name, kind in project.items.shown.items()
         if kind == "text"
     }
     prose = [name for name, cells in texts.items() if sum(map(len, cells)) >= MIN_TEXT_CHARACTERS * max(len(cells), 1)]
     left = [name for name in prose if name not in compared] if compared else []
-    offered = project.columns.get("offered") or []
+    offered = project.items.columns.get("offered") or []
     marked = [name for name, cells in texts.items() if any(readable(cell) != cell for cell in cells)]
     said = [f"{few(offered)}: labels that you had already? then make it anew with --label"] if offered else []
     said += [f"{few(left)} holds text that items are not compared by; name it too with --text"] if left else []
@@ -369,20 +368,20 @@ def _median(answers: Any, who: str) -> float | None:
 
 
 def suggested(project: Project, place: int) -> list[dict[str, Any]]:
-    """Return the labels that models suggest for an item, the one with the most sources first, and who suggests each."""
+    """Return the labels that models guess for an item, the one with the most sources first, and who guesses each."""
     found: dict[str, list[str]] = {}
-    for one in project.store.suggestions(place):
+    for one in project.store.guesses(place):
         sure = "" if one.score is None else f" ({one.score:.0%} sure)"
         found.setdefault(project.answers.naming.meant(one.label), []).append(f"{one.source}{sure}")
     ranked = sorted(found.items(), key=lambda label: -len(label[1]))
     return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
 
 
-def suspect_suggestions(project: Project, n: int) -> list[dict[str, Any]]:
-    """Return the suggestions that are most likely wrong, as ``learner.guesses.suspects`` ranks them."""
+def suspect_guesses(project: Project, n: int) -> list[dict[str, Any]]:
+    """Return the guesses that are most likely wrong, as ``learner.guesses.suspects`` ranks them."""
     found = project.learner.guesses.suspects(n)
     items = project.store.items(int(str(one.node)) for one in found)
     return [
-        {"item": item.id, "title": project.title(item), **{k: v for k, v in one._asdict().items() if k != "node"}}
+        {"item": item.id, "title": project.items.title(item), **{k: v for k, v in one._asdict().items() if k != "node"}}
         for item, one in zip(items, found, strict=True)
     ]

@@ -20,7 +20,7 @@ from uuid import uuid4
 import numpy as np
 from scipy.sparse import csr_array
 
-from askgraph.errors import AskgraphError, BusyError, FileError, FullError, ReusedKeyError
+from askgraph.errors import AskgraphError, BusyError, FileError, FullError
 from askgraph.graph import Graph
 from askgraph.graph.sources import check_structure
 from askgraph.priors.features import Features
@@ -44,11 +44,12 @@ from askgraph.workbench.database import (
     remove_side_files,
     reporting_damage,
 )
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.items import Items
+from askgraph.workbench.names import check_same
 from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
 from askgraph.workbench.stored_arrays import pack, unpack
-from askgraph.workbench.suggesting import Suggested
 
 log: logging.Logger = logging.getLogger("askgraph")
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
@@ -191,7 +192,7 @@ class Store:
         """Write a change to the log of changes, unless its key is there already; return it as logged."""
         with self._transaction():
             if seen := self.changed(change.key):
-                return _check_same_change(seen, change)
+                return check_same(seen, who=change.who, kind=change.kind, name=change.name, value=change.value)
             values = (change.key, change.who, change.at or now(), *change[5:])
             query = (
                 f"INSERT INTO changes ({CHANGES}) VALUES (NULL, ?, ?, ?, (SELECT count(*) FROM answers), ?, ?, ?, ?)"
@@ -270,14 +271,14 @@ class Store:
         except AskgraphError as error:
             raise FileError(f"{self.path}: its graph is damaged ({error}); {restore_advice(self.path)}") from None
 
-    def features(self) -> Features | None:
-        """Read the features beside the graph, or None where the file has none, as those of earlier versions."""
+    def features(self) -> AnyArray | None:
+        """Read the features beside the graph, one row per item; None where the file has none, as those of earlier versions."""
         n = self.n_items
         with reporting_damage(self.path), suppress(KeyError):
             found = self.array(FEATURES)
             if found.size % n or not np.isfinite(found).all():
                 raise FileError(f"{self.path}: its features are damaged; {restore_advice(self.path)}")
-            return Features(found.reshape(n, -1), from_start=False)
+            return found.reshape(n, -1)
         return None
 
     def array(self, name: str, length: int | None = None) -> AnyArray:
@@ -413,20 +414,20 @@ class Store:
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?)", labels, value, low, high)
 
-    def suggest(self, suggested: Sequence[Suggested]) -> None:
-        """Store suggestions, all or none; one of the same source for the same item is replaced."""
+    def add_guesses(self, guesses: Sequence[Guess]) -> None:
+        """Store what models guess, all or none; one of the same source for the same item is replaced."""
         query, at = "INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?, ?)", now()
         with self._transaction():
-            for one in suggested:
+            for one in guesses:
                 self._execute(query, *one, at)
 
-    def suggestions(self, place: int | None = None) -> list[Suggested]:
-        """Return the suggestions for the item at a place, or for all items; none where the file has no table of them yet."""
+    def guesses(self, place: int | None = None) -> list[Guess]:
+        """Return the guesses for the item at a place, or for all items; none where the file has no table of them yet."""
         if not self._rows("SELECT 1 FROM sqlite_schema WHERE name = 'suggestions'"):
             return []
         query, one = "SELECT item, source, label, score FROM suggestions", () if place is None else (place,)
         rows = self._rows(f"{query}{' WHERE item = ?' * len(one)} ORDER BY source, item", *one)
-        return [Suggested(item, source, normalize("NFC", label), score) for item, source, label, score in rows]
+        return [Guess(item, source, normalize("NFC", label), score) for item, source, label, score in rows]
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""
@@ -503,7 +504,7 @@ class Store:
 
     def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
-            return _check_same(seen, answer)
+            return check_same(seen, who=answer.who, kind=answer.kind, item=answer.item, label=answer.label)
         values = (answer.key, answer.who, answer.at or now(), *answer[4:])
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
@@ -555,24 +556,6 @@ def _change(*row: Any) -> Change:
     name, value = (None if text is None else normalize("NFC", text) for text in (change.name, change.value))
     value = value if change.kind in ("rename", "merge", "order") else change.value
     return change._replace(who=normalize("NFC", change.who), name=name, value=value)
-
-
-def _check_same(seen: Answer, answer: Answer) -> Answer:
-    """Return the answer that was logged under a key; raise an error if another one has come under it."""
-    if any(getattr(seen, name) != getattr(answer, name) for name in ("who", "kind", "item", "label")):
-        raise ReusedKeyError(
-            f"the key {answer.key!r} belongs to another answer, so this one was not saved; send it under a new key"
-        )
-    return seen
-
-
-def _check_same_change(seen: Change, change: Change) -> Change:
-    """Return the change that was logged under a key; raise an error if another one has come under it."""
-    if any(getattr(seen, name) != getattr(change, name) for name in ("who", "kind", "name", "value")):
-        raise ReusedKeyError(
-            f"the key {change.key!r} belongs to another change, so this one was not made; send it under a new key"
-        )
-    return seen
 
 
 def _item(place: int, id: str, fields: str, image: str | None) -> Item:

@@ -210,9 +210,14 @@ def look_at_shape(graph: Graph) -> tuple[list[str], list[str], bool]:
         )
     if small:
         improve.append(f"{counted(small, 'item')} in parts of fewer than {limit}: each part needs a label of its own")
-    if hubs > MANY_HUBS:
-        improve.append(f"many items with far more neighbors than usual: {ABOUT_HUBS}")
+    improve += look_at_degrees(graph)
     return found, improve, (report.isolated + small) / n > MANY_ALONE
+
+
+def look_at_degrees(graph: Graph) -> list[str]:
+    """Return a sentence on hubs where there are many."""
+    hubs = share_of_hubs(graph)
+    return [f"{hubs:.0%} of the items have far more neighbors than usual: {ABOUT_HUBS}"] if hubs > MANY_HUBS else []
 
 
 def share_of_hubs(graph: Graph) -> float:

@@ -74,12 +74,12 @@ export function questionView(root) {
   }
 
   /** @param {Question} question */
-  function drawQuestion({ item, opinions, spot_check, copies, suggested }) {
+  function drawQuestion({ item, by, opinions, copies, suggested }) {
     actions.shut();
     clear(card, h("div", { class: "fresh" },
-      suggested.map(({ label, by }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(by)),
+      suggested.map(({ label, by: sources }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(sources)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
-      spot_check && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
+      by === "spot check" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
       whole(item)));

@@ -1,4 +1,4 @@
-"""The thinking process stopped, busy or dead: nobody but those who asked it something waits for it."""
+"""The thinker stopped, busy or dead: nobody but those who asked it something waits for it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from multiprocessing import Pipe
 import pytest
 
 from askgraph.errors import BusyError
-from askgraph.web import worker as module
-from askgraph.web.worker import Outbox, Worker
+from askgraph.web import thinker_process as module
+from askgraph.web.thinker_process import Outbox, ThinkerProcess
 from tests.helpers.projects import make, say
-from tests.helpers.serving import CENTERS, HANGS, answer, ask, make_project, ranker, serving, until
+from tests.helpers.serving import CENTERS, HANGS, answer, ask, make_project, serving, thinker, until
 
 pytestmark = [
     pytest.mark.server,
     pytest.mark.skipif(os.name != "posix", reason="processes are stopped by signals"),
 ]
-AGAIN = "suggestions are being computed again"
+AGAIN = "predictions are being computed again"
 
 
 def eventually(true, seconds=HANGS):
@@ -40,26 +40,26 @@ def path(tmp_path):
 
 @pytest.fixture
 def working(path):
-    """A worker that has suggested something, its process awake at the end."""
-    worker = Worker(path)
-    eventually(lambda: worker.picture is not None)
-    yield worker
-    worker.stop()
+    """A thinker that has chosen questions and predicted, awake at the end."""
+    process = ThinkerProcess(path)
+    eventually(lambda: process.picture is not None)
+    yield process
+    process.stop()
 
 
-def halt(worker):
-    os.kill(worker._process.pid, signal.SIGSTOP)
+def halt(process):
+    os.kill(process._process.pid, signal.SIGSTOP)
 
 
-def go_on(worker):
-    os.kill(worker._process.pid, signal.SIGCONT)
+def go_on(process):
+    os.kill(process._process.pid, signal.SIGCONT)
 
 
-def test_answers_are_saved_while_the_thinking_process_does_not_read(tmp_path):
+def test_answers_are_saved_while_the_thinker_does_not_read(tmp_path):
     # Promise 19
     with serving(make_project(tmp_path, n=60)) as server, server.client() as client:
         ask(client)
-        pid = ranker(server)
+        pid = thinker(server)
         os.kill(pid, signal.SIGSTOP)
         slowest = 0.0
         try:
@@ -79,10 +79,10 @@ def test_answers_are_saved_while_the_thinking_process_does_not_read(tmp_path):
     print(f"600 answers saved beside a stopped process, the slowest in {slowest:.3f} s; caught up after {took:.1f} s")
 
 
-def test_a_server_ends_though_its_thinking_process_was_stopped_and_an_export_waits(tmp_path):
+def test_a_server_ends_though_its_thinker_was_stopped_and_an_export_waits(tmp_path):
     with serving(make_project(tmp_path)) as server, server.client() as client:
         ask(client)
-        os.kill(ranker(server), signal.SIGSTOP)
+        os.kill(thinker(server), signal.SIGSTOP)
         host, port = server.base.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=HANGS) as export:
             head = f"Host: localhost\r\nAuthorization: Bearer {server.token}\r\nConnection: close"
@@ -115,7 +115,7 @@ def test_nobody_waits_for_a_process_that_does_not_read(working, path):
     done, _ = wait(asked, HANGS)
     assert len(done) == len(asked)
     assert asked[0].result()
-    eventually(lambda: working.suggestion.seq == 1)
+    eventually(lambda: working.agenda.seq == 1)
 
 
 def test_a_request_that_is_given_up_is_not_computed_and_does_no_harm(working, path):
@@ -127,7 +127,7 @@ def test_a_request_that_is_given_up_is_not_computed_and_does_no_harm(working, pa
     assert working.request("why", 1).result(HANGS)  # answered by a thread that outlived what came for the first
     say(path, ("i3", "a"))
     working.notify(1)
-    eventually(lambda: working.suggestion.seq == 1)
+    eventually(lambda: working.agenda.seq == 1)
 
 
 def test_what_was_asked_of_a_process_that_dies_is_refused_and_the_next_one_hears_the_latest(working, path):
@@ -141,7 +141,7 @@ def test_what_was_asked_of_a_process_that_dies_is_refused_and_the_next_one_hears
     for future in asked:
         with pytest.raises(BusyError, match=AGAIN):
             future.result(HANGS)
-    eventually(lambda: working._process is not first and working.suggestion.seq == 1)
+    eventually(lambda: working._process is not first and working.agenda.seq == 1)
     assert working.request("why", 1).result(HANGS)
     assert not working._outbox._unsent
     assert not any(
@@ -217,4 +217,4 @@ def test_items_can_change_while_a_process_is_being_started(working, monkeypatch)
     release.set()
     command.join(HANGS)
     assert changed.is_set()
-    eventually(lambda: working.suggestion is not None)  # the next process is at work
+    eventually(lambda: working.agenda is not None)  # the next process is at work

@@ -1,18 +1,17 @@
-"""The suggestion process: it follows the log of a project and computes questions, so that saving an answer never waits.
+"""The thinker: a process that follows the log of a project and chooses questions ahead, so that saving an answer never waits.
 
-The process only reads the file. If it dies, nothing is lost: the server starts another one, which reads the log again.
+It only reads the file. If it dies, nothing is lost: the server starts another one, which reads the log again.
 
 Messages are tuples (number, name, value). The server sends (0, "news", people) when there are new answers, and numbered
-requests by name, see ``Ranker``. The process sends (0, "suggestion", Suggestion), (0, "picture", Picture) and
+requests by name, see ``Thinker``. The thinker sends (0, "agenda", Agenda), (0, "picture", Picture) and
 (0, "trouble", sentence) by itself, and (number, "done" or "failed", value) in reply to a request.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,15 +21,13 @@ import numpy as np
 from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
 from askgraph.plan import Question
-from askgraph.plan.chance import SPOT_CHECK
 from askgraph.types import AnyArray, Array
-from askgraph.workbench.cells import readable
+from askgraph.workbench.answers import Answer
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects
-from askgraph.workbench.store import Item
 
 POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefetches
 # Several questions at a time are chosen jointly, each as if those before were answered, up to these numbers of people and of
@@ -39,20 +36,30 @@ MAX_JOINT_PEOPLE = 2
 MAX_JOINT_SECONDS = 0.5
 SPARE = 4  # questions computed beyond the number of people, for items that are set aside
 GROUP = 20  # items shown together, to be confirmed in one step
-NAMING_SAMPLE, NAMING_CHARACTERS = 20_000, 2_000  # items, and characters of each, that name the regions of the map
-NO_CLASS = 65535  # the code of an item without a prediction
+NO_CLASS = 65535  # the code of an item without a prediction; codes are sent to the page as 16 bits
 
 
-class Suggestion(NamedTuple):
-    """Places to ask next, best first, after line ``seq`` of the log; ``follows`` is the next one for each label of the first.
+class Agenda(NamedTuple):
+    """Questions to ask next, best first, after line ``seq`` of the log, by the places of their items.
 
-    ``checks`` are the places among them that are spot checks, and what is predicted for each.
+    ``follows`` is the question after the first one, for each label that the first may get; None where nothing is left.
     """
 
     seq: int
-    items: list[int]
-    follows: dict[str, int | None]
-    checks: dict[int, str]
+    questions: list[Question]
+    follows: dict[str, Question | None]
+
+    def foresaw(self, answer: Answer) -> bool:
+        """Return whether the question that follows this answer was computed before the answer came."""
+        first = [question.node for question in self.questions[:1]]
+        return self.seq == answer.seq - 1 and first == [answer.item] and answer.label in self.follows
+
+    def after(self, answer: Answer | None) -> list[Question]:
+        """Return the questions to ask whoever has just given this answer: what follows it comes first where it was foreseen."""
+        if answer is None or answer.label is None or not self.foresaw(answer):
+            return self.questions
+        following = self.follows[answer.label]
+        return self.questions if following is None else [following, *self.questions]
 
 
 class Picture(NamedTuple):
@@ -67,27 +74,24 @@ class Picture(NamedTuple):
 
 
 def run(path: str, connection: Connection) -> None:
-    """Compute suggestions until the server closes the connection."""
+    """Choose questions until the server closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to stop
     try:
         with Project.open(path) as project:
-            Ranker(project, connection).work()
+            Thinker(project, connection).work()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except AskgraphError as error:
         connection.send((0, "trouble", str(error)))
 
 
-class Ranker:
-    """Follows the log, sends suggestions, prefetches what follows each answer, and serves requests in between."""
+class Thinker:
+    """Follows the log, sends questions, prefetches what follows each answer, and serves requests in between."""
 
     def __init__(self, project: Project, connection: Connection) -> None:
         self._project, self._connection = project, connection
         self._people, self._drawn = 1, (-1, -1)
-        self._queue: list[
-            int
-        ] = []  # places to ask: first the best, then others that were queued behind an earlier best
-        self._checks: dict[int, str] = {}
+        self._queue: list[Question] = []  # first the best, then others that were queued behind an earlier best
         self._requests: dict[str, Callable[[Any], Any]] = {
             "why": self._explain,
             "export": self._export,
@@ -96,7 +100,7 @@ class Ranker:
 
     def work(self) -> None:
         """Do one task after another, the most urgent first; wait for messages when there is nothing to do."""
-        self._suggest()
+        self._think()
         while True:
             first = self._prefetch if len(self._queue) > self._people else self._extend_queue
             tasks: tuple[Callable[[], bool], ...] = (first, self._prefetch, self._extend_queue, self._draw)
@@ -113,7 +117,7 @@ class Ranker:
         number, name, value = self._connection.recv()
         if name == "news":
             self._people = value
-            self._suggest()
+            self._think()
         else:
             self._reply(number, self._requests[name], value)
         return True
@@ -126,31 +130,28 @@ class Ranker:
             reply = ("failed", str(error))
         self._connection.send((number, *reply))
 
-    def _suggest(self) -> None:
-        """Read new answers and send the best question."""
+    def _think(self) -> None:
+        """Read new answers, and choose and send the best question."""
         self._project.refresh()
         start = time.perf_counter()
-        questions = self._project.questions(1)
-        asked = self._project.ask(1)
+        best = self._project.questions(1)
         self._seconds = time.perf_counter() - start
-        self._queue = [*asked, *(place for place in self._queue if place not in asked and self._project.open_at(place))]
-        kept = {place: label for place, label in self._checks.items() if place in self._queue}
-        self._checks = kept | _spot_checks(questions)
-        self._follows: dict[str, int | None] = {}
+        self._queue = _each_once([*best, *(one for one in self._queue if self._project.log.open_at(one.node))])
+        self._follows: dict[str, Question | None] = {}
         self._prefetched = self._extended = False
         self._send()
 
     def _send(self) -> None:
-        found = Suggestion(self._project.answers.seq, list(self._queue), dict(self._follows), dict(self._checks))
-        self._connection.send((0, "suggestion", found))
+        agenda = Agenda(self._project.answers.seq, list(self._queue), dict(self._follows))
+        self._connection.send((0, "agenda", agenda))
 
     def _prefetch(self) -> bool:
         """Compute and send the question that follows each answer; return False if that was done or is not possible."""
         if (
             self._prefetched
-            or self._project.sought is not None
+            or self._project.model.sought is not None
             or not self._queue
-            or self._learner.ask() != self._queue[0]
+            or self._learner.ask() != self._queue[0].node
         ):
             return False
         ahead = self._learner.prefetch()
@@ -160,22 +161,19 @@ class Ranker:
             self._prefetched = not ahead.running
             found = ahead.questions
             if len(found) > len(self._follows):
-                self._follows = {str(label): None if one is None else one.node for label, one in found.items()}
-                self._checks |= _spot_checks([one for one in found.values() if one is not None])
+                self._follows = {str(label): question for label, question in found.items()}
                 self._send()
         return True
 
     def _extend_queue(self) -> bool:
-        """Compute and send more questions, for other people and for items that are set aside; return False if that was done."""
+        """Choose and send more questions, for other people and for items that are set aside; return False if that was done."""
         if self._extended or self._listen(0):
             return not self._extended
         self._extended = True
         slow = self._seconds > MAX_JOINT_SECONDS
         jointly = self._people <= MAX_JOINT_PEOPLE and not slow and bool(self._project.answers.labels)
         wanted = self._people + SPARE if jointly else SPARE * self._people
-        more = self._project.questions(wanted, at_once=not jointly)
-        self._checks |= _spot_checks(more)
-        self._queue = list(dict.fromkeys([*self._queue[:1], *(question.node for question in more)]))
+        self._queue = _each_once([*self._queue[:1], *self._project.questions(wanted, at_once=not jointly)])
         self._send()
         return True
 
@@ -219,35 +217,9 @@ class Ranker:
         return self._project.learner
 
 
-def _spot_checks(questions: Sequence[Question]) -> dict[int, str]:
-    """Return those of these questions that are spot checks, and what is predicted for each."""
-    checks = [one for one in questions if one.by == SPOT_CHECK and one.predicted is not None]
-    return {one.node: str(one.predicted) for one in checks}
-
-
-def lay_out(path: str, connection: Connection) -> None:
-    """Compute the positions of all items on the map and the names of its regions, and send both; runs in a process of its own."""
-    from askgraph.layout import layout
-    from askgraph.web.regions import name_regions
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(5)
-    with Project.open(path) as project:
-        try:
-            positions: Array = project.store.array("layout", 2 * project.n_items).reshape(-1, 2)
-        except KeyError:
-            positions = layout(project.graph).astype(np.float64)
-        sample = np.sort(np.random.default_rng(0).permutation(project.n_items)[:NAMING_SAMPLE])
-        texts = [_text_of(project, item) for item in project.store.items(sample.tolist())]
-        connection.send((positions, name_regions(positions[sample], texts)))
-
-
-def _text_of(project: Project, item: Item) -> str:
-    """Return the name of an item, or the beginning of its texts where nothing names it."""
-    if project.named_by_id:
-        return item.id
-    named = (
-        [project.naming_field] if project.naming_field else [n for n, kind in project.shown.items() if kind == "text"]
-    )
-    texts = (str(item.fields.get(name, "")) for name in named)
-    return readable(" ".join(texts)[:NAMING_CHARACTERS])
+def _each_once(questions: list[Question]) -> list[Question]:
+    """Return the questions without those for an item that an earlier one asks for."""
+    found: dict[int, Question] = {}
+    for question in questions:
+        found.setdefault(question.node, question)
+    return list(found.values())

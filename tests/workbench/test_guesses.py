@@ -1,4 +1,4 @@
-"""Suggestions of models in a project: read, checked, stored, shown, and no answers."""
+"""Guesses of models in a project: read, checked, stored, shown, and no answers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ GUESSES = "item,label,score\n" + "".join(f"n{k},{'low' if k < 6 else 'high'},0.{
 
 @pytest.fixture
 def made(tmp_path):
-    """A project of twelve numbers, low and high, and a table of suggestions."""
+    """A project of twelve numbers, low and high, and a table of guesses."""
     (tmp_path / "items.csv").write_text(ROWS)
     (tmp_path / "gpt.csv").write_text(GUESSES)
     Project.create(tmp_path / "items.ask", Source(tmp_path / "items.csv", neighbors=2), classes=["low", "high"])
     return tmp_path
 
 
-def test_suggestions_are_evidence_and_not_answers(made):
+def test_guesses_are_evidence_and_not_answers(made):
     with Project.open(made / "items.ask", write=True) as project:
         project.say("me", "n0", "label", "low")
         (line,) = project.suggest(made / "gpt.csv")
-        assert line.startswith("gpt: 11 suggestions")
+        assert line.startswith("gpt: 11 guesses")
         assert project.answers.labels == {0: "low"}
         assert len({0, *project.ask(3)}) == 4
         found = project.predictions()
@@ -39,7 +39,7 @@ def test_suggestions_are_evidence_and_not_answers(made):
         assert again.learner.guesses.sources[0].guesses == 11
         assert report.suggested(again, 6) == [{"label": "high", "by": "gpt (10% sure)"}]
         assert report.suggested(again, 0) == []
-        worst = report.suspect_suggestions(again, 3)
+        worst = report.suspect_guesses(again, 3)
     assert len(worst) == 3
     assert worst[0].keys() == {"item", "title", "source", "label", "instead", "chance"}
 
@@ -56,7 +56,7 @@ def test_several_sources_of_one_file_and_of_several(made):
         ]
 
 
-def test_a_later_suggestion_of_a_source_replaces_an_earlier_one(made):
+def test_a_later_guess_of_a_source_replaces_an_earlier_one(made):
     with Project.open(made / "items.ask", write=True) as project:
         project.suggest(made / "gpt.csv")
         (made / "gpt.csv").write_text("item,label\nn3,high\n")
@@ -85,11 +85,11 @@ def test_a_bad_table_is_refused_with_a_reason_and_changes_nothing(made, text, wo
         assert project.learner.guesses.sources == []
     source = Source(made / "items.csv", neighbors=2)
     with pytest.raises(FileError, match=words):
-        Project.create(made / "new.ask", source, classes=["low", "high"], suggestions=[made / "bad.csv"])
+        Project.create(made / "new.ask", source, classes=["low", "high"], guesses=[made / "bad.csv"])
     assert not (made / "new.ask").exists()
 
 
-def test_suggestions_that_fit_are_taken_and_the_rest_is_named(made):
+def test_guesses_that_fit_are_taken_and_the_rest_is_named(made):
     unknown = "".join(f"x{k},low,\n" for k in range(5))
     (made / "some.csv").write_text(
         f"item,label,score\nn1,low,0.5\n{unknown}n2,middling,\nn3,low,50\nn1,high,\nn4,high,0\n"
@@ -103,18 +103,18 @@ def test_suggestions_that_fit_are_taken_and_the_rest_is_named(made):
     ]
     with Project.open(made / "items.ask", write=True) as project:
         first, *left = project.suggest(made / "some.csv")
-        assert first.startswith("some: 2 suggestions")
+        assert first.startswith("some: 2 guesses")
         assert left == said
-        assert {(one.item, one.label) for one in project.store.suggestions()} == {(1, "low"), (4, "high")}
+        assert {(one.item, one.label) for one in project.store.guesses()} == {(1, "low"), (4, "high")}
     source = Source(made / "items.csv", neighbors=2)
-    Project.create(made / "new.ask", source, classes=["low", "high"], suggestions=[made / "some.csv"])
+    Project.create(made / "new.ask", source, classes=["low", "high"], guesses=[made / "some.csv"])
     with Project.open(made / "new.ask") as project:
         assert project.about["read"][-4:] == said
-        assert len(project.store.suggestions()) == 2
+        assert len(project.store.guesses()) == 2
 
 
 @pytest.mark.parametrize("column", ["code", "item", "id"])
-def test_items_are_suggested_and_told_by_the_column_of_ids_of_the_project(tmp_path, monkeypatch, column):
+def test_items_are_guessed_and_told_by_the_column_of_ids_of_the_project(tmp_path, monkeypatch, column):
     from typer.testing import CliRunner
 
     monkeypatch.chdir(tmp_path)
@@ -123,20 +123,20 @@ def test_items_are_suggested_and_told_by_the_column_of_ids_of_the_project(tmp_pa
     run = CliRunner()
     made = run.invoke(app, ["init", "t.csv", "--classes", "low,high"]).stdout
     assert "ids are those of 'code'; --id names another column" in made
-    assert "said: 2 suggestions" in run.invoke(app, ["suggest", "said.csv"]).stdout
+    assert "said: 2 guesses" in run.invoke(app, ["suggest", "said.csv"]).stdout
     assert run.invoke(app, ["tell", "--file", "said.csv"]).stdout == "saved: 2 answers\n"
     for command in (["relabel", "n 1", "high"], ["skip", "n 3"], ["remove", "n 4", "--yes"], ["tell", "n 5", "low"]):
         assert run.invoke(app, command).exit_code == 0
     with Project.open("t.ask") as project:
-        assert {project.item(place).id: label for place, label in project.answers.labels.items()} == {
+        assert {project.items.item(place).id: label for place, label in project.answers.labels.items()} == {
             "n 1": "high", "n 9": "high", "n 5": "low"
         }  # fmt: skip
         assert "n 4" not in project.store.ids()
 
 
-def test_without_classes_those_suggested_are_the_classes(made):
+def test_without_classes_those_guessed_are_the_classes(made):
     source = Source(made / "items.csv", neighbors=2)
-    Project.create(made / "a.ask", source, suggestions=[made / "gpt.csv"])
+    Project.create(made / "a.ask", source, guesses=[made / "gpt.csv"])
     Project.create(made / "b.ask", source)
     with Project.open(made / "b.ask", write=True) as project:
         project.suggest(made / "gpt.csv")
@@ -147,11 +147,11 @@ def test_without_classes_those_suggested_are_the_classes(made):
 
 
 def test_a_project_of_the_version_before_goes_on(tmp_path):
-    """The file in tests/data has no table of suggestions: it opens to read, and to write."""
+    """The file in tests/data has no table of guesses: it opens to read, and to write."""
     path = tmp_path / "old.ask"
     shutil.copy(Path(__file__).parents[1] / "data" / "project.ask", path)
     with Project.open(path) as project:
-        assert project.store.suggestions() == []
+        assert project.store.guesses() == []
         before, id = project.predictions().probabilities, project.store.ids()[0]
         label = project.answers.classes[0]
     (tmp_path / "model.csv").write_text(f"item,label\n{id},{label}\n")
@@ -166,9 +166,9 @@ def test_commands(made, capsys, monkeypatch):
     monkeypatch.chdir(made)
     run = CliRunner()
     assert "nothing is worth a second look" in run.invoke(app, ["review"]).stdout
-    assert "gpt: 11 suggestions" in run.invoke(app, ["suggest", "gpt.csv"]).stdout
+    assert "gpt: 11 guesses" in run.invoke(app, ["suggest", "gpt.csv"]).stdout
     assert "none compared with a label yet" in run.invoke(app, ["review"]).stdout
     run.invoke(app, ["tell", "n0", "low"])
     assert "instead" in run.invoke(app, ["review", "-n", "2"]).stdout
     made_anew = run.invoke(app, ["init", "items.csv", "-o", "new.ask", "--suggestions", "gpt.csv"]).stdout
-    assert "gpt: 11 suggestions" in made_anew
+    assert "gpt: 11 guesses" in made_anew

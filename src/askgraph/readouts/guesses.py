@@ -9,16 +9,16 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from askgraph.answers import coding
 from askgraph.field import Field, nodes_of, rows_of
-from askgraph.readouts.agreement import shares_preferred
-from askgraph.readouts.cautious import Cautious, class_shares
-from askgraph.readouts.readouts import Consensus, Readout
+from askgraph.readouts.readout import Readout
+from askgraph.readouts.view import ByBlock, View
 from askgraph.types import AnyArray, Array
 
 PASSES = 2  # how often T is counted anew; more passes believe the suggestions more than the graph where whole regions are wrong
@@ -43,14 +43,37 @@ class Witness(NamedTuple):
     columns: AnyArray
 
 
-def with_suggestions(field: Field, readout: Readout, witnesses: Sequence[Witness]) -> Array:
-    """Return the class probabilities of all nodes by the labels of people and by what witnesses suggest.
+@dataclass(frozen=True, eq=False)
+class WithGuesses(Readout):
+    """The class probabilities of nodes by the labels of people and by what witnesses say, beside another readout.
 
-    Where the readout is a consensus, suggestions of neighbors count too; with any other readout, only a node's own.
+    Where that readout listens to neighbors, guesses about neighbors count too; with any other readout, only a node's own. Samples
+    outside the graph have no guesses, and are read as without.
     """
-    own, hear = _by_people(field, readout)
-    exact = [x for x in field.known if x.exact]
-    told = field.space.put(field.space.zeros(field.coding.width), nodes_of(exact), rows_of(field.coding, exact))
+
+    readout: Readout
+    witnesses: Sequence[Witness]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all classes must be read at once: yes, what a source takes for what is counted over all of them."""
+        return True
+
+    def by_block(self, view: View) -> ByBlock:
+        """Return what the other readout says, with what the witnesses say."""
+        if view.outside:
+            return self.readout.by_block(view)
+        p = _with_witnesses(view, self.readout, self.witnesses)
+        return lambda block: p[:, block.columns]
+
+
+def _with_witnesses(view: View, readout: Readout, witnesses: Sequence[Witness]) -> Array:
+    field = view.field
+    own, hear = readout.steps(field)
+    own = _open_to_all(view, own)
+    told = field.space.put(
+        field.space.zeros(field.coding.width), nodes_of(view.exact), rows_of(field.coding, view.exact)
+    )
     known = (told.sum(axis=1) > 0)[:, None]
 
     def posterior(confusions: Sequence[Array]) -> Array:
@@ -72,20 +95,9 @@ def with_suggestions(field: Field, readout: Readout, witnesses: Sequence[Witness
     return posterior(confusions)
 
 
-def _by_people(field: Field, readout: Readout) -> tuple[Array, Callable[[Array, Array], Array]]:
-    """Return probabilities by the labels of people, and the function (own, with suggestions) -> what neighbors make of both."""
-    if not isinstance(readout, Cautious | Consensus):
-        return _open_to_all(field, readout(field)), lambda own, alone: own
-    own, hear = Consensus.steps(field)
-    weight = shares_preferred(field) if isinstance(readout, Cautious) else 0.0
-    if weight:
-        own = (1 - weight) * own + weight * field.space.asarray(class_shares(field))
-    return _open_to_all(field, own), lambda own, alone: (1 - weight) * hear(own, alone) + weight * own
-
-
-def _open_to_all(field: Field, p: Array) -> Array:
+def _open_to_all(view: View, p: Array) -> Array:
     """Return probabilities that rule no class out: a class without labels has the share that a next label would give it."""
-    counts, space = field.counts, field.space
+    counts, space = view.counts, view.field.space
     unseen = counts == 0
     shares = np.where(unseen, coding.frequencies(counts, counts.size), 0.0)
     seen = _normal((1 - coding.ODD) * p * space.asarray(~unseen) + coding.ODD / counts.size * space.asarray(~unseen))

@@ -1,4 +1,4 @@
-"""Read what models suggest: a table with an item, a label and perhaps a score and a source in each row."""
+"""Read what models guess: a table with an item, a label and perhaps a score and a source in each row."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ITEM = ("item", "id")  # names of the column of items, beside the one that the i
 MAX_NAMED = 3  # rows left out that are named, of each reason; of more, the number is given
 
 
-class Suggested(NamedTuple):
-    """A label that a source suggests for an item; ``item`` is the place of the item."""
+class Guess(NamedTuple):
+    """A label that a source guesses for an item; ``item`` is the place of the item."""
 
     item: int
     source: str
@@ -27,15 +27,15 @@ class Suggested(NamedTuple):
     score: float | None = None
 
 
-def read_suggestions(
+def read_guesses(
     path: FilePath,
     places: Mapping[str, int],
     classes: Sequence[str],
     ids: str | None = None,
     sheet: str | None = None,
     encoding: str | None = None,
-) -> tuple[list[Suggested], list[str]]:
-    """Return the rows of a table of suggestions that fit, and sentences on those that do not; rows without a label are left out.
+) -> tuple[list[Guess], list[str]]:
+    """Return the rows of a table of guesses that fit, and sentences on those that do not; rows without a label are left out.
 
     ``places`` are the places of the items by their ids, and ``ids`` the column that these come from, which the table may name
     items by. Labels must be among ``classes``, unless there are none yet. ``sheet`` and ``encoding`` say how the table is read, as
@@ -44,7 +44,7 @@ def read_suggestions(
     table = read_columns(path, sheet, encoding)
     item = item_column(path, table.header, ids)
     has_columns(path, table.header, "label")
-    found: dict[tuple[int, str], Suggested] = {}
+    found: dict[tuple[int, str], Guess] = {}
     odd: dict[str, list[str]] = {}
     for k, row in enumerate(
         zip(*(_cells(table, column) for column in (item, "label", "score", "source")), strict=True)
@@ -59,7 +59,7 @@ def read_suggestions(
             odd.setdefault(wrong[0], []).append(f"{wrong[1]!r} on {table.where(k)}")
             continue
         score = None if one_line(row[2]) is None else number(row[2])
-        found[places[id or ""], source] = Suggested(places[id or ""], source, label, score)
+        found[places[id or ""], source] = Guess(places[id or ""], source, label, score)
     left = [
         f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {_first(rows)}" for why, rows in odd.items()
     ]

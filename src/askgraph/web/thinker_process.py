@@ -1,4 +1,4 @@
-"""The server's side of the suggestion process: start it, exchange messages with it, and restart it when it dies."""
+"""The server's side of the thinker: start it, exchange messages with it, and restart it when it dies."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from askgraph.errors import BusyError
-from askgraph.types import Array
-from askgraph.web.regions import Region
-from askgraph.web.suggestions import Picture, Suggestion, lay_out, run
+from askgraph.web.questions import Agenda, Picture, run
 
 log: logging.Logger = logging.getLogger("askgraph")
 RESTART_SECONDS = (0.2, 5.0)  # the wait before a restart: the first value, then doubled up to the second
@@ -30,7 +28,7 @@ SPAWN = multiprocessing.get_context("spawn")  # a forked process would inherit t
 
 
 class Outbox:
-    """Messages to the process, sent by a thread of its own, so that nobody else waits for a process that does not read.
+    """Messages to the thinker, sent by a thread of its own, so that nobody else waits for a process that does not read.
 
     At most one "news" and one request are sent before their replies come, so the pipe never fills: later news replace
     those that wait, and requests wait in a queue from which they can be withdrawn.
@@ -107,15 +105,15 @@ class Outbox:
             return None
 
 
-class Worker:
-    """The latest suggestion and picture of the process, and requests to it. No method waits for the process except ``stop``."""
+class ThinkerProcess:
+    """The latest agenda and picture of the thinker, and requests to it. No method waits for the process except ``stop``."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
         self.status: str = "starting"
-        self.suggestion: Suggestion | None = None
+        self.agenda: Agenda | None = None
         self.picture: Picture | None = None
-        self.news: Callable[[], None] = lambda: None  # called whenever there is a new suggestion or picture
+        self.news: Callable[[], None] = lambda: None  # called whenever there is a new agenda or picture
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
         self._stopped = threading.Event()
@@ -124,11 +122,11 @@ class Worker:
         self._starting = threading.Lock()  # held while a process is started, so that nobody ends one that is half there
         self._outbox = Outbox()
         self._start()
-        self._thread = threading.Thread(target=self._keep, name="askgraph-worker", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="askgraph-thinker", daemon=True)
         self._thread.start()
 
     def notify(self, people: int) -> None:
-        """Tell the process that there are new answers, and how many people are at work."""
+        """Tell the thinker that there are new answers, and how many people are at work."""
         self._outbox.notify(people)
 
     def request(self, name: str, value: Any) -> Future[Any]:
@@ -154,7 +152,7 @@ class Worker:
             with self._starting, self._taking:
                 self._void = forget
                 if forget:
-                    self.suggestion = self.picture = None
+                    self.agenda = self.picture = None
                 self._process.kill()  # it only reads
             self._process.join(END_SECONDS)
             yield
@@ -175,7 +173,7 @@ class Worker:
     def _start(self) -> None:
         here, there = SPAWN.Pipe()
         self._void = False
-        self._process = SPAWN.Process(target=run, args=(self._path, there), name="askgraph-ranker", daemon=True)
+        self._process = SPAWN.Process(target=run, args=(self._path, there), name="askgraph-thinker", daemon=True)
         with _ignoring_ctrl_c():
             self._process.start()
         there.close()
@@ -196,7 +194,8 @@ class Worker:
             if self._may_start.is_set():
                 wait = first if time.monotonic() - began > STABLE_SECONDS else min(2 * wait, longest)
                 log.warning(
-                    "the process that chooses questions ended (exit code %s); starting it again", self._process.exitcode
+                    "the thinker, which chooses questions, ended (exit code %s); starting it again",
+                    self._process.exitcode,
                 )
                 self._stopped.wait(wait)
             while not self._start_if_allowed():
@@ -242,22 +241,22 @@ class Worker:
 
     def _take(self, name: str, value: Any) -> None:
         if name == "trouble":
-            log.error("the process that chooses questions: %s", value)
+            log.error("the thinker, which chooses questions: %s", value)
             return
         with self._taking:
             if self._void:
                 return
-            if name == "suggestion":
-                self.suggestion = value
+            if name == "agenda":
+                self.agenda = value
             else:
                 self.picture = value
-        if name == "suggestion":
+        if name == "agenda":
             self._outbox.answered("news")
         self.status = "ready"
         self.news()
 
     def _fail(self, number: int) -> None:
-        self._resolve(number, "failed", "suggestions are being computed again; try in a moment")
+        self._resolve(number, "failed", "predictions are being computed again; try in a moment")
 
     def _withdraw(self, number: int) -> None:
         self._waiting.pop(number, None)
@@ -275,19 +274,3 @@ def _ignoring_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def compute_map(path: str | os.PathLike[str]) -> tuple[Array, list[Region]]:
-    """Compute the positions of all items on the map and the names of its regions in a process of its own, and wait for them."""
-    here, there = SPAWN.Pipe(duplex=False)
-    process = SPAWN.Process(target=lay_out, args=(os.fspath(path), there), name="askgraph-layout", daemon=True)
-    process.start()
-    there.close()
-    try:
-        found: tuple[Array, list[Region]] = here.recv()
-        return found
-    except EOFError:
-        raise BusyError("the map could not be computed; open it again to retry") from None
-    finally:
-        here.close()
-        process.join()

@@ -1,0 +1,265 @@
+"""What the page shows of a project: its items, reports and figures, as JSON; nothing is written here.
+
+A *picture* is what the thinker has predicted last, None before the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from askgraph.plan import Question
+from askgraph.web.listing import Query, columns, list_items
+from askgraph.web.map import MapMaker
+from askgraph.web.questions import NO_CLASS, Agenda, Picture
+from askgraph.web.regions import inside
+from askgraph.web.thinker_process import ThinkerProcess
+from askgraph.workbench import report
+from askgraph.workbench.answers import Answer
+from askgraph.workbench.cells import readable
+from askgraph.workbench.classes import KEYS
+from askgraph.workbench.exchange import has_titles
+from askgraph.workbench.project import Project
+from askgraph.workbench.store import Item
+
+NOT_YET = "the predictions are being computed"
+MAX_NEWCOMERS = (
+    50  # people without an answer who are named in the state: names cost nothing, so there may be any number
+)
+PICTURES_AHEAD = 4  # that are fetched before their items are asked for
+UNSURE = 20  # items in the queue for review whose predictions are the least sure
+Plain = dict[str, Any]
+
+
+def state(project: Project, thinker: ThinkerProcess, active: set[str], who: str) -> Plain:
+    """Return the figures that the page always shows; ``active`` are the people whose pages are open."""
+    answers, last = project.answers, project.answers.last(who)
+    people = [{"name": name, "answers": n, "active": name in active} for name, n in answers.people.items()]
+    new = sorted(active - answers.people.keys(), key=lambda name: (name != who, name))[:MAX_NEWCOMERS]
+    return {
+        **_figures(project, answers.seq, answers.changes),
+        "lag": lag(project, thinker.agenda),
+        "worker": thinker.status,
+        "undo": last and _undoable(project, last),
+        "find": _search(project, thinker.picture),
+        "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
+    }
+
+
+@lru_cache(maxsize=1)
+def _figures(project: Project, seq: int, changes: int) -> Plain:
+    """Return the figures that stay the same until a log gets another line."""
+    answers = project.answers
+    agreed = answers.agreement()
+    return {
+        **{name: project.about[name] for name in ("project", "uid", "overlap")},
+        "seq": seq,
+        "items": project.items.n_items,
+        "parquet": find_spec("pyarrow") is not None,
+        "xlsx": find_spec("xlsxwriter") is not None,
+        "ris": has_titles(project),
+        "labels": len(answers.labels),
+        "aside": len(answers.aside),
+        "classes": report.classes(project),
+        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "guidelines": len(answers.guidelines),
+        "changes": changes,
+    }
+
+
+def _undoable(project: Project, last: Answer) -> Plain:
+    item = project.items.item(last.item)
+    return {"item": item.id, "title": project.items.title(item), "what": last.label or last.kind}
+
+
+def _search(project: Project, picture: Picture | None) -> Plain | None:
+    """Return the class all of whose items are to be found, and how many are left as last computed; None if there is none."""
+    sought = project.model.sought
+    if sought is None:
+        return None
+    known = picture and picture.progress["find"]
+    return {"class": sought, "left": known if known and known["class"] == sought else None}
+
+
+def lag(project: Project, known: Agenda | Picture | None) -> int:
+    """Return the number of labels given since an agenda or a picture was computed."""
+    since = known.seq if known else 0
+    new = takewhile(lambda answer: answer.seq > since, reversed(project.answers.log.values()))
+    return sum(answer.kind in ("label", "undo") for answer in new)
+
+
+def question(project: Project, asked: Question, who: str) -> Plain:
+    """Return a question: the item, the rule that asks for it, and what others say of it."""
+    place = asked.node
+    return {
+        "item": show(project, project.items.item(place)),
+        "by": asked.by,
+        "opinions": sum(name != who for name in project.answers.of(place)),
+        "copies": sum(map(project.log.open_at, project.items.copies.get(place, ()))),
+        "suggested": report.suggested(project, place),
+    }
+
+
+def group(project: Project, found: tuple[str, list[int], float] | None) -> Plain | None:
+    """Return items that look alike, as the thinker found them, with their label; None if fewer than two are still open."""
+    label, places, chance = found or ("", [], 0.0)
+    still_open = [place for place in places if project.log.open_at(place)]
+    if len(still_open) < 2:
+        return None
+    lines = [report.item_line(project, item) for item in project.store.items(still_open)]
+    return {"label": project.answers.naming.meant(label), "chance": chance, "items": lines}
+
+
+def looks_ahead(project: Project) -> tuple[int, int]:
+    """Return the last line of the log, and to how many answers it should be known what follows before pictures are fetched."""
+    answers = project.answers
+    return answers.seq, min(PICTURES_AHEAD, len(answers.classes)) if project.model.sought is None else 0
+
+
+def pictures_ahead(project: Project, agenda: Agenda | None, held: Collection[int]) -> Plain:
+    """Return the addresses of pictures that are likely to be shown next, so that a page can fetch them now."""
+    questions = (*agenda.follows.values(), *agenda.questions) if agenda else ()
+    places = dict.fromkeys(one.node for one in questions if one is not None)
+    free = [place for place in places if project.log.open_at(place) and place not in held]
+    pictures = [report.image_address(project, item) for item in project.store.items(free[:PICTURES_AHEAD])]
+    return {"pictures": [address for address in pictures if address is not None]}
+
+
+def classes(project: Project) -> Plain:
+    """Return the classes, and who changed them when."""
+    return {"classes": report.classes(project), "changes": report.class_changes(project), "keys": KEYS}
+
+
+def guidelines(project: Project) -> Plain:
+    """Return the guidelines as they are now, and who wrote them when."""
+    versions, (version, text) = project.answers.guidelines, project.log.guidelines
+    last = versions[-1] if versions else None
+    return {"version": version, "text": text, "who": last and last.who, "at": last and last.at}
+
+
+def history(project: Project, limit: int, before: int | None, who: str | None, label: str | None) -> Plain:
+    """Return the newest lines of the log, and whether there are more."""
+    lines = report.history(project, limit + 1, before, who, label)
+    return {"answers": lines[:limit], "more": len(lines) > limit}
+
+
+def item(project: Project, picture: Picture | None, place: int) -> Plain:
+    """Return one item with all answers to it and its prediction."""
+    known, answers = columns(project, picture), project.answers
+    lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
+    code, decision = int(known.label[place]), answers.decision(place)
+    predicted = code < len(known.classes) and decision.label is None
+    return {
+        "item": show(project, project.items.item(place)),
+        "answers": report.describe(project, lines),
+        "label": decision.label,
+        "status": "labeled" if decision.label is not None else decision.aside or ("predicted" if predicted else "open"),
+        "prediction": {"label": known.classes[code], "probability": float(known.sure[place])} if predicted else None,
+    }
+
+
+def show(project: Project, item: Item) -> Plain:
+    """Return an item as the page shows it."""
+    naming, texts = project.items.naming_field, {name: readable(str(value)) for name, value in item.fields.items()}
+    kinds = {name: kind for name, kind in project.items.shown.items() if name != naming}
+    return {
+        "id": item.id,
+        "title": project.items.title(item),
+        "name": texts.get(naming or ""),
+        "numbered": project.items.columns.get("id") is None and item.id.isdecimal(),
+        "fields": [{"name": name, "value": texts.get(name, "–"), "kind": kind} for name, kind in kinds.items()],
+        "image": report.image_address(project, item),
+    }
+
+
+def progress(
+    project: Project,
+    picture: Picture | None,
+    curve: Sequence[tuple[int, float, float, float]],
+    active: set[str],
+) -> Plain:
+    """Return the report on progress as last computed, with the curve of the expected error and the people."""
+    if picture is None:
+        return {"waiting": NOT_YET}
+    said = report.people(project)
+    for one in said["people"]:
+        one["active"] = one["name"] in active
+    rows = [row for row in curve if row[0] <= picture.progress["labels"]]  # not of what was taken back
+    return {
+        **picture.progress,
+        "lag": lag(project, picture),
+        "curve": [dict(zip(("labels", "value", "low", "high"), row, strict=True)) for row in rows],
+        "goal": report.goal(project, picture.progress),
+        **said,
+    }
+
+
+def suspects(project: Project, picture: Picture | None) -> Plain:
+    """Return the labels that look wrong, as last computed."""
+    return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": lag(project, picture)}
+
+
+def review(project: Project, picture: Picture | None) -> Plain:
+    """Return the items worth a second look, with the predictions as last computed."""
+    if picture is None:
+        return {"waiting": NOT_YET}
+    known = columns(project, picture)
+    sure = np.where(known.are("predicted"), known.sure, np.inf)
+    unsure = [int(place) for place in np.argsort(sure, kind="stable")[:UNSURE] if np.isfinite(sure[place])]
+    queue = report.review(project, picture.suspects, unsure)
+    for one in queue:
+        code = known.label[place] if (place := project.items.place(one["item"])) in unsure else NO_CLASS
+        one["instead"] = known.classes[code] if code < len(known.classes) else one["instead"]
+    return {"queue": queue, "lag": lag(project, picture)}
+
+
+def items(project: Project, picture: Picture | None, maker: MapMaker, query: Query) -> Plain:
+    """Return one page of the table."""
+    if query.inside:
+        corners = np.array(query.inside.strip(",").split(","), dtype=np.float64).reshape(-1, 2)
+        query = query._replace(among=inside(corners, maker.positions()))
+    total, rows = list_items(project, picture, query)
+    return {"total": total, "lag": lag(project, picture), "items": rows}
+
+
+def search(project: Project, text: str) -> Plain:
+    """Return the places of the items that contain a text."""
+    return {"places": project.items.search(text)}
+
+
+def map_parts(project: Project, picture: Picture | None, maker: MapMaker) -> Plain:
+    """Return the names of the map's regions and the addresses of its data, or what the map waits for."""
+    made = maker.made()
+    if made is None or picture is None:
+        return {"waiting": "the map is being drawn" if picture else NOT_YET}
+    seq = project.answers.seq
+    return {
+        "n": project.items.n_items,
+        "edition": maker.edition,
+        "seq": seq,
+        "lag": lag(project, picture),
+        "classes": columns(project, picture).classes,
+        "regions": [one._asdict() for one in made.regions],
+        "layout": f"/api/map/layout?v={maker.edition}",
+        "state": f"/api/map/state?v={picture.seq}-{seq}",
+    }
+
+
+def map_layout(maker: MapMaker) -> bytes:
+    """Return the positions of all items as 32-bit floats."""
+    return bytes(maker.positions().astype("<f4").tobytes())
+
+
+def map_state(project: Project, picture: Picture | None) -> bytes:
+    """Return four bytes per item: class (two bytes), probability, flags."""
+    known = columns(project, picture)
+    rows = np.zeros(known.label.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
+    rows["label"] = np.minimum(known.label, 65535)
+    rows["sure"] = np.round(255 * known.sure)
+    rows["flags"] = known.are("labeled") + 2 * known.are("later", "cannot", "invalid")
+    return rows.tobytes()

@@ -1,0 +1,102 @@
+"""What a new project is made of: its items and what joins them, answers and guesses that came with them, settings."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from askgraph.errors import FileError
+from askgraph.graph import Graph
+from askgraph.io.annotations import Annotated, Annotation, read_annotated
+from askgraph.io.text import FilePath
+from askgraph.learner.settings import Settings
+from askgraph.support.arguments import file_path
+from askgraph.support.wording import few
+from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.backup_files import restore_advice
+from askgraph.workbench.cells import is_storable
+from askgraph.workbench.guesses import Guess, read_guesses
+from askgraph.workbench.items import Items, read_items
+from askgraph.workbench.names import check_name
+from askgraph.workbench.source import Source
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.Z+-]{0,24}$")  # a time as other tools write it
+
+ABOUT_TYPES: dict[str, type] = {
+    **dict.fromkeys(("project", "uid"), str),
+    **dict.fromkeys(("classes", "graph", "hidden", "compared"), list),
+    **dict.fromkeys(("fields", "settings"), dict),
+    **dict.fromkeys(("seed", "overlap"), int),
+}
+
+
+class NewProject(NamedTuple):
+    """What is written to a new file."""
+
+    items: Items
+    graph: Graph
+    about: dict[str, Any]
+    answers: list[Answer]
+    guesses: list[Guess]
+
+
+def read_new_project(
+    name: str,
+    source: Source,
+    classes: Sequence[str],
+    settings: Settings,
+    seed: int,
+    overlap: int,
+    guesses: Sequence[FilePath],
+) -> NewProject:
+    """Read all files that a new project is made of; `askgraph.Project.create` says what the options are."""
+    items, graph, notes = read_items(source)
+    for label in set(items.labels or ()) - {None}:
+        check_name(str(label), "class")
+    places, imported = {id: k for k, id in enumerate(items.ids)}, {name for name in items.labels or () if name}
+    known = classes or sorted(map(str, imported))
+    read = [read_guesses(file_path(file), places, known, items.columns.get("id")) for file in guesses]
+    came = _annotations_of(source.table)
+    about = {
+        "project": name,
+        "uid": str(uuid.uuid4()),
+        "classes": classes,
+        "fields": items.kinds,
+        "hidden": list(items.hidden),
+        "compared": list(items.compared),
+        "images": items.folder,
+        "source": items.columns,
+        "read": [*items.notes, *(line for _, left in read for line in left)],
+        "graph": [*notes, *graph.notes],
+        "settings": settings.to_json(),
+        "seed": seed,
+        "overlap": overlap,
+    }
+    said = [_imported(k, one) for k, one in enumerate(came.answers)]
+    guessed = [*(one for found, _ in read for one in found), *(Guess(*one) for one in came.guesses)]
+    return NewProject(items, graph, about, said, guessed)
+
+
+def check_about(about: dict[str, Any], path: Path) -> None:
+    """Raise an error if an entry of a project that is opened is not of the type that it was made with."""
+    given = {"hidden": [], "compared": [], **about}  # projects of earlier versions do not say these
+    if odd := [name for name, kind in ABOUT_TYPES.items() if not isinstance(given.get(name), kind)]:
+        raise FileError(f"{path}: its entry {few(odd)} is damaged; {restore_advice(path)}")
+
+
+def _annotations_of(table: FilePath | None) -> Annotated:
+    """Return the answers and guesses that come with the items of a JSON file; none for other tables."""
+    if table is None or Path(table).suffix.casefold() != ".json":
+        return Annotated([], [], [])
+    return read_annotated(table)
+
+
+def _imported(k: int, one: Annotation) -> Answer:
+    """Return an answer that was given in another tool as a line of the log."""
+    kind: Kind = "cannot" if one.label is None else "label"
+    label = None if one.label is None else check_name(one.label, "class")
+    at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
+    return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)
