@@ -1,11 +1,13 @@
-# Two commands do everything on a fresh machine: make run, make test.
+# Two commands do everything on a fresh machine: make run, make test; make test-rest runs the tests that take long.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 # A library compiles to bytecode what is imported of it; pip would compile everything, which is 50 of the 77 s of installing the tests'.
 INSTALL = -m pip install --quiet --no-compile
+# Tests start hundreds of processes, which read the bytecode that the first one wrote.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test quick coverage test-lowest test-python test-petsc test-one-rank test-ranks test-embed test-clients test-notebook lint lint-page docs wheel release compiled imported clean
+.PHONY: run test test-rest quick coverage test-lowest test-python test-petsc test-one-rank test-ranks test-embed test-clients test-notebook lint lint-page docs wheel release compiled clean
 
 run: $(VENV)/installed
 	$(BIN)/askgraph demo
@@ -13,20 +15,23 @@ run: $(VENV)/installed
 # Processes that run tests which keep a core busy.
 WORKERS ?= 2
 
+# What make test leaves to make test-rest.
+REST = long or mpi
+
 # Four at a time: on two cores, tests that wait for a clock, a browser or a server leave room for others.
-test: $(VENV)/tested
-	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
+test: compiled
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not ($(REST))" $(PYTEST)
+
+test-rest: compiled
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "$(REST)" $(PYTEST)
+	$(if $(PETSC_HERE),$(MAKE) test-petsc,@echo "left out: make test-petsc, the engine over MPI; it needs $(PETSC_NEEDS)")
 
 # Compiled loops in numba's cache: without them each process of a first `make test` compiles its own, 80 s of work.
 compiled: $(VENV)/tested
 	$(BIN)/python -m tests.helpers.compiled
 
-# Bytecode of everything that tests import: without it each process of a first `make test` makes its own.
-imported: $(VENV)/tested
-	$(BIN)/python -m pytest --collect-only -qq
-
 # What needs no server, browser, dataset or special hardware and takes little time: under a minute on two idle cores.
-QUICK = "not (slow or server or browser or mpi or gpu or data)"
+QUICK = "not (long or slow or server or browser or mpi or gpu or data)"
 
 quick: $(VENV)/tested
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(QUICK) $(PYTEST)
@@ -73,6 +78,8 @@ DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
 PETSC = house/test_benchmarks.py house/test_docs.py laws plan priors/test_petsc.py readouts
 
 PETSC_TESTED = $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
+PETSC_HERE = $(if $(PETSC_TESTED),$(and $(DEBIAN_PETSC),$(wildcard $(DEBIAN_MPI))),$(PETSC_PYTHON))
+PETSC_NEEDS = apt install python3-petsc4py python3-mpi4py python3-venv, or PETSC_PYTHON=...
 
 test-petsc: test-one-rank test-ranks
 
@@ -84,7 +91,7 @@ test-ranks: $(PETSC_TESTED)
 	ASKGRAPH_PETSC=required $(PETSC_PYTHON) -m pytest tests/end_to_end/test_petsc.py $(PYTEST)
 
 $(PETSC_VENV)/tested: pyproject.toml
-	@test -d "$(DEBIAN_PETSC)" -a -d $(DEBIAN_MPI) || { echo "needed: apt install python3-petsc4py python3-mpi4py python3-venv, or make test-petsc PETSC_PYTHON=..."; exit 1; }
+	$(if $(PETSC_HERE),,@echo "needed: $(PETSC_NEEDS)"; exit 1)
 	/usr/bin/python3 -m venv $(PETSC_VENV)
 	ln -sfn $(DEBIAN_PETSC) $(DEBIAN_MPI) $(PETSC_VENV)/lib/python3*/site-packages/
 	$(PETSC_VENV)/bin/python $(INSTALL) -e ".[plot]" "numpy<2" "pyarrow<21" hypothesis pytest pytest-xdist

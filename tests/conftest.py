@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import tempfile
 from pathlib import Path
@@ -43,28 +42,8 @@ def state_folder():
         yield
 
 
-def pytest_configure():
-    """Let workers, which are started after this, share the processes that fork others."""
-    if hasattr(os, "pidfd_open"):
-        from tests.helpers.forking import begin_run
-
-        begin_run()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """Look for garbage only later, among what tests make: what is imported stays, and looking at it takes a third of the time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
 def pytest_collection_modifyitems(items):
-    """Skip the tests that need datasets where there are none, and begin with those that wait for a clock, not a core, at times."""
-    items.sort(key=lambda item: item.path.parent.name != "web")
+    """Skip the tests that need datasets where there are none."""
     if os.environ.get("ASKGRAPH_DATA"):
         return
     missing = pytest.mark.skip(reason="set ASKGRAPH_DATA to the folder of the paper's datasets")

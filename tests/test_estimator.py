@@ -35,6 +35,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @parametrize_with_checks(
     [
@@ -252,6 +253,7 @@ def test_twins_and_rows_of_zeros_are_nobody_unless_the_whole_graph_comes():
     np.testing.assert_allclose(model.predict_proba(star[3:]), 1 / 4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("folds", [2, 3, 4, 5])

@@ -16,7 +16,7 @@ from askgraph.errors import EngineError, SettingError
 from askgraph.pools import Dask, pool_at
 from askgraph.simulate import Problem, Run, simulate_all
 from askgraph.simulate.records import Records
-from tests.helpers.forking import run as forked
+from tests.helpers.processes import run
 
 pytestmark = pytest.mark.slow
 beside_dask = pytest.mark.filterwarnings("default")  # Dask and tornado warn of themselves
@@ -100,7 +100,7 @@ def test_the_command_goes_on_where_it_was(address, tmp_path):
     command = ["simulate", "edges.csv", "--labels", "labels.csv", "--pool", address]
     command += ["--samplers", "tv", "--budget", "5", "--runs"]
     for n, there in ((2, 0), (5, 2)):
-        done = forked(*command, n, cwd=tmp_path)
+        done = run(*command, n, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert f"{there} of {n} runs are there already" in done.stdout
     assert len(Records(tmp_path / "runs.jsonl").read()) == 5

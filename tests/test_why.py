@@ -160,6 +160,7 @@ def check(found, graph, field):
     assert set(found.voters[: module.weighty(found.weights)].tolist()) <= set(nodes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @over_engines
 @few

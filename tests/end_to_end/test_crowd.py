@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from tests.helpers.forking import start
+from tests.helpers.processes import start
 from tests.helpers.serving import HANGS, answer, ask, make_project, serving, truth, until
 
 PEOPLE, EACH = 20, 3
@@ -37,7 +36,7 @@ def test_promise_4_twenty_people_beside_an_import_and_an_export(tmp_path):
                     took.append(time.perf_counter() - sent)
             return took
 
-        running = [start(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for words in beside]
+        running = [start(words) for words in beside]
         with ThreadPoolExecutor(PEOPLE) as pool:
             took = [seconds for each in pool.map(person, [f"person {k}" for k in range(PEOPLE)]) for seconds in each]
         for process in running:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from askgraph.workbench.project import Project
 from tests.helpers.browsing import Person
-from tests.helpers.forking import run
+from tests.helpers.processes import run
 from tests.helpers.serving import answer, make_project, serving, truth, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]

@@ -74,7 +74,14 @@ def visit(browser, server, view="question", **options):
     return ann
 
 
-@pytest.mark.parametrize("size", [PHONE, TWICE, FOURFOLD], ids=["phone", "200 %", "400 %"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(PHONE, id="phone"),
+        pytest.param(TWICE, id="200 %", marks=pytest.mark.long),
+        pytest.param(FOURFOLD, id="400 %", marks=pytest.mark.long),
+    ],
+)
 def test_everything_on_the_card_fits(browser, packages, size):
     """T6, T7: nothing is wider than the window, all classes and Undo can be reached, and the text of the item is seen."""
     ann = visit(browser, packages, viewport=size)
@@ -111,6 +118,7 @@ def test_six_classes_stand_in_two_rows_of_three_under_the_card(browser, packages
     ann.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "names", [("cat", "hen", "cow", "dog"), ("cardiology", "oncology", "neurology"), tuple("0123456789")]
 )
@@ -289,7 +297,7 @@ def test_short_fields_take_a_line_each_and_numbers_of_rows_are_not_shown(browser
     eve.close()
 
 
-@pytest.mark.parametrize("width", [390, 320])
+@pytest.mark.parametrize("width", [390, pytest.param(320, marks=pytest.mark.long)])
 def test_the_german_page_is_as_wide_as_a_phone_and_help_language_and_name_are_there(browser, packages, width):
     phone = {"viewport": {"width": width, "height": 844}, "locale": "de", "is_mobile": True, "has_touch": True}
     ann = visit(browser, packages, **phone)

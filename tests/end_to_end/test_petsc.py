@@ -69,8 +69,6 @@ ROWS = (
     import sys
     import pytest
     from askgraph.priors import probing
-    from tests.helpers.forking import import_for_good
-    import_for_good(["askgraph.estimator"])  # a second of work in every rank, less without looking for garbage
     patch.setattr(probing, "MAX_PROBES", 24)  # the laws run with as many as are needed on one rank
     options = ["-q", "-x", "--color=no", "-k", "petsc", "-p", "no:cacheprovider"]
     if pytest.main([*options, TESTS]):

@@ -84,31 +84,38 @@ def draw(route):
     route.fulfill(body=body, content_type="image/svg+xml")
 
 
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """A server with pictures, for tests that label none."""
+    with serving(make_pictures(tmp_path_factory.mktemp("pictures"))) as server:
+        yield server
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_pictures_fit_the_card_uncropped_with_their_name_small_below(browser, tmp_path, language):
+def test_pictures_fit_the_card_uncropped_with_their_name_small_below(browser, pictures, language):
     """Also the first one, below the welcome, with two and twelve classes, on a laptop and at 200 %."""
-    with serving(make_pictures(tmp_path)) as server:
-        ann = Person(browser, server, locale=language)
-        ann.page.route("**/images/*.svg", draw)
-        ann.see(".welcome")
-        for width, height in ((1280, 800), (1280, 720), (640, 400), (390, 844)):
-            ann.page.set_viewport_size({"width": width, "height": height})
-            for name, (h, w) in SHAPES.items():
-                item = {"id": f"{name}.svg", "image": f"/images/{name}.svg", "numbered": False}
-                for count in (2, 12) if height >= 720 else (2,):
-                    ann.show(item, CLASSES[:count])
-                    card, image, caption, classes = ann.page.evaluate(BOXES)
-                    what = (width, height, name, count)
-                    assert card["over"] <= 1, what
-                    assert classes["over"] <= 1 or width == 390, what
-                    assert card["y"] <= image["y"], what
-                    assert image["y"] + image["height"] <= caption["y"] + 1, what
-                    assert caption["y"] + caption["height"] <= card["y"] + card["height"] <= classes["y"], what
-                    assert classes["y"] + classes["height"] <= height, what
-                    assert image["width"] / image["height"] == pytest.approx(w / h, rel=0.03), what
-                    assert image["width"] <= card["width"], what
-                    assert image["height"] <= max(h, 0.4 * height, 1) + 1, what
-                    assert caption["size"] == "13px", what
-        ann.page.keyboard.press("+")
-        ann.see("dialog[open] .enlarged")
-        ann.close()
+    ann = Person(browser, pictures, locale=language)
+    ann.page.route("**/images/*.svg", draw)
+    ann.see(".welcome")
+    for width, height in ((1280, 800), (1280, 720), (640, 400), (390, 844)):
+        ann.page.set_viewport_size({"width": width, "height": height})
+        for name, (h, w) in SHAPES.items():
+            item = {"id": f"{name}.svg", "image": f"/images/{name}.svg", "numbered": False}
+            for count in (2, 12) if height >= 720 else (2,):
+                ann.show(item, CLASSES[:count])
+                card, image, caption, classes = ann.page.evaluate(BOXES)
+                what = (width, height, name, count)
+                assert card["over"] <= 1, what
+                assert classes["over"] <= 1 or width == 390, what
+                assert card["y"] <= image["y"], what
+                assert image["y"] + image["height"] <= caption["y"] + 1, what
+                assert caption["y"] + caption["height"] <= card["y"] + card["height"] <= classes["y"], what
+                assert classes["y"] + classes["height"] <= height, what
+                assert image["width"] / image["height"] == pytest.approx(w / h, rel=0.03), what
+                assert image["width"] <= card["width"], what
+                assert image["height"] <= max(h, 0.4 * height, 1) + 1, what
+                assert caption["size"] == "13px", what
+    ann.page.keyboard.press("+")
+    ann.see("dialog[open] .enlarged")
+    ann.close()

@@ -20,7 +20,10 @@ from tests.helpers.browsing import PATIENCE, READY
 from tests.helpers.serving import starting
 
 pytestmark = [pytest.mark.browser, pytest.mark.server, pytest.mark.slow]
-WIDTHS = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+WIDTHS = [
+    pytest.param({"width": 1280, "height": 800}, id="desk"),
+    pytest.param({"width": 390, "height": 844}, id="phone", marks=pytest.mark.long),
+]
 TOPICS = {
     "Spiel": ["Ein Würfelspiel für zwei Spieler mit Bestenliste", "Rätsel lösen, bis die Zeit abläuft"],
     "Musik": ["Ein Abspielprogramm für Lieder, Hörbücher und Radio", "Noten setzen und Stücke für Klavier üben"],
@@ -114,7 +117,7 @@ def go_on(browser, here, size, name, given):
         label(page, page.locator(".classes .class .name").first.inner_text(), given, 1)
 
 
-@pytest.mark.parametrize("size", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("size", WIDTHS)
 def test_a_german_csv_in_windows_text_is_labeled_and_gone_on_with(browser, tmp_path, size):
     here, file = tmp_path / "here", german_csv(tmp_path)
     here.mkdir()
@@ -138,7 +141,7 @@ def test_a_german_csv_in_windows_text_is_labeled_and_gone_on_with(browser, tmp_p
         assert project.items.item(1).fields["Größe (kB)"] == "49.5"
 
 
-@pytest.mark.parametrize("size", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("size", WIDTHS)
 def test_a_sheet_of_a_workbook_with_labels_that_are_there_is_labeled_and_gone_on_with(browser, tmp_path, size):
     here, file = tmp_path / "here", workbook(tmp_path)
     here.mkdir()
@@ -160,7 +163,7 @@ def test_a_sheet_of_a_workbook_with_labels_that_are_there_is_labeled_and_gone_on
     go_on(browser, here, size, "Befunde", 17)
 
 
-@pytest.mark.parametrize("size", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("size", WIDTHS)
 def test_a_folder_of_pictures_is_labeled_and_gone_on_with(browser, tmp_path, size):
     here, folder = tmp_path / "here", pictures(tmp_path)
     here.mkdir()

@@ -15,12 +15,12 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from tests.helpers.forking import run
 from tests.helpers.plain_model import PlainModel
+from tests.helpers.processes import run
 from tests.helpers.projects import labels_of
 from tests.helpers.serving import CENTERS, HANGS, Server, key, make_project, write_table
 
-pytestmark = [pytest.mark.server, pytest.mark.slow]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.long]
 LONG = os.environ.get("ASKGRAPH_LONG") == "1"
 PEOPLE = ("ann", "bob", "cy", "di")
 NAMES = (*CENTERS, "a new one", "caf\u00e9")

@@ -22,7 +22,7 @@ from askgraph.cli import app
 from askgraph.web.demo import make_demo
 from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
-from tests.helpers.forking import run
+from tests.helpers.processes import run
 from tests.helpers.serving import (
     CENTERS,
     answer,
@@ -489,6 +489,7 @@ def test_of_two_opinions_the_later_counts(client):
     assert client.get("/api/item?id=n57").json()["label"] == "north"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="memory and open files are read from /proc")
 def test_promise_21_nothing_grows(tmp_path):
     with serving(make_project(tmp_path)) as server:

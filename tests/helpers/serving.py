@@ -17,7 +17,7 @@ import numpy as np
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
 from askgraph.workbench.writer_lock import WriterLock
-from tests.helpers.forking import start
+from tests.helpers.processes import start
 
 HANGS = 300.0  # seconds after which a wait counts as one without end: a busy machine may need many of them
 NO_CERTIFICATES = {"verify": False}  # for plain HTTP: reading all certificates takes 0.08 s of work per client
@@ -48,15 +48,15 @@ def make_project(folder, n=60, **settings):
 class Server:
     """A running ``askgraph serve``; ``kill`` is -9."""
 
-    def __init__(self, path, *options, env=None, anew=False):
-        self.path, self._anew = Path(path), anew
+    def __init__(self, path, *options, env=None):
+        self.path = Path(path)
         self._options, self._env = options, {**os.environ, **(env or {})}
         self.start()
 
     def start(self, port=None):
         """Start the server, at this port if one is named."""
         words = ["serve", "-p", str(self.path), *self._options, *(["--port", str(port)] if port else [])]
-        self.process = start(words, self._anew, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self._env)
+        self.process = start(words, env=self._env)
         lines = []
         while "The page is at " not in (line := self.process.stdout.readline()):
             lines.append(line)
@@ -96,7 +96,7 @@ def thinker(server):
 def starting(folder):
     """A running ``askgraph start``: its process, and the address of the page on which files are dropped."""
     words = ["start", str(folder), "--no-browser", "--who", "ann", "--port", "0"]
-    process = start(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = start(words)
     try:
         while "The page is at " not in (line := process.stdout.readline()):
             assert line, "the page did not start"
@@ -108,8 +108,8 @@ def starting(folder):
 
 
 @contextmanager
-def serving(path, *options, **how):
-    server = Server(path, *options, **how)
+def serving(path, *options, env=None):
+    server = Server(path, *options, env=env)
     try:
         yield server
     finally:

@@ -80,6 +80,7 @@ cells = st.sampled_from([*WORDS.split(), *SPACED]) | st.integers(0, 9).map(str) 
 line = st.lists(cells, min_size=2, max_size=3)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @given(
     st.lists(
@@ -150,6 +151,7 @@ QUOTES = [
 name_cells = st.sampled_from(NAMES.split()) | st.sampled_from(SPACES + QUOTES) | st.text(max_size=4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @given(
     st.lists(st.tuples(name_cells, name_cells) | st.sampled_from([("ann", "bob"), ("bob", "ann")]), max_size=8),

@@ -251,6 +251,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_promise_24_pictures_of_few_bytes_take_less_than_512_megabytes_in_all_threads(tmp_path):
@@ -320,6 +321,7 @@ def test_a_folder_is_a_table_of_its_pictures(tmp_path):
         folder_table(tmp_path / "none")
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.slow
 def test_fifty_labels_tell_digits_in_png_files_apart(tmp_path):

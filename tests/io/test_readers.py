@@ -367,6 +367,7 @@ READ = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @given(contents, st.sampled_from([".csv", ".tsv", ".txt"]), st.sampled_from(list(READ)), st.booleans())
 @settings(deadline=None, max_examples=400)

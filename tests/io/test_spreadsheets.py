@@ -253,6 +253,7 @@ SAYS = r"would unpack to|not XML that is read here|declares a DOCTYPE|a header a
 READ = {"merged cells that overlap", "merged cells in vain", "far corner of ods", "spanned of ods"}  # which do no harm
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_promise_24_spreadsheets_of_few_bytes_take_little_memory(tmp_path):

@@ -276,6 +276,7 @@ def varint(number, length=0):
     return bytes([*(part | 128 for part in parts[:-1]), parts[-1]])
 
 
+@pytest.mark.long
 @posix
 @pytest.mark.slow
 @pytest.mark.parametrize(

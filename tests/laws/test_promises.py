@@ -109,6 +109,7 @@ def test_unusable_graphs_are_named_errors(refused):
         REFUSED[refused]()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, PETSC], ids=str)
 @settings(max_examples=30, deadline=None)
@@ -143,6 +144,7 @@ def test_ill_conditioning_is_solved_or_said(engine, seed, low, high, log_delta):
     assert np.abs(gap).max() <= 1e-8 * scale
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", [*ENGINES, PETSC], ids=str)
 def test_thousands_of_labels_do_not_drift(engine):

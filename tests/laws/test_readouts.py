@@ -53,6 +53,7 @@ def plainly(shape, seed):
     return read(told(graph, labels, ag.prior(graph, engine="dense"), at_once=True))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, *ABROAD], ids=str)
 @pytest.mark.parametrize("shape", SHAPES)

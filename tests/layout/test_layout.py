@@ -98,6 +98,7 @@ def test_odd_graphs(seed, n, density, power):
     np.testing.assert_array_equal(layout(ag.Graph(W), rng=seed), x)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 2e-3, 1e-2]))

@@ -29,7 +29,7 @@ from askgraph.paper.symmetry import symmetry
 from askgraph.simulate import Problem, Run
 from askgraph.simulate.records import Records
 from askgraph.simulate.runs import simulate_together
-from tests.helpers.forking import run as forked
+from tests.helpers.processes import run
 
 PLAN = experiments(tuned())
 
@@ -328,6 +328,7 @@ def test_a_busy_machine_is_said():
 # Names
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SYNTHETIC, *(pytest.param(x, marks=pytest.mark.data) for x in (*TABLES, *NETWORKS))])
 def test_naming_the_classes_in_another_order_changes_no_figure(name):
@@ -433,11 +434,12 @@ def test_a_page_says_the_same_in_markdown_and_html(tmp_path):
 
 
 def command(*args, env=None, check=True):
-    done = forked("paper", *args, env={**os.environ, **(env or {})}, timeout=900)
+    done = run("paper", *args, env={**os.environ, **(env or {})}, timeout=900)
     assert not check or done.returncode == 0, done.stderr
     return done
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_parts_without_any_dataset_and_drawn_again_from_records_alone(tmp_path):
     bare = {"ASKGRAPH_DATA": "", "XDG_CACHE_HOME": str(tmp_path / "none")}
@@ -473,6 +475,7 @@ def test_unknown_parts_and_missing_data_are_said(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_quick_study_is_whole(tmp_path):
     done = command("-o", tmp_path / "report", "--quick", "--runs", 1, "--workers", 1)

@@ -169,6 +169,7 @@ def test_an_undo_restores_what_was_chosen_before():
     np.testing.assert_allclose(learner.probabilities(), before, atol=1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 10**6), st.lists(st.sampled_from(["tell"] * 4 + ["undo", "skip", "relabel", "retract"]), max_size=25)

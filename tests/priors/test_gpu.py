@@ -184,7 +184,7 @@ def _kernels():
 
 @pytest.mark.slow
 @pytest.mark.skipif(_nvrtc() is None, reason="NVIDIA's compiler (nvidia-cuda-nvrtc-cu12) is not installed")
-@pytest.mark.parametrize("card", ["sm_70", "sm_90"])
+@pytest.mark.parametrize("card", ["sm_90", pytest.param("sm_70", marks=pytest.mark.long)])
 def test_kernels_compile(card):
     """Down to the machine code of each card; without optimizing (-G), which refuses the same programs in half the time."""
     library = ctypes.CDLL(str(_nvrtc()))

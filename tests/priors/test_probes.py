@@ -155,6 +155,7 @@ def test_samples_of_an_earlier_version_are_read_as_they_were_made(monkeypatch):
     np.testing.assert_allclose(again.spread.variance, field.spread.variance, rtol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", graphs())
 @pytest.mark.parametrize("noise", [0.0, 0.5])

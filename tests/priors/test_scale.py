@@ -181,6 +181,7 @@ print(int(peak.split()[1]) * 1024)
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_promise_20_a_million_nodes_load_and_rank_within_8_gb(tmp_path):
     n = 1_000_000 if LONG else 60_000

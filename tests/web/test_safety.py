@@ -232,6 +232,7 @@ def test_odd_text_is_stored_as_it_is_or_refused_in_words(client):
     client.post("/api/undo", json={"key": key(), "who": SCRIPT}).raise_for_status()
 
 
+@pytest.mark.long
 def test_no_request_of_any_shape_makes_the_server_fail(server):
     """Requests drawn from the server's own description, and around it; none may end in a 5xx."""
     # Promise 23
@@ -258,6 +259,7 @@ def test_no_request_of_any_shape_makes_the_server_fail(server):
 SLOW = ("/api/ahead", "/api/question", "/api/map/layout")  # these wait for what is computed
 
 
+@pytest.mark.long
 def test_no_header_of_any_shape_makes_a_server_fail_or_writes_to_its_log(tmp_path):
     """Promises 23 and 26, with and without the token; the page that begins a project is the other server."""
     paths = [*PATHS, *(f"{method} {path.format(place=0)}" for method, path in routes() if path not in SLOW)]

@@ -92,7 +92,7 @@ def test_the_token_is_not_in_the_history_of_a_browser(opened):
 
 def test_a_password_and_the_token_of_its_server_are_in_no_output(tmp_path):
     env = {"ASKGRAPH_PASSWORD": "open sesame"}
-    with serving(make_project(tmp_path), "--port", "0", env=env, anew=True) as server:
+    with serving(make_project(tmp_path), "--port", "0", env=env) as server:
         with server.client() as client:
             ask(client)
             answer(client, "n1", "east")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
 
@@ -11,7 +10,7 @@ import pytest
 
 from askgraph.workbench.backups import list_backups
 from askgraph.workbench.restoring import copy_project
-from tests.helpers.forking import start
+from tests.helpers.processes import start
 from tests.helpers.projects import log_of
 from tests.helpers.serving import answer, key, make_project, serving, truth
 
@@ -110,13 +109,14 @@ def eventually(true):
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_large_file_of_labels_comes_in_by_parts_while_people_answer(tmp_path):
     n, each = 12_000, 10  # more items than one request may bring
     path, many = make_project(tmp_path, n), tmp_path / "many.csv"
     many.write_text("id,label\n" + "".join(f"n{k},{truth(f'n{k}')}\n" for k in range(100, n)))
     tell = ["tell", "--file", many, "--who", "lab", "-p", path]
     with serving(path) as server, server.client() as client:
-        with start(tell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as importing:
+        with start(tell) as importing:
             said = 0
             while importing.poll() is None or said < each:
                 answer(client, f"n{said % 100}", truth(f"n{said % 100}"), "ann")

@@ -14,7 +14,7 @@ from askgraph.workbench import server_file
 from askgraph.workbench.server_file import find_server
 from askgraph.workbench.server_file import server_file as path_of
 from askgraph.workbench.writer_lock import WriterLock
-from tests.helpers.forking import run
+from tests.helpers.processes import run
 from tests.helpers.projects import log_of, make, say
 from tests.helpers.serving import ask, make_project, serving
 

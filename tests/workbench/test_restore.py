@@ -97,6 +97,7 @@ def by_vacuum(path, other):
         db.execute("VACUUM INTO ?", (str(other),))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("put_back", [copied, moved])
@@ -502,6 +503,7 @@ class Life:
         return found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_any_life_leaves_the_copy_or_the_newest_and_never_a_mixture(tmp_path, seed):
