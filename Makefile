@@ -75,7 +75,7 @@ PETSC_VENV ?= .venv-petsc
 PETSC_PYTHON ?= $(PETSC_VENV)/bin/python
 DEBIAN_PETSC = $(lastword $(sort $(wildcard /usr/lib/petscdir/petsc3*/*-real/lib/python3/dist-packages/petsc4py)))
 DEBIAN_MPI = /usr/lib/python3/dist-packages/mpi4py
-PETSC = house/test_benchmarks.py house/test_docs.py laws learner/test_hubs.py learner/test_spot_checks.py learner/test_waiting.py priors/test_petsc.py readouts
+PETSC = house/test_benchmarks.py house/test_docs.py laws plan priors/test_petsc.py readouts
 
 PETSC_TESTED = $(if $(filter $(PETSC_VENV)/%,$(PETSC_PYTHON)),$(PETSC_VENV)/tested)
 PETSC_HERE = $(if $(PETSC_TESTED),$(and $(DEBIAN_PETSC),$(wildcard $(DEBIAN_MPI))),$(PETSC_PYTHON))

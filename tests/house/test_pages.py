@@ -118,26 +118,27 @@ def test_every_public_name_is_in_the_reference():
 
 
 def public_functions():
-    """Yield every public function and every public method of a public class, with its name."""
+    """Yield every public function and every public method of a public class, with its name; of overridden ones, the first."""
     for name in ag.__all__:
         value = getattr(ag, name)
         if inspect.isclass(value):
             for attribute, method in inspect.getmembers(value, inspect.isroutine):
                 ours = (getattr(method, "__module__", None) or "").startswith("askgraph")
-                if ours and not attribute.startswith("_"):
+                first = next(kind for kind in reversed(value.__mro__) if attribute in vars(kind))
+                if ours and not attribute.startswith("_") and (first is value or first.__name__ not in ag.__all__):
                     yield f"{name}.{attribute}", method
         else:
             yield name, value
 
 
 INNER = (  # for other parts of the package and for engines: described, without an example each
-    "Consensus.",
     "Criterion.",
     "Field.",
     "Graph.arrays",
     "Graph.stored",
     "Plan.",
     "Project.",
+    "Readout.",
     "Rule.",
     "Sampler.",
     "ShardedGraph.",

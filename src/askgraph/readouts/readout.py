@@ -69,7 +69,18 @@ class Readout(ABC):
         """
 
     def read(self, view: View) -> ByBlock:
-        """Return the same where exact answers stand at their nodes."""
+        """Return the same where exact answers stand at their nodes.
+
+        Parameters
+        ----------
+        view : View
+            What is read.
+
+        Returns
+        -------
+        callable
+            A function from a block of classes to their probabilities.
+        """
         return view.standing(self.by_block(view))
 
     def __call__(self, field: Field, votes: Array | None = None, links: csr_array | None = None) -> Array:

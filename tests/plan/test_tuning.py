@@ -21,6 +21,7 @@ from askgraph.plan import tune as tuning
 from askgraph.plan.tune import MARGIN, Choice
 from askgraph.priors import Dense, features
 from askgraph.priors.precision import Precision
+from askgraph.readouts import View
 from askgraph.readouts.temperature import surprise, tempered_or_plain
 from askgraph.support.npz import load_arrays, save_arrays
 from tests.helpers.engines import ENGINES
@@ -69,7 +70,7 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
     for node, label in learner.labels.items():
         without = learner.field.forget(node)
         votes, mean = without.votes[node], without.votes[~learner.field.labeled].mean(axis=0)
-        scores = (without.counts + 1) / 32 * (votes / mean) ** tau
+        scores = (View.of(without).counts + 1) / 32 * (votes / mean) ** tau
         chances.append(scores[label] / scores.sum())
     plain = -np.log(0.98 * np.array(chances) + 0.02 / 3).sum()
     assert counted == 30
