@@ -187,7 +187,7 @@ def test_an_isolated_node_changes_nothing(engine, problem):
     more = sharp(posterior(engine, np.pad(W, (0, 1)), delta, classes, labels))
     close(more.votes[:-1], field.votes, engine.tolerance)
     close(more.spread.variance[:-1], field.spread.variance, engine.tolerance)
-    close(more.probabilities()[-1], np.full(classes, 1 / classes), 1e-12)
+    close(ag.Map()(more)[-1], np.full(classes, 1 / classes), 1e-12)
 
 
 @pytest.mark.slow
