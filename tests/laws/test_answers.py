@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.answers.classes import Classes
+from askgraph.answers.coding import Classes
 from askgraph.field import Observation
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import View

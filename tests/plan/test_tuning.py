@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
-from askgraph.answers.classes import Classes
+from askgraph.answers.coding import Classes
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out_alone
 from askgraph.graph.combine import merge

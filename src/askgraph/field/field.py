@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Proto
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.answers.classes import Coding, as_coding
-from askgraph.answers.coding import by_class, parts
+from askgraph.answers.coding import Coding, as_coding, by_class, parts
 from askgraph.errors import ConvergenceError, LabelError
 from askgraph.field.old_names import OLD_NAMES
 from askgraph.linalg.column_stack import ColumnStack

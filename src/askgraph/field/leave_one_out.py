@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.answers.classes import Coding
+from askgraph.answers.coding import Coding
 from askgraph.errors import ConvergenceError
 from askgraph.field.field import Discount, Field, Observation, known, known_root, label_noise, nodes_of, rows_of
 from askgraph.priors.base import SOLVES_AT_ONCE, LeaveOneOutTerms, Prior

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askgraph.answers.classes import Classes
+from askgraph.answers.coding import Classes
 from askgraph.errors import EngineError, FileError
 from askgraph.field.field import Discount, Field, Folded, Observation, label_noise, nodes_of
 from askgraph.linalg.column_stack import ColumnStack

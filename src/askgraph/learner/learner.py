@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.classes import Classes
+from askgraph.answers.coding import Classes
 from askgraph.answers.events import Event
 from askgraph.answers.history import History
 from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.classes import Classes
+from askgraph.answers.coding import Classes
 from askgraph.field import Discount, Field, Observation, answer_weights, once_per_field
 from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
 from askgraph.priors.base import Prior
