@@ -37,7 +37,8 @@ _HOMES = {
     "answers.events": "Event SpotCheck",
     "learner.steps": "Step",
     "learner.diagnostics": "Suspect",
-    "learner.guesses": "GuessSource SuspectGuess",
+    "learner.guesses": "GuessSource Guesses SuspectGuess",
+    "learner.judge": "Judge",
     "learner": "Learner",
     "priors": "prior",
     "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
@@ -71,7 +72,8 @@ if TYPE_CHECKING:
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.learner import Learner
     from askgraph.learner.diagnostics import Suspect
-    from askgraph.learner.guesses import GuessSource, SuspectGuess
+    from askgraph.learner.guesses import Guesses, GuessSource, SuspectGuess
+    from askgraph.learner.judge import Judge
     from askgraph.learner.steps import Step
     from askgraph.learner.stopping import ErrorEstimate
     from askgraph.plan import Plan, Question, Rule, Sampler, Turn
