@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.plan.options import DEFAULTS
+from askgraph.clients import activeml
+from askgraph.plan.options import DEFAULTS, Options
 from tests.helpers.draws import given, settings, st
 
 GRAPH, TRUTH = ag.communities((30, 30), rng=0)
@@ -20,6 +24,28 @@ class Even(ag.Rule):
 
     def narrows(self, turn):
         return turn.rather(turn.rows[turn.nodes % 2 == 0])
+
+
+@dataclass(frozen=True)
+class Apart(ag.Rule):
+    """Never ask for two nodes of one third in a row."""
+
+    def narrows(self, turn):
+        return turn.rows if turn.last is None else turn.rather(turn.rows[turn.nodes % 3 != turn.last % 3])
+
+
+@dataclass(frozen=True)
+class Wrong(ag.Rule):
+    """Return what a rule must not return."""
+
+    rows: Any = None
+    questions: Any = ()
+
+    def narrows(self, turn):
+        return turn.rows if self.rows is None else self.rows
+
+    def takes(self, turn, n):
+        return self.questions
 
 
 @dataclass(frozen=True)
@@ -40,6 +66,28 @@ class Doubted(ag.Rule):
 
 def doubted(prior, take):
     return take(prior.degrees) + 1.0
+
+
+OPTIONS = {
+    "doubt": st.sampled_from(["sqrt", "inverse", 0.2, None]),
+    "class_shares": st.sampled_from([None, (0.25, 0.75)]),
+    "form": st.sampled_from(["printed", "derived", "means"]),
+    "expect": st.sampled_from(["mean", "min"]),
+    "ahead": st.integers(1, 99),
+    "explore": st.sampled_from([0.0, 0.3, "sqrt"]),
+    "first": st.sampled_from(["random", "utility"]),
+    "batch": st.sampled_from(["sequence", "local"]),
+    "small_components": st.sampled_from(["wait", "ask"]),
+    "hubs": st.sampled_from(["discount", "skip", "ask"]),
+    "spot_checks": st.integers(0, 9),
+}
+
+
+def test_every_option_is_in_this_table_and_in_the_docstrings():
+    assert OPTIONS.keys() == DEFAULTS.keys()
+    strategy = Path(activeml.__file__).read_text()
+    for text in (ag.Learner.__doc__, ag.GraphClassifier.__doc__, strategy, Options.__doc__):
+        assert [name for name in DEFAULTS if name not in text] == []
 
 
 def told(plan, *labels, **options):
@@ -68,6 +116,30 @@ def test_a_rule_of_your_own_holds_however_questions_are_chosen(sampler, n, batch
     assert all(question.node % 2 == 0 for question in ([found] if n is None else found))
     found = learner.question(n or 1, plan=learner.plan.finding(0), batch=batch)
     assert all(question.node % 2 == 0 for question in found)
+
+
+@pytest.mark.parametrize("options", [{}, {"spot_checks": 2}, {"explore": 0.5}])
+@pytest.mark.parametrize("sampler", ["influence", "random"])
+@pytest.mark.parametrize("batch", ["sequence", "local", "now"])
+def test_a_rule_of_your_own_sees_every_question_before(sampler, batch, options):
+    learner = told(ag.Plan.of(sampler, **options).with_rule(Apart()))
+    for plan in (learner.plan, learner.plan.finding(0)):
+        nodes = [31, *(question.node for question in learner.question(8, plan=plan, batch=batch))]
+        assert len(nodes) == 9
+        assert all(one % 3 != other % 3 for one, other in itertools.pairwise(nodes))
+
+
+def test_what_a_rule_of_your_own_returns_is_checked():
+    for wrong, said in (
+        (Wrong(rows=[1, 2]), "Wrong.narrows returned a list of length 2: return some of turn.rows"),
+        (Wrong(rows=np.ones(58, dtype=bool)), "Wrong.narrows returned an array of shape (58,) and type bool"),
+        (Wrong(questions=[5]), "Wrong.takes returned a list of length 1: return a list of askgraph.Question"),
+        (Wrong(questions=ag.Question(5, "me")), "Wrong.takes returned a Question of length 3"),
+        (Wrong(questions=[ag.Question(31, "me")]), "Wrong.takes asks for node 31, which is no candidate"),
+    ):
+        with pytest.raises(ag.SettingError) as raised:
+            told(ag.Plan.of("influence").with_rule(wrong)).question()
+        assert said in str(raised.value)
 
 
 def test_a_rule_of_your_own_holds_for_what_is_prefetched():
@@ -115,24 +187,7 @@ def test_a_spot_check_is_the_same_whether_a_class_is_sought_or_not():
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "doubt": st.sampled_from(["sqrt", "inverse", 0.2, None]),
-            "class_shares": st.sampled_from([None, (0.25, 0.75)]),
-            "form": st.sampled_from(["printed", "derived", "means"]),
-            "expect": st.sampled_from(["mean", "min"]),
-            "ahead": st.integers(1, 99),
-            "explore": st.sampled_from([0.0, 0.3, "sqrt"]),
-            "first": st.sampled_from(["random", "utility"]),
-            "batch": st.sampled_from(["sequence", "local"]),
-            "small_components": st.sampled_from(["wait", "ask"]),
-            "hubs": st.sampled_from(["discount", "skip", "ask"]),
-            "spot_checks": st.integers(0, 9),
-        },
-    )
-)
+@given(st.fixed_dictionaries({}, optional=OPTIONS))
 def test_a_plan_says_the_options_that_it_was_made_of(options):
     said = ag.Plan.of("tv", **options).options()
     assert said == {**DEFAULTS, "hubs": "ask", **options}

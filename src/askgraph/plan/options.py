@@ -87,6 +87,7 @@ MEANT = {
     "strategy": "sampler",
     "labels": "classes",
     "n_neighbors": "k",
+    "rules": "sampler",
 }
 
 

@@ -14,13 +14,16 @@ from askgraph.field import Field
 from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
 from askgraph.plan.components import SmallComponentsWait
 from askgraph.plan.find import Find
+from askgraph.plan.groups import Groups
 from askgraph.plan.hubs import HubDiscount, Hubs, power_of
 from askgraph.plan.options import DEFAULTS, Options, check_names
 from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
 from askgraph.plan.set_aside import SetAside, open_rows
+from askgraph.plan.tune import Tune
 from askgraph.plan.turn import Question, Turn
 from askgraph.support.arguments import one_of, whole_number
+from askgraph.support.wording import kind_and_size
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility
 from askgraph.utilities.shortlist import EXACT_UP_TO
@@ -133,7 +136,8 @@ class Plan:
         [1, 2, 3]
         """
         rules = [Explore(0.0) if isinstance(rule, Explore) else rule for rule in self.rules]
-        at = max((k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks)), default=0)
+        before = [k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks) or _is_own(rule)]
+        at = max(before, default=0)
         return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
 
     def fresh(self) -> Plan:
@@ -185,17 +189,19 @@ class Plan:
             The number of questions.
         batch : {"sequence", "local", "now"}, optional
             "sequence": each as if those before it were asked and their answers pending. "local": after the first, the peaks of
-            the scores. "now": the peaks of the scores as they are. By default as the plan says.
+            the scores. "now": the peaks of the scores as they are. By default as the plan says. With a rule of the user's own,
+            always "sequence", so that the rule sees every question.
 
         Returns
         -------
         tuple
             The field, and a list of up to n questions by the indices of nodes.
         """
-        batch, ends = batch or self.batch, any(rule.ends for rule in self.rules)
+        own, ends = any(map(_is_own, self.rules)), any(rule.ends for rule in self.rules)
+        batch = "sequence" if own else batch or self.batch
         if batch == "now" and not ends:
             return turn.field, self._at_once(turn, n)
-        alone = ends or self.passive  # questions do not depend on those before them
+        alone = not own and (ends or self.passive)  # questions do not depend on those before them
         known, chosen = turn.field, list[Question]()
         while len(chosen) < n:
             solved, found = self._one(turn)
@@ -247,7 +253,7 @@ class Plan:
         found = {name: getattr(self.sampler, name) for name in SCORING} | {"batch": self.batch}
         said = {} if self.sampler.random else dict(WITHOUT_RULE)
         for rule in self.rules:
-            if type(rule) not in SAYS:
+            if _is_own(rule):
                 name = type(rule).__name__
                 raise SettingError(f"{name} is a rule of your own and cannot be saved: leave it out of the plan")
             said |= SAYS[type(rule)](rule)
@@ -267,28 +273,59 @@ class Plan:
             The same turn, among fewer candidates.
         """
         for rule in self.rules:
-            turn = turn.narrowed(rule.narrows(turn))
+            turn = _narrowed(turn, rule)
         return turn
 
     def _one(self, turn: Turn) -> tuple[Field, list[Question]]:
         """Return the questions of one turn, mostly one, and the field with what was solved for them."""
         for rule in self.rules:
-            turn = turn.narrowed(rule.narrows(turn))
+            turn = _narrowed(turn, rule)
             if turn.empty:
                 return turn.field, []
-            if found := rule.takes(turn, 1):
-                return turn.field, list(found)
+            if found := _taken(turn, rule, 1):
+                return turn.field, found
         return self.sampler.best(turn)
 
     def _at_once(self, turn: Turn, n: int) -> list[Question]:
         """Return up to n questions by the scores as they are."""
         for rule in self.rules:
-            turn = turn.narrowed(rule.narrows(turn))
+            turn = _narrowed(turn, rule)
             if turn.empty:
                 return []
-            if not rule.now_and_then and (found := rule.takes(turn, n)):
-                return list(found)
+            if not rule.now_and_then and (found := _taken(turn, rule, n)):
+                return found
         return self.sampler.peaks(turn, n)
+
+
+def _is_own(rule: Rule) -> bool:
+    """Return whether a rule is of the user's own."""
+    return type(rule) not in SAYS
+
+
+def _narrowed(turn: Turn, rule: Rule) -> Turn:
+    """Return the turn with the candidates that a rule leaves."""
+    rows: Any = rule.narrows(turn)
+    if getattr(getattr(rows, "dtype", None), "kind", None) not in ("i", "u"):
+        name = type(rule).__name__
+        raise SettingError(
+            f"{name}.narrows returned {kind_and_size(rows)}: return some of turn.rows, an array of whole numbers"
+        )
+    return turn.narrowed(rows)
+
+
+def _taken(turn: Turn, rule: Rule, n: int) -> list[Question]:
+    """Return the questions of a rule that takes the turn, checked where the rule is the user's own."""
+    found, name = rule.takes(turn, n), type(rule).__name__
+    if not _is_own(rule):
+        return list(found)
+    if not isinstance(found, list | tuple) or not all(isinstance(one, Question) for one in found):
+        raise SettingError(f"{name}.takes returned {kind_and_size(found)}: return a list of askgraph.Question")
+    for one in found:
+        if one.node in turn.aside or turn.field.space.pick(turn.field.labeled, one.node):
+            raise SettingError(
+                f"{name}.takes asks for node {one.node!r}, which is no candidate: ask for one of turn.nodes"
+            )
+    return list(found)
 
 
 def _rules(options: Mapping[str, Any], sampler: Sampler) -> Iterator[Rule]:
@@ -311,7 +348,12 @@ def _rules(options: Mapping[str, Any], sampler: Sampler) -> Iterator[Rule]:
         yield FirstAtRandom()
 
 
-SAYS: dict[type, Callable[[Any], dict[str, Any]]] = {  # what each rule is as an option
+SAYS: dict[
+    type, Callable[[Any], dict[str, Any]]
+] = {  # what each rule is as an option; other rules are of the user's own
+    Tune: lambda rule: {},
+    Find: lambda rule: {},
+    Groups: lambda rule: {},
     SetAside: lambda rule: {},
     Explore: lambda rule: {"explore": rule.share},
     SpotChecks: lambda rule: {"spot_checks": rule.every},

@@ -15,7 +15,9 @@ class Rule:
     """A rule of a plan; inherit from it, as a frozen dataclass, and write the methods that the rule is about.
 
     At every turn the rules are gone through in order. Each may leave candidates out (`narrows`) and then take the turn
-    (`takes`); if none takes it, the sampler chooses among the candidates that are left.
+    (`takes`); if none takes it, the sampler chooses among the candidates that are left. A rule reads the `Turn`; nodes are
+    numbers there, not names. With a rule of the user's own, questions asked together are chosen one after another, so that the
+    rule sees each, and a learner cannot be saved.
 
     Attributes
     ----------

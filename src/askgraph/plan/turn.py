@@ -120,7 +120,7 @@ class Turn:
 
     @property
     def last(self) -> int | None:
-        """The node that was labeled or asked for before this turn; None before the first."""
+        """The node that was labeled or asked for before this turn, or None; one that was skipped is in ``aside`` only."""
         return self.field.observations[-1].node if self.field.observations else None
 
     @property
