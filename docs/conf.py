@@ -42,7 +42,9 @@ numpydoc_class_members_toctree = False
 numpydoc_validation_checks = {"GL03", "GL06", "GL07", "PR01", "PR02", "PR10", "RT03", "SS01"}
 numpydoc_validation_exclude = {  # classes that others make for you: they document attributes, not parameters
     r"askgraph\.\w*Error$",
-    r"askgraph\.(Choice|Event|Field|Project|Readout|ShardedGraph|SpotCheck|Step|GuessSource|Suspect|SuspectGuess)$",
+    r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
+    r"askgraph\.(GuessSource|Suspect|SuspectGuess)$",
+    r"askgraph\.(Cautious|Consensus|Map|Mass|Reweighted|Tempered)\.by_block$",  # Readout.by_block says what it takes
 }
 
 sphinx_gallery_conf = {
