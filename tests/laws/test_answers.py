@@ -73,7 +73,7 @@ class Several:
         return frozenset(list(columns).index(column) for column in said)
 
 
-CODINGS = {  # kinds of answers: the coding of so many columns, and an answer drawn at random
+CODINGS = {  # by kind of answer: a function from a width to a coding, and one that draws an answer
     "classes": (Classes, lambda rng, width: int(rng.integers(width))),
     "numbers": (Numbers, lambda rng, width: tuple(rng.normal(size=width).tolist())),
     "several classes": (Several, lambda rng, width: frozenset(np.flatnonzero(rng.random(width) < 0.5).tolist())),

@@ -33,7 +33,7 @@ class Explore(Rule):
 
 @dataclass(frozen=True)
 class SpotChecks(Rule):
-    """Draw every so many-th question at random, so that the answer judges the prediction made before it."""
+    """Draw one of every so many questions at random, so that its answer judges the prediction made before it."""
 
     every: int
     now_and_then: ClassVar[bool] = True

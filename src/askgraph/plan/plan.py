@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, Unpack
 
@@ -21,7 +21,7 @@ from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
 from askgraph.plan.set_aside import SetAside, open_rows
 from askgraph.plan.tune import Tune
-from askgraph.plan.turn import Question, Turn
+from askgraph.plan.turn import Question, Turn, each_once
 from askgraph.support.arguments import one_of, whole_number
 from askgraph.support.wording import kind_and_size
 from askgraph.types import Array, IntArray
@@ -209,7 +209,7 @@ class Plan:
             if not found:
                 break
             if n > 1 and batch == "local" and not alone:
-                return known, _unlike([*found, *self._at_once(replace(turn, field=known), n)])[:n]
+                return known, each_once([*found, *self._at_once(replace(turn, field=known), n)])[:n]
             chosen += found
             if len(chosen) < n:
                 turn = turn.after(found, turn.field if alone else solved.await_answer(found[-1].node))
@@ -373,11 +373,3 @@ def discount_of(arrays: Mapping[str, Any]) -> HubDiscount | None:
     """Return the discount that a file says; files of earlier versions say none."""
     power = float(arrays.get(HUB_POWER, np.zeros(())))
     return HubDiscount(power) if power else None
-
-
-def _unlike(questions: Iterable[Question]) -> list[Question]:
-    """Return the first question for each node."""
-    found: dict[int, Question] = {}
-    for one in questions:
-        found.setdefault(one.node, one)
-    return list(found.values())

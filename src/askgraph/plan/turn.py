@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -212,3 +212,11 @@ class Turn:
         aside, number = {*self.aside, *(one.node for one in questions)}, self.number + len(questions)
         seed, *apart = self.seed
         return Turn.of(field, number, seed, aside, self.classes, self.read, *apart)
+
+
+def each_once(questions: Iterable[Question]) -> list[Question]:
+    """Return the questions without those for a node that an earlier one asks for."""
+    found: dict[Any, Question] = {}
+    for one in questions:
+        found.setdefault(one.node, one)
+    return list(found.values())

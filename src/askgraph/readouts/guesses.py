@@ -1,9 +1,9 @@
-"""Labels that models suggest, as evidence: what each source says of each class is estimated, and weighed against the graph.
+"""Labels that models guess, as evidence: what each source says of each class is estimated, and weighed against the graph.
 
 A source is described by its confusion matrix T, T_cg the chance that it says g of a node of class c. Nobody knows T: it is
-counted from what labels of people and the graph say of the nodes with a suggestion. Given T, a node's probabilities by the
+counted from what labels of people and the graph say of the nodes with a guess. Given T, a node's probabilities by the
 labels of people are multiplied by T_cg, averaged over neighbors as in a consensus, and multiplied by T_cg again: so a wrong
-suggestion among right ones is outvoted by its neighbors. A source at chance has the same T_cg for all classes, which changes
+guess among right ones is outvoted by its neighbors. A source at chance has the same T_cg for all classes, which changes
 nothing.
 """
 
@@ -21,7 +21,9 @@ from askgraph.readouts.readout import Readout
 from askgraph.readouts.view import ByBlock, View
 from askgraph.types import AnyArray, Array
 
-PASSES = 2  # how often T is counted anew; more passes believe the suggestions more than the graph where whole regions are wrong
+PASSES = (
+    2  # how often T is counted anew; more passes believe the guesses more than the graph where whole regions are wrong
+)
 PEOPLE = 5.0  # how many predicted nodes a label of a person counts for in T
 SMOOTHING = 2.0  # nodes per class and row of T that are as if one accuracy held for all classes
 OTHER, SILENT = -1, -2  # what a column of a witness stands for, if not a class

@@ -21,6 +21,7 @@ import numpy as np
 from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
 from askgraph.plan import Question
+from askgraph.plan.turn import each_once
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.datasheet import how_labeled
@@ -136,7 +137,7 @@ class Thinker:
         start = time.perf_counter()
         best = self._project.questions(1)
         self._seconds = time.perf_counter() - start
-        self._queue = _each_once([*best, *(one for one in self._queue if self._project.log.open_at(one.node))])
+        self._queue = each_once([*best, *(one for one in self._queue if self._project.log.open_at(one.node))])
         self._follows: dict[str, Question | None] = {}
         self._prefetched = self._extended = False
         self._send()
@@ -173,7 +174,7 @@ class Thinker:
         slow = self._seconds > MAX_JOINT_SECONDS
         jointly = self._people <= MAX_JOINT_PEOPLE and not slow and bool(self._project.answers.labels)
         wanted = self._people + SPARE if jointly else SPARE * self._people
-        self._queue = _each_once([*self._queue[:1], *self._project.questions(wanted, at_once=not jointly)])
+        self._queue = each_once([*self._queue[:1], *self._project.questions(wanted, at_once=not jointly)])
         self._send()
         return True
 
@@ -215,11 +216,3 @@ class Thinker:
     @property
     def _learner(self) -> Learner:
         return self._project.learner
-
-
-def _each_once(questions: list[Question]) -> list[Question]:
-    """Return the questions without those for an item that an earlier one asks for."""
-    found: dict[int, Question] = {}
-    for question in questions:
-        found.setdefault(question.node, question)
-    return list(found.values())
