@@ -32,10 +32,10 @@ from askgraph.learner.settings import Settings, checked_noise
 from askgraph.learner.showing import Shown
 from askgraph.learner.state import State
 from askgraph.learner.steps import Step, replay
+from askgraph.options import OptionKeywords, check_names
 from askgraph.plan import Plan, Question, Turn
 from askgraph.plan.chance import SPOT_CHECK
 from askgraph.plan.groups import Group, Groups
-from askgraph.plan.options import Options, check_names
 from askgraph.plan.plan import Batch
 from askgraph.plan.set_aside import SetAside
 from askgraph.plan.tune import Tune, candidates
@@ -89,7 +89,7 @@ class Learner(Shown):
         The seed. A question depends on the seed and on what was told, not on how often it was asked.
     **options
         A short way to write a plan: doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs and
-        spot_checks; see :class:`askgraph.plan.options.Options`.
+        spot_checks; see :class:`askgraph.Options`.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Learner(Shown):
         noise: float = 0.0,
         engine: str | Prior = "auto",
         rng: int | np.random.Generator | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[OptionKeywords],
     ) -> None:
         check_names(options, KEYWORDS)
         settings = Settings.of(sampler, readout, delta, noise, tune, **options)
