@@ -51,6 +51,12 @@ def test_an_option_of_a_plan_is_read_as_a_number_numbers_none_or_a_word(text, va
     assert options.read_options({"doubt": text, "ahead": 3}) == {"doubt": value, "ahead": 3}
 
 
+def test_every_option_of_every_command_says_what_it_is():
+    commands = typer.main.get_command(app).commands
+    options = [(name, one) for name, command in commands.items() for one in command.params]
+    assert [(name, one.name) for name, one in options if not getattr(one, "help", None)] == []
+
+
 def test_help_does_not_import_numpy():
     code = "import sys; from askgraph.cli import app; app(['--help'], standalone_mode=False); assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -145,7 +145,7 @@ def _learners() -> Places:
     for name in ("judge.left_to_find", "group", "guesses.suspects"):
         yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
     yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
-    yield "Learner.group(without)", lambda v: _told().group(5, v)
+    yield "Learner.judge.group(without)", lambda v: _told().judge.group(5, v)
     yield "Learner.save(state)", lambda v: _told().save("no such folder/x.npz", v)
     yield "Learner.tell_all(noise)", lambda v: _told().tell_all({3: "a"}, None, v)
     yield "Learner.tell_all(a noise)", lambda v: _told().tell_all({3: "a"}, None, {3: v})

@@ -93,10 +93,10 @@ PLAN_HELP = {
 
 def with_plan_options(command: Command) -> Command:
     """Give a command that ends in ``**options`` the options of a plan, with their defaults; :func:`read_options` reads them."""
-    given = inspect.signature(command)
+    given = inspect.signature(command, eval_str=True)  # typer reads a signature that is set as it is
     kept = list(given.parameters.values())[:-1]
     more = [_plan_option(name) for name in PLAN_HELP]
-    command.__signature__ = given.replace(parameters=[*kept, *more])  # type: ignore[attr-defined]  # typer reads it
+    command.__signature__ = given.replace(parameters=[*kept, *more])  # type: ignore[attr-defined]  # of any callable
     command.__annotations__ |= {one.name: one.annotation for one in more}
     return command
 
