@@ -280,10 +280,12 @@ class Plan:
     def _at_once(self, turn: Turn, n: int) -> list[Question]:
         """Return up to n questions by the scores as they are."""
         for rule in self.rules:
+            if rule.now_and_then:
+                continue
             turn = _narrowed(turn, rule)
             if turn.empty:
                 return []
-            if not rule.now_and_then and (found := _taken(turn, rule, n)):
+            if found := _taken(turn, rule, n):
                 return found
         return self.sampler.peaks(turn, n)
 

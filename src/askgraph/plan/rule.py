@@ -22,7 +22,7 @@ class Rule:
     Attributes
     ----------
     now_and_then : bool
-        Whether the rule takes single turns only: it is not asked where several questions are chosen at the same time.
+        Whether the rule is about single turns only: where several questions are chosen at the same time, it is passed over.
     ends : bool
         Whether the rule takes every turn that it can, so that no sampler is needed after it.
 

@@ -11,6 +11,7 @@ from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
 from askgraph.plan.components import SmallComponentsWait
 from askgraph.plan.find import Find
 from askgraph.plan.groups import Groups
+from askgraph.plan.handful import Handful
 from askgraph.plan.hubs import Hubs
 from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
@@ -56,14 +57,15 @@ OPTION_RULES = (
     OptionRule("hubs", Hubs, _hubs, lambda rule: rule.how, "ask"),
     OptionRule("first", FirstAtRandom, _first, lambda rule: "random", "utility"),
 )
-WITHOUT_OPTION = (SetAside, Tune, Find, Groups)  # rules of the package that no option stands for
+WITHOUT_OPTION = (SetAside, Handful, Tune, Find, Groups)  # rules of the package that no option stands for
 OURS = frozenset({*(row.rule for row in OPTION_RULES), *WITHOUT_OPTION})
 
 
 def rules_of(options: Options, sampler: Sampler) -> tuple[Rule, ...]:
     """Return the rules that options stand for, in the order in which they are gone through."""
     made = [(row, row.made(getattr(options, row.option), sampler)) for row in OPTION_RULES]
-    return (SetAside(), *(rule for row, rule in made if rule and (row.drawn or not sampler.random)))
+    by_option = (rule for row, rule in made if rule and (row.drawn or not sampler.random))
+    return (SetAside(), *by_option, *((Handful(),) if sampler.name == "influence" else ()))
 
 
 def said_by(rules: Sequence[Rule], sampler: Sampler) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from askgraph.utilities import CRITERIA, Criterion
 
 Score = Callable[[Field, IntArray], Array]
 COLUMNS, MORE = 8, 16  # most candidates solved for per question; MORE where ‖g‖₂ is read, whose estimates are noisier
-EXACT_UP_TO = 1_500  # candidates; up to this number all are solved for, once
+EXACT_UP_TO = 1_500  # nodes without a label; up to this number all candidates are solved for, once
 SPREAD = 1.5  # standard deviations by which a score may be above its estimate for the node to be solved for
 FIRST_GUESS = 0.3  # relative; the same before COLUMNS nodes were solved for
 
@@ -27,7 +27,7 @@ def shortlist(field: Field, rows: IntArray, score: Score, criterion: Criterion, 
         return field, rows
     if criterion.columns:
         return _for_look_ahead(field, rows, ahead)
-    if prior.space.count(rows) <= EXACT_UP_TO:
+    if prior.space.count(np.flatnonzero(~field.labeled)) <= EXACT_UP_TO:
         return field.sharpen(prior.space.allgather(prior.space.nodes_of(rows))), rows
     scores, known = score(field, rows), _probed(field).known[rows]
     best, slack = prior.space.highest(scores[known]), _slack(field, rows[known], scores[known], score)
