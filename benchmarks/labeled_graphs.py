@@ -60,6 +60,7 @@ GROUPS = {
         "spambase",
         "coil20_knn",
     ),
+    "large": ("cliques3", "cliques6"),
 }
 GROUP = {graph: group for group, graphs in GROUPS.items() for graph in graphs}
 BUDGETS = {"ecoli8_short": 24}
@@ -89,6 +90,11 @@ LFR = {
     },
 }
 
+CLIQUES = {
+    "cliques3": {"classes": 3, "power": 1.2, "cross": 0.75, "tail": 1.4, "seed": 5},
+    "cliques6": {"classes": 6, "power": 1.5, "cross": 0.7, "tail": 1.7, "seed": 2},
+}
+
 
 def problem(name):
     """Return the graph of this name and all its labels."""
@@ -100,6 +106,8 @@ def problem(name):
         return Source("grid").problem()
     if name in LFR:
         return communities(**LFR[name])
+    if name in CLIQUES:
+        return cliques(**CLIQUES[name])
     if name.startswith("digits"):
         return digits(fine=name == "digits40")
     if name.endswith("_words"):
@@ -138,6 +146,27 @@ def wild(name):
         weights = stored["weights"] if "weights" in stored else np.ones(len(edges))
     ends = np.concatenate([edges, edges[:, ::-1]]).T
     return Problem(ag.Graph(csr_array((np.tile(weights, 2), ends), shape=(len(labels),) * 2)), labels)
+
+
+def cliques(classes, power, cross, tail, seed, n=11_000, seats=3, largest=200):
+    """Return a graph of overlapping cliques: few are large, most of each are of one class, and the classes are of unequal size.
+
+    Class k has a share ∝ k^-power of the nodes; sizes are Pareto with this tail, from 3 up; a member is anybody with the
+    probability ``cross``; a node is in as many cliques as ``seats``, in the mean.
+    """
+    rng = np.random.default_rng(seed)
+    shares = (1.0 + np.arange(classes)) ** -power
+    truth = rng.choice(classes, n, p=shares / shares.sum())
+    members, pairs, taken = [np.flatnonzero(truth == c) for c in range(classes)], [], 0
+    while taken < seats * n:
+        own = members[rng.choice(classes, p=shares / shares.sum())]
+        size = int(min(3 * (1 + rng.pareto(tail)), largest))
+        clique = np.unique(np.where(rng.random(size) >= cross, rng.choice(own, size), rng.integers(n, size=size)))
+        taken += clique.size
+        pairs.append(clique[np.array(np.triu_indices(clique.size, 1))])
+    edges = np.unique(np.hstack(pairs), axis=1)
+    ends = np.hstack([edges, edges[::-1]])
+    return Problem(ag.Graph(csr_array((np.ones(ends.shape[1]), ends), shape=(n, n))), truth.tolist())
 
 
 def communities(n, **options):
