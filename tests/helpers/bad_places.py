@@ -142,7 +142,7 @@ def _learners() -> Places:
     import pandas as pd  # not there in the environment of MPI
 
     yield "Learner.scores", lambda v: np.nan_to_num(_told().scores(v))  # labeled nodes have none
-    for name in ("judge.left_to_find", "group", "guesses.suspects"):
+    for name in ("judge.left_to_find", "judge.group", "guesses.suspects"):
         yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
     yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
     yield "Learner.judge.group(without)", lambda v: _told().judge.group(5, v)
