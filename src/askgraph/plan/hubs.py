@@ -18,10 +18,11 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.answers.history import History
 from askgraph.field import Field, Observation
+from askgraph.field.leave_one_out import supposed
 from askgraph.plan.rule import Rule
 from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
-from askgraph.readouts.temperature import from_others_with
+from askgraph.readouts.temperature import from_others
 from askgraph.support.later import remember
 from askgraph.types import Array, IntArray
 
@@ -114,10 +115,8 @@ def surprise(now: Field, discount: HubDiscount | None, count: int) -> float:
     Only labels of nodes that are not hubs count, since hubs agree with each other, and of these only labels not alone in their
     class. All labels of the field must be in V.
     """
-    left, predicted = from_others_with(now, discount, count)
+    left, predicted = from_others(supposed(now, discount, count))
     counts = np.bincount(left.said, minlength=now.coding.width)
     ordinary = (now.space.pick(now.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
-    if predicted is None or not ordinary.any():
-        return 0.0
     p = predicted[ordinary, left.said[ordinary]]
     return float(coding.price(p, now.coding.width).sum())

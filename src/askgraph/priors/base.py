@@ -215,14 +215,15 @@ class Prior(ABC):
         return LeaveOneOutTerms(nodes, ends, links, own, own - np.concatenate(known))
 
     @cached_property
-    def neighbor_columns(self) -> dict[int, Array]:
-        """G₀ between each folded label of the leave-one-out sample and its neighbors in the graph: one solve per label."""
+    def neighbor_pulls(self) -> dict[int, Array]:
+        """∂h/∂Y of each folded label of the leave-one-out sample, at its neighbors in the graph: one solve per label."""
         nodes, W, found = self.leave_one_out_sample.nodes, self.precision.graph.weights, dict[int, Array]()
         for at in range(0, nodes.size, SOLVES_AT_ONCE):
             part = nodes[at : at + SOLVES_AT_ONCE]
-            G = self.columns(part)
+            links, _ = self.couplings(part)
+            pulls = self.solve(self.space.asarray(links.toarray().T))
             for k, node in enumerate(part.tolist()):
-                found[node] = self.space.pick(G[:, k], W.indices[W.indptr[node] : W.indptr[node + 1]])
+                found[node] = self.space.pick(pulls[:, k], W.indices[W.indptr[node] : W.indptr[node + 1]])
         return found
 
     def couplings(self, nodes: IntArray) -> tuple[csr_array, Array]:

@@ -7,15 +7,16 @@ read without it, and what they say together is priced beside what the node's own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from askgraph.answers import coding
+from askgraph.answers.coding import Classes
 from askgraph.field import Field, Observation, once_per_field
-from askgraph.field.leave_one_out import pulls
+from askgraph.field.leave_one_out import Told, supposed_in
 from askgraph.priors.base import Prior
-from askgraph.readouts.temperature import FAINT, Evidence, evidence_alone
+from askgraph.readouts.temperature import FAINT, Evidence, not_alone
 from askgraph.types import Array, IntArray
 
 HEARD = 0.9  # the share of the neighbors in a consensus; the rest is the node's own
@@ -41,53 +42,29 @@ def surprise_heard(prior: Prior, labels: Sequence[Observation], classes: int) ->
     The number is that of the labels that are not alone in their class, which count. The prior has no label yet. This takes one
     solve per label.
     """
-    ends, weights = _around(prior, [x.node for x in labels])
-    votes, evidence, moved, counted = evidence_alone(prior, labels, classes, ends)
+    told, counted = supposed_in(prior, labels, Classes(classes), around=True), not_alone(labels)
+    evidence = Evidence.of(told)
     if evidence is None or evidence.seen.size < 2 or not counted:
         return (evidence.freely[2] if evidence else counted * np.log(classes)), counted
-    told = {x.node: x.said for x in labels}
-    q = _heard(evidence, ends, weights, moved, lambda nodes: prior.space.pick(votes, nodes), told)
-    return min(evidence.freely[2], _loss(q, evidence)), counted
+    return min(evidence.freely[2], _loss(heard_without(told, evidence), evidence)), counted
 
 
-def heard_without(field: Field, evidence: Evidence) -> Array:
-    """Return what each label left out and its neighbors say together without it, one row per label."""
-    nodes = evidence.left.nodes
-    ends, weights = _around(field.origin, nodes.tolist())
-    told = {x.node: x.said for x in field.known if x.exact}
-    moved = pulls(field, nodes, ends)
-    return _heard(evidence, ends, weights, moved, lambda nodes: field.space.pick(field.votes, nodes), told)
-
-
-def _around(prior: Prior, nodes: Sequence[int]) -> tuple[list[IntArray], list[Array]]:
-    """Return the neighbors of some nodes, and the weights of the edges to them."""
-    W = prior.precision.graph.weights
-    spans = [slice(W.indptr[node], W.indptr[node + 1]) for node in nodes]
-    return [W.indices[span] for span in spans], [W.data[span] for span in spans]
-
-
-def _heard(
-    evidence: Evidence,
-    ends: Sequence[IntArray],
-    weights: Sequence[Array],
-    moved: Sequence[Array],
-    votes_at: Callable[[IntArray], Array],
-    told: Mapping[int, int],
-) -> Array:
+def heard_without(told: Told, evidence: Evidence) -> Array:
     """Return what labels left out and their neighbors say together; a neighbor that was told a label says that label."""
-    left, own, count = evidence.left, evidence.predicted, len(ends)
-    owner = np.repeat(np.arange(count), [some.size for some in ends])
+    left, own, count = evidence.left, evidence.predicted, evidence.left.nodes.size
+    around = told.origin.precision.graph.weights[left.nodes]
+    owner, every, weight = np.repeat(np.arange(count), np.diff(around.indptr)), around.indices, around.data
     if not owner.size:
         return own
-    every, weight = np.concatenate(ends), np.concatenate(weights)
     gap = np.eye(evidence.classes)[left.said] - left.votes
-    votes = np.maximum(votes_at(every) - np.concatenate(moved)[:, None] * gap[owner], 0.0)
-    p, label = _read(votes, evidence, owner), np.array([told.get(node, -1) for node in every.tolist()])
+    votes = np.maximum(told.space.pick(told.votes, every) - np.concatenate(left.moved)[:, None] * gap[owner], 0.0)
+    certain = {x.node: x.said for x in told.known if x.exact}
+    p, label = _read(votes, evidence, owner), np.array([certain.get(node, -1) for node in every.tolist()])
     p[label >= 0] = np.eye(evidence.classes)[label[label >= 0]]
-    around = np.zeros((count, evidence.classes))
-    np.add.at(around, owner, weight[:, None] * p)
+    heard = np.zeros((count, evidence.classes))
+    np.add.at(heard, owner, weight[:, None] * p)
     total = np.asarray(np.bincount(owner, weight, count), dtype=float)
-    return np.asarray((1 - HEARD) * own + HEARD * coding.ratio(around, total[:, None], own))
+    return np.asarray((1 - HEARD) * own + HEARD * coding.ratio(heard, total[:, None], own))
 
 
 def _read(votes: Array, evidence: Evidence, owner: IntArray) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +11,8 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.answers.coding import Classes
-from askgraph.field import Discount, Field, Observation, answer_weights, once_per_field
-from askgraph.field.leave_one_out import LeftOut, left_out, left_out_alone, left_out_with
+from askgraph.field import Field, Observation, answer_weights, nodes_of, once_per_field
+from askgraph.field.leave_one_out import LeftOut, Told, left_out, supposed, supposed_in
 from askgraph.priors.base import Prior
 from askgraph.readouts.view import ByBlock, View
 from askgraph.spaces.base import Space
@@ -68,15 +69,15 @@ def tempered_or_plain(field: Field) -> Reading | None:
     return evidence.plainly(tau) if plain else evidence.by_mass(tau)
 
 
-def from_others(field: Field, every: bool = False) -> tuple[LeftOut, Array]:
+def from_others(told: Told, every: bool = False) -> tuple[LeftOut, Array]:
     """Return labels left out one at a time, and the class probabilities that all other labels give, one row per label.
 
-    Of labels that were folded in, at most 64, or all with ``every``.
+    Of labels that were folded in, at most 64, or all with ``every``. Where no votes reach an unlabeled node, classes are alike.
     """
-    evidence = Evidence.of(field, every)
+    evidence = Evidence.of(told, every)
     if evidence is None:
-        left = left_out(field, every)
-        return left, np.full(left.votes.shape, 1 / max(field.coding.width, 1))
+        left = left_out(told, every)
+        return left, np.full(left.votes.shape, 1 / max(told.coding.width, 1))
     return evidence.left, evidence.predicted
 
 
@@ -87,21 +88,7 @@ def from_all_others(field: Field) -> tuple[LeftOut, Array]:
     """
     if field.discount is None or field.folded:
         return from_others(field, every=True)
-    left, predicted = from_others_with(field, None, field.held)
-    return (left, predicted) if predicted is not None else from_others(field, every=True)
-
-
-def from_others_with(field: Field, discount: Discount | None, count: int) -> tuple[LeftOut, Array | None]:
-    """Return the same as ``from_others`` of the oldest labels with another discount; None where no votes reach a node.
-
-    All labels of the field must be in V.
-    """
-    votes, labeled, left = left_out_with(field, discount, count)
-    weights = answer_weights(field.origin, left.nodes, discount)
-    counts = np.bincount(left.said, minlength=field.coding.width).astype(float)
-    weighted = np.asarray(np.bincount(left.said, weights, minlength=field.coding.width), dtype=float)
-    told = _Votes(field.space, _above_zero(field.origin, votes), labeled, counts, weighted)
-    return left, Evidence.read(told, left, weights).predicted if told.tell else None
+    return from_others(supposed(field, None, field.held))
 
 
 def surprise(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple[float, int]:
@@ -109,36 +96,33 @@ def surprise(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple
 
     The prior has no label yet. This takes one solve per label.
     """
-    _, evidence, _, counted = evidence_alone(prior, labels, classes)
+    evidence, counted = Evidence.of(supposed_in(prior, labels, Classes(classes))), not_alone(labels)
     return evidence.freely[2] if evidence else counted * np.log(classes), counted
 
 
-def evidence_alone(
-    prior: Prior, labels: Sequence[Observation], classes: int, ends: Sequence[IntArray] = ()
-) -> tuple[Array, Evidence | None, list[Array], int]:
-    """Return the votes of labels in a prior without any, the evidence, ∂h/∂Y_l at the ends of each label, and how many count."""
-    codes = np.array([x.said for x in labels], dtype=np.int64)
-    counts = np.bincount(codes, minlength=classes).astype(float)
-    votes, left, moved = left_out_alone(prior, labels, Classes(classes), ends)
-    labeled = prior.space.put(prior.space.zeros(dtype=bool), left.nodes, True)
-    told = _Votes(prior.space, _above_zero(prior, votes), labeled, counts, counts)
-    evidence = Evidence.read(told, left, np.ones(codes.size)) if told.tell else None
-    return votes, evidence, moved, int((counts[codes] > 1).sum())
-
-
-def _above_zero(prior: Prior, votes: Array) -> Array:
-    return np.maximum(votes, 0.0) if prior.signed else votes
+def not_alone(labels: Sequence[Observation]) -> int:
+    """Return how many labels have another one in their class."""
+    return sum(count for count in Counter(x.said for x in labels).values() if count > 1)
 
 
 @dataclass(frozen=True)
 class _Votes:
-    """The votes of all nodes, and the labels of each class that these votes come from."""
+    """The votes of all nodes, at least 0, and the labels of each class that these votes come from."""
 
     space: Space
     votes: Array
     labeled: BoolArray
     counts: Array
     weighted: Array  # the same, each label counting what its discount leaves of it
+
+    @classmethod
+    def of(cls, told: Told) -> _Votes:
+        """Return the votes of labels, whatever these were told to."""
+        said = [x.said for x in told.known]
+        weights = answer_weights(told.origin, nodes_of(told.known), told.discount)
+        votes = np.maximum(told.votes, 0.0) if told.origin.signed else told.votes
+        totals = told.coding.totals
+        return cls(told.space, votes, told.labeled, totals(said), totals(said, weights))
 
     @cached_property
     def seen(self) -> IntArray:
@@ -175,9 +159,9 @@ class Evidence:
     weights: Array  # how much each label left out counts
 
     @classmethod
-    def of(cls, field: Field, every: bool = False) -> Evidence | None:
-        """Return the evidence of a field, computed once; None where there is nothing to read."""
-        return _evidence(field, every)
+    def of(cls, told: Told, every: bool = False) -> Evidence | None:
+        """Return the evidence of labels, of a field computed once; None where there is nothing to read."""
+        return _of_field(told, every) if isinstance(told, Field) else _evidence(told, every)
 
     @classmethod
     def read(cls, told: _Votes, left: LeftOut, weights: Array) -> Evidence:
@@ -300,11 +284,13 @@ def _likely(space: Space, parts: Sequence[slice], votes: Callable[[slice], Array
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0
 
 
-@once_per_field
-def _evidence(field: Field, every: bool) -> Evidence | None:
-    view, votes = View.of(field), _above_zero(field.origin, field.votes)
-    told = _Votes(field.space, votes, field.labeled, view.counts, view.weighted_counts)
-    if not told.tell:
+def _evidence(told: Told, every: bool) -> Evidence | None:
+    votes = _Votes.of(told)
+    if not votes.tell:
         return None
-    left = left_out(field, every)
-    return Evidence.read(told, left, answer_weights(field.origin, left.nodes, field.discount))
+    around = told.origin.signed and not every  # with features, hearing the neighbors is priced
+    left = left_out(told, every, around)
+    return Evidence.read(votes, left, answer_weights(told.origin, left.nodes, told.discount))
+
+
+_of_field = once_per_field(_evidence)
