@@ -23,7 +23,9 @@ def turn_of(learner, number=1):
 @pytest.fixture(scope="module")
 def large():
     """A graph of a few hubs and many others, of more than LARGE nodes, and a label for each node."""
-    edges = [(int(at), int(other)) for at, other in np.random.default_rng(0).integers(0, 3_400, (8_000, 2)) ** 2 // 3_400]
+    edges = [
+        (int(at), int(other)) for at, other in np.random.default_rng(0).integers(0, 3_400, (8_000, 2)) ** 2 // 3_400
+    ]
     graph = ag.Graph.from_edges(edges, nodes=range(3_400))
     return graph, ["left" if node < 1_700 else "right" for node in range(3_400)]
 
