@@ -92,15 +92,18 @@ def left_out(told: Told, every: bool = False, around: bool = False) -> LeftOut:
     return left
 
 
-def supposed(field: Field, discount: Discount | None, count: int) -> Supposed:
+def supposed(field: Field, discount: Discount | None, count: int, noise: Sequence[float] | None = None) -> Supposed:
     """Return the oldest labels of a field, ``count`` of them, as if there were no others, with another discount.
 
-    All labels must be in V. Nothing is solved for: the first columns of V and R are those of the oldest labels, and V Rᵀ are
+    With ``noise``, each as if it had that label noise. All labels must be in V. Nothing is solved for: the first columns of V and R are those of the oldest labels, and V Rᵀ are
     the columns of G₀ at the labels whatever their noise.
     """
     labels, root = known_root(field)
     labels, root = labels[:count], root[:count, :count]
-    now, other = (label_noise(field.origin, labels, rule) for rule in (field.discount, discount))
+    now = field.label_noise(labels)
+    if noise is not None:
+        labels = tuple(x._replace(noise=gamma) for x, gamma in zip(labels, noise, strict=True))
+    other = label_noise(field.origin, labels, discount)
     inverse = _inverted(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
     turn, labeled = root.T @ inverse.T, _labeled(field.origin, labels)
     columns = _in_field(field, labels, inverse, turn, labeled)

@@ -15,7 +15,8 @@ from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
 from askgraph.plan.components import SmallComponentsWait
 from askgraph.plan.find import Find
 from askgraph.plan.groups import Groups
-from askgraph.plan.hubs import HubDiscount, Hubs, power_of
+from askgraph.plan.hubs import POWERS, HubDiscount, Hubs, power_of
+from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.options import DEFAULTS, Options, check_names
 from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
@@ -113,6 +114,17 @@ class Plan:
         """
         first = self.rules[:1] if self.rules and isinstance(self.rules[0], SetAside) else ()
         return replace(self, rules=(*first, rule, *self.rules[len(first) :]))
+
+    def with_noise_chosen(self) -> Plan:
+        """Return the plan that goes on with the label noise that the labels speak for, before any other rule.
+
+        Returns
+        -------
+        Plan
+            A new plan; this one does not change.
+        """
+        discounts = any(isinstance(rule, Hubs) and rule.how == "discount" for rule in self.rules)
+        return replace(self, rules=(ChosenNoise(HubDiscount(POWERS[0]) if discounts else None), *self.rules))
 
     def finding(self, label: Any) -> Plan:
         """Return the plan that asks for the nodes most likely in a class, with the same spot checks.
@@ -352,6 +364,7 @@ SAYS: dict[
     type, Callable[[Any], dict[str, Any]]
 ] = {  # what each rule is as an option; other rules are of the user's own
     Tune: lambda rule: {},
+    ChosenNoise: lambda rule: {},
     Find: lambda rule: {},
     Groups: lambda rule: {},
     SetAside: lambda rule: {},
