@@ -25,6 +25,7 @@ NEVER = -50.0  # the logarithm of the score of a class whose only label is left 
 PLAIN = 0.5
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # of wrong labels, that are tried
 CAREFUL = 4.0  # nats that a share of 1 costs: people mostly say what is right
+WORTH = 3.0  # nats, summed over the labels; labels that are likelier by less with some of them wrong all look right
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,8 @@ class Evidence:
         """The share of labels that look wrong: the likeliest one if a wrong label is as likely to be of any other class."""
         plain = self.freely[1]
         losses = [self.best(self.losses(plain, share), 0.1)[1] + CAREFUL * share for share in SHARES]
-        return SHARES[int(np.argmin(losses))]
+        best = int(np.argmin(losses))
+        return SHARES[best] if losses[best] + WORTH < losses[0] else 0.0
 
     def losses(self, plain: bool, wrong: float = 0.0) -> Array:
         """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature.
