@@ -123,6 +123,7 @@ def of_source(root: Path) -> Counts:
     return {
         "files that know of hubs": sum(path.name != "embedding.py" for path in hubs),
         "places that spell the options": sum(map(spelled, trees(source).values())),
+        "leave-one-outs": sum(map(left_out, trees(source / "field").values())),
         **of_imports(source),
         "lines of code": sum(lines.values()),
         "lines of tests": sum(path.read_text().count("\n") for path in tests.rglob("*.py")),
@@ -149,6 +150,12 @@ def spelled(tree: ast.Module) -> int:
             continue
         found += {"doubt", "form"} <= names
     return found
+
+
+def left_out(tree: ast.Module) -> int:
+    """How many functions of a module return labels left out, alone or with what else they computed."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return sum("LeftOut" in ast.unparse(one.returns) for one in functions if one.returns)
 
 
 def count(root: Path) -> Counts:

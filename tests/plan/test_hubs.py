@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.field.leave_one_out import left_out, left_out_with
 from askgraph.plan.hubs import POINTS, POWERS, HubDiscount, discount_of, power_of
 from askgraph.readouts.temperature import from_all_others, from_others
 from askgraph.utilities import CRITERIA
@@ -95,20 +94,6 @@ def test_another_power_is_as_if_it_had_been_so_from_the_start(engine, fold):
     assert field.reweighted(HubDiscount(1.0)) is field
     more = [f.observe(int(np.setdiff1d(every, [node for node, _ in labels])[0]), 1).votes for f in (changed, other)]
     close(*more, 10 * engine.tolerance)
-
-
-@over_engines
-def test_leave_one_out_at_another_power_needs_no_other_field(engine):
-    W, labels = labels_of(4)
-    field = told(engine, W, labels, 1.0)
-    for power in (0.0, 2.0):
-        for count in (len(labels), 9):
-            votes, labeled, left = left_out_with(field, discount_of(power), count)
-            other = told(engine, W, labels[:count], power)
-            close(votes, other.votes, 10 * engine.tolerance)
-            assert (here(labeled) == here(other.labeled)).all()
-            for got, want in zip(left, left_out(other), strict=True):
-                close(got, want, 100 * engine.tolerance)
 
 
 def losses_literally(learner, labels):

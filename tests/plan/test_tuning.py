@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
-from askgraph.answers.coding import Classes
-from askgraph.field import Field, Observation
-from askgraph.field.leave_one_out import left_out_alone
+from askgraph.field import Observation
 from askgraph.graph.combine import merge
 from askgraph.plan import tune as tuning
 from askgraph.plan.tune import MARGIN, Choice
@@ -24,7 +22,6 @@ from askgraph.priors.precision import Precision
 from askgraph.readouts import View
 from askgraph.readouts.temperature import surprise, tempered_or_plain
 from askgraph.support.npz import load_arrays, save_arrays
-from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph
 
 pytestmark = pytest.mark.slow
@@ -40,24 +37,6 @@ def truth(node):
 
 def told(learner, count):
     return [step.node for step in learner.run(truth, count)]
-
-
-@pytest.mark.parametrize("engine", ENGINES, ids=str)
-@pytest.mark.parametrize("noise", [0.0, 0.3])
-def test_leaving_out_is_a_field_without_that_label(engine, noise):
-    prior, nodes = engine.prior(GOOD, 0.02), range(0, 80, 5)
-    labels = [Observation(node, truth(node), noise) for node in nodes]
-    votes, left, _ = left_out_alone(prior, labels, Classes(3))
-    whole = Field.given(prior, labels, 3)
-    np.testing.assert_allclose(votes, whole.votes, atol=engine.tolerance)
-    rest = ~whole.labeled
-    for at, label in enumerate(labels):
-        without = Field.given(prior, [x for x in labels if x is not label], 3)
-        np.testing.assert_allclose(left.votes[at], without.votes[label.node], atol=engine.tolerance)
-        lost = (whole.votes - without.votes)[rest].sum(axis=0)
-        np.testing.assert_allclose(left.lost[at], lost, atol=engine.tolerance * GOOD.n_nodes)
-        variance = without.variances(np.array([label.node]))[0] + noise**2
-        assert left.variance[at] == pytest.approx(variance, rel=1e-6)
 
 
 def test_a_price_is_the_loss_of_each_label_from_all_others():

@@ -169,25 +169,24 @@ def _of_columns(labels: Sequence[Observation], columns: Columns) -> _Terms:
 
 
 def _of_folded(field: Field, every: bool, around: bool) -> _Terms:
-    """Return the terms of folded labels: as they were folded in, corrected for the columns of V added since."""
-    prior, space, V = field.prior, field.space, field.factor
+    """Return the terms of folded labels: as they were folded in, corrected for the labels in V since.
+
+    A column of V whose answer is pending moves no votes, so it plays no part.
+    """
+    prior, pick, V = field.prior, field.space.pick, field.factor[:, : len(known(field.recent))]
     terms = prior.leave_one_out_terms(prior.folded) if every else prior.leave_one_out_sample
     at = {x.node: x for x in field.folded}
     told = [at[node] for node in terms.nodes.tolist()]
     here = np.array([x.said is not None for x in told], dtype=bool)
-    since = terms.links @ space.pick(V, terms.ends)
-    pull = terms.own[:, None] * rows_of(field.coding, told) - terms.links @ space.pick(field.votes, terms.ends)
-    reach = terms.links @ space.pick(_shadow(field), terms.ends)
-    precision = terms.precision + (since**2).sum(axis=1)
-    moved = _moved(field, terms.nodes[here], since[here]) if around else []
+    since = terms.links @ pick(V, terms.ends)
+    pull = terms.own[:, None] * rows_of(field.coding, told) - terms.links @ pick(field.votes, terms.ends)
+    reach = terms.links @ pick(_shadow(field), terms.ends)
+    precision, moved = terms.precision + (since**2).sum(axis=1), list[Array]()
+    if around:
+        nodes = terms.nodes[here]
+        pulls = zip(nodes.tolist(), _neighbors(prior, nodes), since[here], strict=True)
+        moved = [prior.neighbor_pulls[node] - pick(V, some) @ x for node, some, x in pulls]
     return _Terms(known(told), pull[here], precision[here], reach[here], moved)
-
-
-def _moved(field: Field, nodes: IntArray, since: Array) -> list[Array]:
-    """Return ∂h/∂Y at the neighbors of folded labels; a column of V whose answer is pending moves no votes."""
-    here, pulls = slice(len(known(field.recent))), field.prior.neighbor_pulls
-    ends = zip(nodes.tolist(), _neighbors(field.prior, nodes), since[:, here], strict=True)
-    return [pulls[node] - field.space.pick(field.factor, some)[:, here] @ x for node, some, x in ends]
 
 
 def _neighbors(prior: Prior, nodes: IntArray) -> list[IntArray]:
