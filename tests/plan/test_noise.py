@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from functools import cache
 
 import numpy as np
@@ -15,8 +16,8 @@ from askgraph.plan import noise as choosing
 from askgraph.plan.noise import FEW, POINTS, ChosenNoise, noises
 from tests.helpers.engines import ABROAD, ENGINES, SHUFFLED, close
 
-GRAPH, TRUTH = ag.communities((60, 50, 40), within=0.2, between=0.01, rng=1)
-CLASSES = 3
+GRAPH, TRUTH = ag.communities((50,) * 6, mean_degree=8, rng=1)
+CLASSES = 6
 over_engines = pytest.mark.parametrize("engine", [*ENGINES, *ABROAD, SHUFFLED], ids=str)
 
 
@@ -118,14 +119,16 @@ def test_what_is_prefetched_is_what_is_computed_later():
     learner, other = answered(0.3, budget=15), answered(0.3, budget=15)
     for _ in range(3):
         node = learner.ask()
-        learner.prefetch().wait()
+        ahead = learner.prefetch()
+        while ahead.running:
+            time.sleep(0.01)
         for one in (learner, other):
             one.tell(node, said(0.3)[node])
         alike(learner, other)
 
 
 def test_a_label_with_a_noise_of_its_own_keeps_it():
-    learner = answered(0.3, budget=40)
+    learner = answered(0.3, budget=64)
     free = [node for node in range(GRAPH.n_nodes) if node not in learner.labels][:2]
     learner.tell(free[0], 0, noise=0.0)
     learner.tell(free[1], 0, noise=7.0)
@@ -143,7 +146,7 @@ def test_the_unit_of_the_weights_does_not_matter():
     heavy = ag.Graph(GRAPH.weights * 1e6)
     learners = [ag.Learner(graph, noise="auto", classes=range(CLASSES), rng=0) for graph in (GRAPH, heavy)]
     for learner in learners:
-        learner.tell_all({node: said(0.3)[node] for node in range(0, 150, 3)})
+        learner.tell_all({node: said(0.3)[node] for node in range(0, 300, 5)})
     assert learners[0].field.noise > 0
     assert learners[1].field.noise == pytest.approx(learners[0].field.noise / 1e3)
 
@@ -166,7 +169,7 @@ def test_on_large_graphs_few_labels_choose(monkeypatch):
     learner = answered(0.3, budget=100)
     ((rule),) = (one for one in learner.plan.rules if isinstance(one, ChosenNoise))
     assert rule.wrong(learner.field, learner.history).labels == 96
-    monkeypatch.setattr(choosing, "MANY_NODES", 100)
+    monkeypatch.setattr(choosing, "MANY_NODES", 200)
     assert rule.wrong(learner.field, learner.history).labels == FEW == POINTS[4]
 
 
@@ -181,11 +184,11 @@ def test_settings_say_auto():
 
 def test_the_classifier_takes_auto():
     y = np.array(said(0.3))
-    y[50:] = -1
-    weights = np.where(np.arange(150) < 40, 2.0, 0.0)
+    y[np.arange(300) % 5 > 0] = -1
+    weights = np.where(np.arange(300) < 200, 2.0, 0.0)
     for sample_weight in (None, weights):
         model = ag.GraphClassifier(graph="precomputed", noise="auto", random_state=0)
         model.fit(GRAPH.weights, y, sample_weight=sample_weight)
         assert {x.noise for x in model.learner_.field.known} == {model.learner_.field.noise}
-        model.partial_fit(GRAPH.weights, np.where(np.arange(150) == 60, 1, -1))
+        model.partial_fit(GRAPH.weights, np.where(np.arange(300) == 61, 2, -1))
         assert {x.noise for x in model.learner_.field.known} == {model.learner_.field.noise}
