@@ -1,6 +1,6 @@
 """Answers that are wrong: accuracy with fixed label noises and with the one that labels choose, at 20 labels per class.
 
-python benchmarks/noise.py [--graphs cora,grid] [--crowds right,30] [--seeds 2] [--test]     # Markdown tables; data from ASKGRAPH_DATA
+python benchmarks/noise.py [--graphs cora,grid] [--crowds right,30] [--seeds 2] [--test]      # Markdown tables; ASKGRAPH_DATA
 
 A crowd gives wrong answers: 10, 20 or 30 % of all, each any other class alike ("10", "20", "30") or the class that most edges
 tie to the true one ("10 alike", …), or one person of three gives 40 % wrong ("one of three"). A learner with noise=0 asks; fixed
@@ -92,7 +92,9 @@ def nearest(graph, truth):
 
 def asked(given, answers, noise, seed):
     """Return a learner of this noise after its questions were answered."""
-    learner = ag.Learner(given.graph, features=given.features, classes=range(given.truth.max() + 1), noise=noise, rng=seed)
+    learner = ag.Learner(
+        given.graph, features=given.features, classes=range(given.truth.max() + 1), noise=noise, rng=seed
+    )
     for node in given.apart.tolist():
         learner.skip(given.graph.name(node))
     for _ in learner.run(lambda name: int(answers[given.graph.index(name)]), given.budget):

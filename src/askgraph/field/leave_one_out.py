@@ -95,8 +95,8 @@ def left_out(told: Told, every: bool = False, around: bool = False) -> LeftOut:
 def supposed(field: Field, discount: Discount | None, count: int, noise: Sequence[float] | None = None) -> Supposed:
     """Return the oldest labels of a field, ``count`` of them, as if there were no others, with another discount.
 
-    With ``noise``, each as if it had that label noise. All labels must be in V. Nothing is solved for: the first columns of V and R are those of the oldest labels, and V Rᵀ are
-    the columns of G₀ at the labels whatever their noise.
+    ``noise`` is one label noise per label, in place of its own. All labels must be in V. Nothing is solved for: the first columns
+    of V and R are those of the oldest labels, and V Rᵀ are the columns of G₀ at the labels whatever their noise.
     """
     labels, root = known_root(field)
     labels, root = labels[:count], root[:count, :count]

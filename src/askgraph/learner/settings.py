@@ -134,7 +134,7 @@ class Settings:
         return cls.of(given.pop("utility"), **given)
 
 
-def checked_noise(noise: float) -> float:
+def checked_noise(noise: float | str) -> float:
     """Return the standard deviation of a label, checked."""
     advice = f"the standard deviation of a label: 0, or a number from {1 / LARGEST_NOISE:g} to {LARGEST_NOISE:g}"
     checked = real_number(noise, "noise", 0.0, LARGEST_NOISE, advice)
