@@ -23,7 +23,7 @@ from askgraph.support.later import remember
 
 POINTS = (16, 24, 32, 48, 64, 96, 128, 192, 256)  # numbers of labels at which noises are compared
 FEW, MANY_NODES = 64, 100_000  # at most 64 labels on graphs of more nodes, where a comparison takes seconds
-VARIANCES = (0.0, 0.1, 0.3, 1.0, 3.0)  # γ² times the mean degree; the first one to begin with
+VARIANCES = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # γ² times the mean degree; the first one to begin with
 
 
 class Wrong(NamedTuple):
