@@ -142,6 +142,16 @@ def test_a_label_with_a_noise_of_its_own_keeps_it():
     assert {x.node: x.noise for x in learner.field.known}[free[1]] == 7.0
 
 
+def test_a_label_that_comes_back_has_the_noise_that_the_others_have_by_then():
+    learner = answered(0.3, budget=64)
+    node = next(iter(learner.labels))
+    noise = learner.field.noise
+    learner.retract(node)
+    learner.undo()
+    assert noise > 0
+    assert {x.noise for x in learner.field.known} == {noise}
+
+
 def test_the_unit_of_the_weights_does_not_matter():
     heavy = ag.Graph(GRAPH.weights * 1e6)
     learners = [ag.Learner(graph, noise="auto", classes=range(CLASSES), rng=0) for graph in (GRAPH, heavy)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from askgraph.answers import coding
 from askgraph.answers.coding import Classes
-from askgraph.answers.events import Event
+from askgraph.answers.events import Event, own_noise
 from askgraph.answers.history import History
 from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label
 from askgraph.distributed.sharded_graph import ShardedGraph
@@ -573,7 +573,8 @@ class Learner(Shown):
         elif event.kind == "relabel":
             field = field.relabel(event.node, names.index(event.before))
         elif event.before is not None:
-            field = field.observe(event.node, names.index(event.before), event.noise)
+            noise = event.noise if event.node in own_noise(before.log) else None
+            field = field.observe(event.node, names.index(event.before), noise)
         field = field.arranged([names.index(name) for name in before.classes])
         self._publish(self._reviewed(field, before), before)
         return event

@@ -43,7 +43,8 @@ class ChosenNoise(Rule):
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field with the noise that its labels speak for."""
         own = own_noise(history.log)
-        return field.with_noise(self._noise(field, own), own)
+        noise = self._noise(field, own)
+        return field if noise == field.noise else field.with_noise(noise, own)
 
     def wrong(self, field: Field, history: History) -> Wrong:
         """Return how many labels look wrong by the others."""
