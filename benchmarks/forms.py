@@ -45,7 +45,7 @@ def main():
     print("|---" * (len(columns) + 2) + "|")
     table = []
     for name, problem, budget in problems():
-        runs = [Run(u, seed, budget, d, f, **PAPER) for u, f, d in columns for seed in range(RUNS)]
+        runs = [Run(u, seed, budget, doubt=d, form=f, **PAPER) for u, f, d in columns for seed in range(RUNS)]
         runs += [Run("random", seed, budget, **PAPER) for seed in range(RUNS)]
         records = list(simulate_all(problem, runs, os.cpu_count() if not SMOKE else 1))
         keys = [*columns, ("random", "printed", "sqrt")]

@@ -27,7 +27,9 @@ def work(learner, truth, seconds, groups):
     """Yield the seconds spent after each card and each grid."""
     spent, since, odd = 0, 0, []
     while spent < seconds:
-        group = learner.group() if groups and since >= BETWEEN and not odd and learner.field.held >= FIRST else None
+        group = (
+            learner.judge.group() if groups and since >= BETWEEN and not odd and learner.field.held >= FIRST else None
+        )
         since = 0 if since >= BETWEEN else since
         if group is not None and len(group.nodes) >= LEAST:
             for node in group.nodes:

@@ -75,7 +75,7 @@ def case(learner, truth, late):
 def with_audit(learner, whole, truth, late):
     nodes = learner.judge.audit(AUDIT)
     for node in nodes:
-        learner.tell_audit(node, whole.truth[whole.graph.index(node)])
+        learner.judge.tell_audit(node, whole.truth[whole.graph.index(node)])
     found = case(learner, truth, late)
     for _ in nodes:
         learner.undo()

@@ -93,7 +93,7 @@ fig.tight_layout()
 
 print("expected error:", learner.judge.expected_error())
 for node in learner.judge.audit(20):
-    learner.tell_audit(node, "yes" if relevant[node] else "no")
+    learner.judge.tell_audit(node, "yes" if relevant[node] else "no")
 
 print("after 20 drawn at random:", learner.judge.expected_error())
 

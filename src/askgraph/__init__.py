@@ -27,6 +27,7 @@ _HOMES = {
     "graph.toys": "chain communities grid power_law star two_squares",
     "plan": "Plan Question Rule Sampler Turn",
     "plan.tune": "Choice",
+    "options": "Options",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from askgraph.learner.judge import Judge
     from askgraph.learner.steps import Step
     from askgraph.learner.stopping import ErrorEstimate
+    from askgraph.options import Options
     from askgraph.plan import Plan, Question, Rule, Sampler, Turn
     from askgraph.plan.tune import Choice
     from askgraph.priors import prior

@@ -31,8 +31,8 @@ from askgraph.graph.pairs import self_tuned
 from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
 from askgraph.learner.settings import AUTO, checked_noise
+from askgraph.options import options_of, with_options
 from askgraph.plan import Plan
-from askgraph.plan.options import options_of, with_options
 from askgraph.priors.features import linear_part
 from askgraph.support.arguments import flag, is_missing, one_of, whole_number
 from askgraph.support.moved import with_new_names
@@ -109,7 +109,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     random_state : int, RandomState or None
         The seed.
     doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs, spot_checks
-        Options of the plan, as in :class:`Learner`; see :class:`askgraph.plan.options.Options`.
+        Options of the plan, as in :class:`Learner`; see :class:`askgraph.Options`.
 
     Attributes
     ----------

@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from askgraph.cli import app, simulate
+from askgraph.cli import app, options, simulate
 from askgraph.cli.panels import OTHER_WORDS, PANELS
-from askgraph.plan.options import DEFAULTS
+from askgraph.options import DEFAULTS
 
 
 def invoke(*args, **env):
@@ -36,11 +36,25 @@ def test_help_fits_the_terminal_and_has_panels_in_order_and_no_control_character
         assert re.search(rf"^  {name} +[A-Z]", text, re.MULTILINE), name
 
 
-def test_commands_have_the_defaults_of_the_learner():
-    spelled = inspect.signature(simulate.simulate).parameters  # the table itself would import numpy with the help
-    shared = DEFAULTS.keys() & spelled.keys()
-    assert shared == {"doubt", "form"}
-    assert {name: spelled[name].default for name in shared} == {name: DEFAULTS[name] for name in shared}
+def test_a_simulation_has_the_options_of_a_plan_with_their_defaults():
+    spelled = inspect.signature(simulate.simulate).parameters
+    assert DEFAULTS.keys() - spelled.keys() == {"batch"}  # it asks one question at a time
+    shown = {name: spelled[name].default for name in DEFAULTS if name in spelled}
+    assert options.read_options(shown) == {name: DEFAULTS[name] for name in shown}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("none", None), ("sqrt", "sqrt"), ("0.5", 0.5), ("0.9,0.1", (0.9, 0.1)), ("skip", "skip"), ("a,b", "a,b")],
+)
+def test_an_option_of_a_plan_is_read_as_a_number_numbers_none_or_a_word(text, value):
+    assert options.read_options({"doubt": text, "ahead": 3}) == {"doubt": value, "ahead": 3}
+
+
+def test_every_option_of_every_command_says_what_it_is():
+    commands = typer.main.get_command(app).commands
+    options = [(name, one) for name, command in commands.items() for one in command.params]
+    assert [(name, one.name) for name, one in options if not getattr(one, "help", None)] == []
 
 
 def test_help_does_not_import_numpy():

@@ -16,6 +16,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,8 +139,8 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
         yield f"Learner.judge.{name}", lambda v, name=name: getattr(_told().judge, name)(v)
     for name in ("plan", "batch"):
         yield f"Learner.question({name})", lambda v, name=name: _told().question(2, **{name: v})
-    for name in ("tell", "relabel", "tell_audit"):
-        yield f"Learner.{name}(node)", lambda v, name=name: getattr(_told(), name)(v, "a")
+    for name in ("tell", "relabel", "judge.tell_audit"):
+        yield f"Learner.{name}(node)", lambda v, name=name: attrgetter(name)(_told())(v, "a")
         yield f"Learner.{name}(label)", lambda v, name=name: _with_label(name, v)
     yield "Learner.tell(noise)", lambda v: _told().tell(3, "a", noise=v)
     yield "Learner.tell(predicted)", lambda v: _told().tell(3, "a", predicted=v)
@@ -215,7 +216,7 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
 
 def _with_label(name, label):
     learner = _told()
-    getattr(learner, name)(0 if name == "relabel" else 3, label)
+    attrgetter(name)(learner)(0 if name == "relabel" else 3, label)
     return learner.probabilities()
 
 

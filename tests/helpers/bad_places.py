@@ -142,10 +142,10 @@ def _learners() -> Places:
     import pandas as pd  # not there in the environment of MPI
 
     yield "Learner.scores", lambda v: np.nan_to_num(_told().scores(v))  # labeled nodes have none
-    for name in ("judge.left_to_find", "group", "guesses.suspects"):
+    for name in ("judge.left_to_find", "judge.group", "guesses.suspects"):
         yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
     yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
-    yield "Learner.group(without)", lambda v: _told().group(5, v)
+    yield "Learner.judge.group(without)", lambda v: _told().judge.group(5, v)
     yield "Learner.save(state)", lambda v: _told().save("no such folder/x.npz", v)
     yield "Learner.tell_all(noise)", lambda v: _told().tell_all({3: "a"}, None, v)
     yield "Learner.tell_all(a noise)", lambda v: _told().tell_all({3: "a"}, None, {3: v})

@@ -33,7 +33,7 @@ def _told(*given, **options):
     for k, node in enumerate((0, 1, 12, 23, 31, 36, 38)):
         learner.tell(node, "abc"[k % 3])
     learner.skip(3)
-    learner.tell_audit(4, "a")
+    learner.judge.tell_audit(4, "a")
     learner.guesses.tell_all({node: "ab"[node % 2] for node in range(5, 30)}, source="a model")
     return learner
 
@@ -63,7 +63,7 @@ OPERATIONS = {  # name: (what comes before, what is interrupted)
     "retract": (None, lambda x: x.retract(12)),
     "retract a skip": (None, lambda x: x.retract(3)),
     "skip": (None, lambda x: x.skip(5)),
-    "tell_audit": (None, lambda x: x.tell_audit(5, "b")),
+    "tell_audit": (None, lambda x: x.judge.tell_audit(5, "b")),
     "guess": (None, lambda x: x.guesses.tell(40 if x.graph.n_nodes > 40 else 2, "b", source="another", score=0.5)),
     "guess all": (None, lambda x: x.guesses.tell_all({7: "c", 8: "new"}, source="a model")),
     "undo a tell": (lambda x: x.tell(5, "new"), lambda x: x.undo()),

@@ -22,8 +22,10 @@ support answers linalg graph io distributed spaces priors field utilities layout
 simulate workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
 GROUND = ("errors", "types", "version")  # everybody may use these
+ABOVE_SUPPORT = ("options",)  # and light: the help of the commands reads it
 ABOVE_LEARNER = ("why", "estimator", "pools")  # modules of their own, which stand between learner and simulate
-ORDER = [*GROUND, *PACKAGES[: PACKAGES.index("simulate")], *ABOVE_LEARNER, *PACKAGES[PACKAGES.index("simulate") :]]
+_SIMULATE = PACKAGES.index("simulate")
+ORDER = [*GROUND, PACKAGES[0], *ABOVE_SUPPORT, *PACKAGES[1:_SIMULATE], *ABOVE_LEARNER, *PACKAGES[_SIMULATE:]]
 
 
 def module_name(path):
@@ -108,7 +110,7 @@ def faces(name):
 
 def test_every_module_lives_in_a_package_that_says_what_belongs_there():
     alone = {path.stem for path in SOURCE.glob("*.py")}
-    assert alone == {"__init__", "__main__", *GROUND, *ABOVE_LEARNER}
+    assert alone == {"__init__", "__main__", *GROUND, *ABOVE_SUPPORT, *ABOVE_LEARNER}
     assert {path.parent.name for path in SOURCE.glob("*/__init__.py")} == set(PACKAGES)
     for package in PACKAGES:
         assert importlib.import_module(f"askgraph.{package}").__doc__, package

@@ -118,7 +118,7 @@ def test_the_same_judgements(engine):
     for learner in pair:
         for node in range(0, 60, 5):
             learner.tell(node, int(truth[node]) if node != 25 else int(truth[node] + 1) % 3)
-        learner.tell_audit(1, int(truth[1]))
+        learner.judge.tell_audit(1, int(truth[1]))
     for judged in (
         lambda one: tuple(np.round(one.judge.expected_error(), 6)),
         lambda one: [(x.node, x.label, x.instead) for x in one.judge.suspects()],

@@ -134,7 +134,7 @@ def test_an_audit_is_kept_apart_and_corrects_the_estimate():
     assert len(set(nodes)) == 40
     assert not set(nodes) & set(learner.labels)
     for node in nodes:
-        learner.tell_audit(node, int(noise[node]))
+        learner.judge.tell_audit(node, int(noise[node]))
     np.testing.assert_array_equal(learner.probabilities(), before)
     sober = learner.judge.expected_error()
     true = (learner.predict() != noise)[~learner.field.labeled].mean()
@@ -152,8 +152,8 @@ def test_audits_are_saved_undone_and_may_become_labels(tmp_path):
     graph, truth = GRAPHS["blobs"]()
     learner = taught(graph, truth, 12)
     first, second = learner.judge.audit(2)
-    learner.tell_audit(first, int(truth[first]))
-    learner.tell_audit(second, "a class of its own")
+    learner.judge.tell_audit(first, int(truth[first]))
+    learner.judge.tell_audit(second, "a class of its own")
     learner.tell(learner.ask(), 1, noise=0.4)
     for state in (False, True):
         learner.save(tmp_path / "learner.npz", state=state)
@@ -167,7 +167,7 @@ def test_audits_are_saved_undone_and_may_become_labels(tmp_path):
     learner.tell(first, int(truth[first]))
     assert learner.judge.expected_error().audited == 0
     with pytest.raises(ag.LabelError, match="only an unlabeled"):
-        learner.tell_audit(first, 0)
+        learner.judge.tell_audit(first, 0)
 
 
 def test_no_more_labels_are_needed_than_nodes_are_left_to_ask_for():
@@ -175,7 +175,7 @@ def test_no_more_labels_are_needed_than_nodes_are_left_to_ask_for():
     learner.tell_all({0: "a", 19: "b", 4: "a", 15: "b", 1: "b", 18: "a"})
     assert learner.judge.labels_needed(0.001) == (14, 14)
     learner.skip(9)
-    learner.tell_audit(10, "a")
+    learner.judge.tell_audit(10, "a")
     assert learner.judge.labels_needed(0.001) == (12, 12)
     assert learner.judge.labels_needed(0.3)[0] < 12
 
@@ -206,11 +206,11 @@ def test_advice_on_graphs_that_do_not_fit():
     shuffled = np.random.default_rng(1).permutation(truth % 2)
     astray = taught(graph, shuffled, 40, seed=2)
     for node in astray.judge.audit(60):
-        astray.tell_audit(node, int(shuffled[node]) if node % 3 else 1 - int(astray.predict([node])[0]))
+        astray.judge.tell_audit(node, int(shuffled[node]) if node % 3 else 1 - int(astray.predict([node])[0]))
     assert any("rarely share labels: of 60 audited" in x for x in astray.judge.advice())
     fine = taught(graph, truth, 40)
     for node in fine.judge.audit(60):
-        fine.tell_audit(node, int(truth[node]))
+        fine.judge.tell_audit(node, int(truth[node]))
     assert fine.judge.advice() == []
     rng = np.random.default_rng(1)  # labels that have nothing to do with the graph, told at random
     dealt = ag.Learner(ag.nearest_neighbors(rng.normal(size=(150, 2)), 10), "random", rng=2)

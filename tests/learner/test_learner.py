@@ -662,16 +662,16 @@ def test_labels_told_together_may_have_noise_of_their_own():
 def test_a_group_is_alike_sure_and_open():
     graph, truth = ag.communities((40, 40), rng=0)
     learner = ag.Learner(graph, rng=0)
-    assert learner.group() is None
+    assert learner.judge.group() is None
     learner.tell_all({0: "a", 1: "a", 2: "a", 50: "b"})
     learner.skip(60)
-    group = learner.group(10, without=[61, 62])
+    group = learner.judge.group(10, without=[61, 62])
     assert group.label == "b"  # the class with fewer labels
     assert len(set(group.nodes)) == 10
     assert not {0, 1, 2, 50, 60, 61, 62} & set(group.nodes)
     assert min(learner.probabilities(group.nodes)[:, 1]) >= 0.9
     assert set(truth[group.nodes]) == {1}
-    assert learner.group(10, without=range(80)) is None
+    assert learner.judge.group(10, without=range(80)) is None
 
 
 def test_a_first_question_drawn_at_random_inverts_nothing_and_an_inverse_that_may_fail_does_not_wait(monkeypatch):

@@ -38,6 +38,8 @@ def test_old_names_do_what_the_new_ones_do():
     learner.prefetch()
     learner._state.prefetch.wait()
     assert not learner.prefetching
+    learner.stop_prefetch()
+    assert learner._state.prefetch.stopped
     assert learner.next_questions.keys() == {0, 1}
     learner.suggest(40, 0, source="a model")
     assert [str(one) for one in learner.sources] == [str(one) for one in learner.guesses.sources] != []

@@ -132,6 +132,21 @@ def test_stopping_leaves_out_the_rest():
     assert seen == [0]
 
 
+def test_what_was_computed_before_a_stop_is_used_and_the_next_prefetch_begins_anew():
+    learner = ag.Learner(ag.chain(9), rng=0, classes=["left", "right"], first="utility")
+    ahead = learner.prefetch()
+    while ahead.running:
+        pass
+    ahead.stop()
+    node, expected = learner.ask(), ahead.questions["left"]
+    again = learner.prefetch()
+    assert learner._state.prefetch is not ahead._thread
+    again.stop()
+    assert not again.running
+    learner.tell(node, "left")
+    assert learner.question() == expected
+
+
 def test_the_first_question_drawn_at_random_needs_no_probes(monkeypatch):
     made = []
     probes = Iterative._probes

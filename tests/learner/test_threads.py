@@ -94,7 +94,7 @@ def test_any_mixture_of_calls_from_threads_leaves_log_and_labels_in_agreement(ki
     assert replayed(learner.history.log) == {learner.graph.index(x): label for x, label in learner.labels.items()}
     alone = pickle.loads(pickle.dumps(learner))
     assert alone.ask() == learner.ask()
-    learner.stop_prefetch()
+    learner.prefetch().stop()
 
 
 def test_the_second_of_two_threads_that_label_one_node_gets_an_error_that_says_so():

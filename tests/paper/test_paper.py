@@ -338,7 +338,8 @@ def test_naming_the_classes_in_another_order_changes_no_figure(name):
     turned = Problem(problem.graph, problem.truth, problem.classes[::-1])
     budget, prior = {"lfr": 6}.get(name, 2 if name in NETWORKS else 12), ag.prior(problem.graph, experiment.delta)
     for sampler in SAMPLERS:
-        runs = [Run(sampler, 0, budget, experiment.doubt, "printed", experiment.delta, out) for out in READOUTS]
+        like = Run(sampler, 0, budget, doubt=experiment.doubt, delta=experiment.delta)
+        runs = [replace(like, readout=out) for out in READOUTS]
         for one, other in zip(*(simulate_together(each, runs, prior) for each in (problem, turned)), strict=True):
             assert one["nodes"] == other["nodes"], sampler
             assert one["accuracy"] == pytest.approx(other["accuracy"], abs=1e-6), sampler

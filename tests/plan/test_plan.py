@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
 import askgraph as ag
 from askgraph.clients import activeml
-from askgraph.plan.options import DEFAULTS, Options
+from askgraph.options import DEFAULTS, OptionKeywords
+from askgraph.plan.rules import OPTION_RULES
 from tests.helpers.draws import given, settings, st
 
 GRAPH, TRUTH = ag.communities((30, 30), rng=0)
@@ -85,9 +86,15 @@ OPTIONS = {
 
 def test_every_option_is_in_this_table_and_in_the_docstrings():
     assert OPTIONS.keys() == DEFAULTS.keys()
+    assert get_type_hints(OptionKeywords) == get_type_hints(ag.Options)
     strategy = Path(activeml.__file__).read_text()
-    for text in (ag.Learner.__doc__, ag.GraphClassifier.__doc__, strategy, Options.__doc__):
+    for text in (ag.Learner.__doc__, ag.GraphClassifier.__doc__, strategy, ag.Options.__doc__):
         assert [name for name in DEFAULTS if name not in text] == []
+
+
+def test_every_option_is_of_the_sampler_or_the_batch_or_stands_for_one_rule():
+    of_sampler = {one.name for one in fields(ag.Sampler)} - {"by"}
+    assert sorted([*of_sampler, "batch", *(row.option for row in OPTION_RULES)]) == sorted(DEFAULTS)
 
 
 def told(plan, *labels, **options):

@@ -8,7 +8,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.simulate import Problem, Run, simulate, simulate_all
-from askgraph.simulate.records import labels_needed
+from askgraph.simulate.records import labels_needed, run_of
 
 
 def timeless(record):
@@ -31,6 +31,24 @@ def test_a_tie_counts_as_the_share_of_a_guess_and_names_change_nothing():
         problem = Problem(graph, truth, order)
         run = Run("sigma", 0, 1, readout="map", first="utility")
         assert simulate(problem, run)["accuracy"] == [round((2 + 4 / 3) / 6, 6)]
+
+
+def test_a_record_says_its_run_and_an_older_record_has_the_defaults_of_what_it_lacks():
+    problem = Problem(ag.chain(4), ["a", "a", "b", "b"])
+    run = Run("tv", 3, 2, class_shares=[0.9, 0.1], hubs="skip", small_components="ask", spot_checks=2, expect="min")
+    record = json.loads(json.dumps(simulate(problem, run)))
+    assert run_of(record) == run
+    assert hash(run_of(record)) == hash(run)
+    old = {"sampler": "tv", "seed": 3, "budget": 2, "doubt": None, "delta": 0.5, "accuracy": record["accuracy"]}
+    assert run_of(old) == Run("tv", 3, 2, doubt=None, delta=0.5)
+
+
+def test_a_run_asks_by_all_options_of_its_plan():
+    graph, labels = ag.two_squares(rng=0)
+    problem, options = Problem(graph, labels.tolist()), {"spot_checks": 3, "first": "utility", "form": "derived"}
+    learner = ag.Learner(graph, "tv", classes=problem.classes, rng=5, **options)
+    asked = [step.node for step in learner.run(lambda node: problem.label(graph.index(node)), 9)]
+    assert simulate(problem, Run("tv", 5, 9, **options))["nodes"] == [graph.index(node) for node in asked]
 
 
 def test_labels_needed_reads_the_mean_curve():

@@ -464,3 +464,13 @@ def test_an_answer_under_a_key_within_that_of_many_is_refused(tmp_path):
         assert project.undo("ann", "the undo").item == 1  # sent again
         with pytest.raises(ReusedKeyError):
             project.undo("bob", "the undo")
+
+
+def test_what_is_computed_ahead_ends_with_the_learner(tmp_path):
+    path = make(tmp_path / "p.ask", n=40, classes=("left", "right"))
+    with Project.open(path, write=True) as project:
+        ahead = project.model.prefetch()
+        project.model.forget()
+        assert not ahead.running
+        ahead = project.model.prefetch()
+    assert not ahead.running

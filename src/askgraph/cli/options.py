@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import getpass
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from askgraph.errors import FileError, without_controls
+from askgraph.options import DEFAULTS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 ProjectOption = Annotated[
     Path | None,
@@ -70,6 +75,52 @@ BackupMinutesOption = Annotated[
 BackupMegabytesOption = Annotated[
     float, typer.Option(envvar="ASKGRAPH_BACKUP_MEGABYTES", help="The most that all backups may take.", min=0)
 ]
+
+# What the help says of the options of a plan; a simulation asks one question at a time, so it has no ``batch``.
+PLAN_HELP = {
+    "doubt": "How much to distrust the field: sqrt, inverse, none, or a number in [0, 1].",
+    "class_shares": "The shares of the classes that doubt leans to, separated by commas [default: equal].",
+    "form": "printed, derived or means.",
+    "expect": "The mean over answers, or the minimum: mean or min.",
+    "ahead": "Nodes that a look-ahead sampler scores where summaries are estimates.",
+    "explore": "The probability of a random question: sqrt, inverse, none, or a number in [0, 1].",
+    "first": "How the first question is chosen: random or utility.",
+    "small_components": "Whether nodes of small components wait: wait or ask.",
+    "hubs": "What to do about hubs: discount, skip or ask [default: discount for influence, else ask].",
+    "spot_checks": "Every how many questions one is drawn at random; 0 for none.",
+}
+
+
+def with_plan_options(command: Command) -> Command:
+    """Give a command that ends in ``**options`` the options of a plan, with their defaults; :func:`read_options` reads them."""
+    given = inspect.signature(command, eval_str=True)  # typer reads a signature that is set as it is
+    kept = list(given.parameters.values())[:-1]
+    more = [_plan_option(name) for name in PLAN_HELP]
+    command.__signature__ = given.replace(parameters=[*kept, *more])  # type: ignore[attr-defined]  # of any callable
+    command.__annotations__ |= {one.name: one.annotation for one in more}
+    return command
+
+
+def _plan_option(name: str) -> inspect.Parameter:
+    usual, help = DEFAULTS[name], typer.Option(help=PLAN_HELP[name])
+    kind: Any = Annotated[int, help] if isinstance(usual, int) else Annotated[str | None, help]
+    default = usual if isinstance(usual, int | None) else str(usual)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a plan that a command got as text: numbers, shares between commas, None for none."""
+    return {name: _read(value) if isinstance(value, str) else value for name, value in given.items()}
+
+
+def _read(text: str) -> float | str | tuple[float, ...] | None:
+    if text == "none":
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return text
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def say(text: object) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askgraph.cli.options import WorkersOption, split_names
+from askgraph.cli.options import WorkersOption, read_options, split_names, with_plan_options
 from askgraph.errors import FileError, MissingExtraError, SettingError
 from askgraph.support.progress import bar
 from askgraph.support.threads import n_cores
@@ -59,6 +59,7 @@ def demo(
 
 
 @app.command()
+@with_plan_options
 def simulate(
     graph: Annotated[
         Path,
@@ -79,8 +80,6 @@ def simulate(
     delta: Annotated[
         float | None, typer.Option(help="The ridge of the field [default: 0.001 times the mean degree].")
     ] = None,
-    doubt: Annotated[str, typer.Option(help="sqrt, inverse, none, or a number in [0, 1].")] = "sqrt",
-    form: Annotated[str, typer.Option(help="printed or derived.")] = "printed",
     readout: Annotated[str, typer.Option(help="cautious, consensus, tempered, mass, map or reweighted.")] = "cautious",
     engine: Annotated[
         str, typer.Option(help="auto, dense, direct, iterative, gpu or petsc; auto under mpiexec is petsc.")
@@ -92,6 +91,7 @@ def simulate(
     output: Annotated[Path, typer.Option("-o", "--output", help="The file of records, one JSON line per run.")] = Path(
         "runs.jsonl"
     ),
+    **options: Any,
 ) -> None:
     """Compute learning curves on your own labeled graph or table; repeat a stopped command to continue it.
 
@@ -117,9 +117,8 @@ def simulate(
     problem: Problem | ShardedProblem = (_read_sharded_problem if together else _read_problem)(
         graph, labels, label, features, id, neighbors
     )
-    like = Run(
-        "", 0, budget, _read_doubt(doubt), form, delta, readout, engine, data=f"{graph.name} {problem.fingerprint}"
-    )
+    how = {"delta": delta, "readout": readout, "engine": engine, **read_options(options)}
+    like = Run("", 0, budget, data=f"{graph.name} {problem.fingerprint}", **how)
     wanted = [replace(like, sampler=name, seed=seed) for name in _check_samplers(samplers) for seed in range(runs)]
     engines = _explain_engines(problem, [run for run in wanted if run.settings])
     records = Records(output)
@@ -233,15 +232,6 @@ def _check_samplers(samplers: str) -> list[str]:
         if name not in known:
             raise SettingError(f"no sampler called {name!r}: choose from {', '.join(known)}")
     return names
-
-
-def _read_doubt(text: str) -> str | float | None:
-    if text == "none":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _explain_engines(problem: Problem | ShardedProblem, runs: Sequence[Run]) -> str:

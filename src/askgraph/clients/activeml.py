@@ -10,8 +10,8 @@ import numpy as np
 from askgraph.answers.plain import plain_label
 from askgraph.errors import MissingExtraError
 from askgraph.estimator import UNLABELED, GraphClassifier, within_floats
+from askgraph.options import options_of, with_options
 from askgraph.plan import Turn
-from askgraph.plan.options import options_of, with_options
 from askgraph.support.moved import with_new_names
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 

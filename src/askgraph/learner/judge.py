@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
+from dataclasses import replace
 from itertools import chain
 
 from askgraph.answers import coding
-from askgraph.answers.events import SpotCheck, checked
+from askgraph.answers.events import Event, SpotCheck, checked
 from askgraph.answers.plain import plain_label
+from askgraph.errors import LabelError
 from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
 from askgraph.learner.recall import Left, left_to_find
 from askgraph.learner.state import Whole
 from askgraph.learner.stopping import ErrorEstimate, enough, expected_error, more_labels
 from askgraph.plan import Plan, Sampler, Turn
+from askgraph.plan.groups import Group, Groups
 from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.set_aside import SetAside, open_rows, why_finished
 from askgraph.plan.tune import Choice, Tune
-from askgraph.support.arguments import flag, share, whole_number
+from askgraph.support.arguments import flag, listed, share, whole_number
 from askgraph.support.turns import in_turn
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
@@ -53,7 +56,7 @@ class Judge:
 
     @in_turn
     def audit(self, n: int = 10) -> list[Hashable]:
-        """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`askgraph.Learner.tell_audit`.
+        """Draw unlabeled nodes at random, to judge predictions by; give their labels to :meth:`tell_audit`.
 
         The same nodes are drawn again until something is told.
 
@@ -80,6 +83,33 @@ class Judge:
         turn = Turn.of(field, len(history.log), learner.seed, history.set_aside, (), None, AUDIT)
         _, drawn = AT_RANDOM.ask(turn, whole_number(n, "n"), "now")
         return [learner.graph.name(question.node) for question in drawn]
+
+    @in_turn
+    def tell_audit(self, node: Hashable, label: Hashable) -> None:
+        """Tell the label of a node that :meth:`audit` drew: it predicts nothing, and the expected error counts it.
+
+        Parameters
+        ----------
+        node : hashable
+            The node, which must not be labeled.
+        label : hashable
+            Its label.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(6), rng=0)
+        >>> learner.tell_all({0: "left", 5: "right"})
+        >>> for node in learner.judge.audit(2):
+        ...     learner.judge.tell_audit(node, "left" if node < 3 else "right")
+        >>> learner.judge.expected_error().audited, len(learner.labels)
+        (2, 2)
+        """
+        learner, field = self._learner, self._learner.field
+        at, label = learner.graph.index(node), plain_label(label)
+        if field.space.pick(field.labeled, at):
+            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
+        learner._publish(field, learner.history.after(Event("audit", at, label)))
 
     @property
     def spot_checks(self) -> list[SpotCheck]:
@@ -193,6 +223,43 @@ class Judge:
         found = zip(*(part.tolist() for part in doubtful(self._learner.field, least)), strict=True)
         name, classes = self._learner.graph.name, self._learner.history.classes
         return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
+
+    @in_turn
+    def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
+        """Return nodes that look alike and are predicted alike with a probability of 0.9 or more, to be confirmed together.
+
+        Parameters
+        ----------
+        n : int
+            The number of nodes, at most.
+        without : collection of hashable
+            Nodes to leave out.
+
+        Returns
+        -------
+        Group or None
+            The nodes and the label predicted for them; None where there are not two such nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.communities((30, 30), rng=0)[0], rng=0)
+        >>> learner.tell_all({0: "left", 1: "left", 40: "right", 41: "right"})
+        >>> group = learner.judge.group(6)
+        >>> for node in group.nodes:
+        ...     learner.tell(node, group.label)
+        >>> len(learner.labels)
+        10
+        """
+        learner, n, without = self._learner, whole_number(n, "n", 2), listed(without, "without")
+        turn = learner._next_turn(learner.field, learner.history)
+        turn = replace(turn, aside={*turn.aside, *(learner.graph.index(node) for node in without)})
+        found = Groups(learner.graph, n).takes(turn.narrowed(SetAside().narrows(turn)), n)
+        if not found:
+            return None
+        label, nodes = found[0].predicted, [question.node for question in found]
+        chance = float(learner.probabilities()[nodes, turn.classes.index(label)].mean())
+        return Group(label, [learner.graph.name(node) for node in nodes], chance)
 
     @in_turn
     def advice(self) -> list[str]:

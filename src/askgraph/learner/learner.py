@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -32,12 +32,10 @@ from askgraph.learner.settings import Settings, checked_noise
 from askgraph.learner.showing import Shown
 from askgraph.learner.state import State
 from askgraph.learner.steps import Step, replay
+from askgraph.options import OptionKeywords, check_names
 from askgraph.plan import Plan, Question, Turn
 from askgraph.plan.chance import SPOT_CHECK
-from askgraph.plan.groups import Group, Groups
-from askgraph.plan.options import Options, check_names
 from askgraph.plan.plan import Batch
-from askgraph.plan.set_aside import SetAside
 from askgraph.plan.tune import Tune, candidates
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
@@ -90,7 +88,7 @@ class Learner(Shown):
         The seed. A question depends on the seed and on what was told, not on how often it was asked.
     **options
         A short way to write a plan: doubt, class_shares, form, expect, ahead, explore, first, batch, small_components, hubs and
-        spot_checks; see :class:`askgraph.plan.options.Options`.
+        spot_checks; see :class:`askgraph.Options`.
 
     Attributes
     ----------
@@ -149,7 +147,7 @@ class Learner(Shown):
         noise: float | Literal["auto"] = 0.0,
         engine: str | Prior = "auto",
         rng: int | np.random.Generator | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[OptionKeywords],
     ) -> None:
         check_names(options, KEYWORDS)
         settings = Settings.of(sampler, readout, delta, noise, tune, **options)
@@ -352,43 +350,6 @@ class Learner(Shown):
         return found
 
     @in_turn
-    def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
-        """Return nodes that look alike and are predicted alike with a probability of 0.9 or more, to be confirmed together.
-
-        Parameters
-        ----------
-        n : int
-            The number of nodes, at most.
-        without : collection of hashable
-            Nodes to leave out.
-
-        Returns
-        -------
-        Group or None
-            The nodes and the label predicted for them; None where there are not two such nodes.
-
-        Examples
-        --------
-        >>> import askgraph as ag
-        >>> learner = ag.Learner(ag.communities((30, 30), rng=0)[0], rng=0)
-        >>> learner.tell_all({0: "left", 1: "left", 40: "right", 41: "right"})
-        >>> group = learner.group(6)
-        >>> for node in group.nodes:
-        ...     learner.tell(node, group.label)
-        >>> len(learner.labels)
-        10
-        """
-        n, without = whole_number(n, "n", 2), listed(without, "without")
-        turn = self._next_turn(self.field, self.history)
-        turn = replace(turn, aside={*turn.aside, *(self.graph.index(node) for node in without)})
-        found = Groups(self.graph, n).takes(turn.narrowed(SetAside().narrows(turn)), n)
-        if not found:
-            return None
-        label, nodes = found[0].predicted, [self.graph.name(question.node) for question in found]
-        chance = float(self.probabilities(nodes)[:, self.classes.index(label)].mean())
-        return Group(label, nodes, chance)
-
-    @in_turn
     def tell(
         self, node: Hashable | Question, label: Hashable, noise: float | None = None, predicted: Hashable | None = None
     ) -> None:
@@ -580,32 +541,6 @@ class Learner(Shown):
         return event
 
     @in_turn
-    def tell_audit(self, node: Hashable, label: Hashable) -> None:
-        """Tell the label of a node that ``judge.audit`` drew: it predicts nothing, and the expected error counts it.
-
-        Parameters
-        ----------
-        node : hashable
-            The node, which must not be labeled.
-        label : hashable
-            Its label.
-
-        Examples
-        --------
-        >>> import askgraph as ag
-        >>> learner = ag.Learner(ag.chain(6), rng=0)
-        >>> learner.tell_all({0: "left", 5: "right"})
-        >>> for node in learner.judge.audit(2):
-        ...     learner.tell_audit(node, "left" if node < 3 else "right")
-        >>> learner.judge.expected_error().audited, len(learner.labels)
-        (2, 2)
-        """
-        at, label = self.graph.index(node), plain_label(label)
-        if self._is_labeled(at):
-            raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
-        self._publish(self.field, self.history.after(Event("audit", at, label)))
-
-    @in_turn
     def probabilities(self, nodes: Sequence[Hashable] | None = None) -> Array:
         """Return class probabilities.
 
@@ -776,21 +711,6 @@ class Learner(Shown):
                 ahead.stop()
             self._state = self._state._replace(prefetch=self._started(asked[0].node))
         return self._following
-
-    @in_turn
-    def stop_prefetch(self) -> None:
-        """Stop :meth:`prefetch`, if it is at work, for a learner that is not needed any longer.
-
-        Examples
-        --------
-        >>> import askgraph as ag
-        >>> learner = ag.Learner(ag.chain(5), rng=0)
-        >>> ahead = learner.prefetch()
-        >>> learner.stop_prefetch()
-        >>> ahead.running
-        False
-        """
-        self._publish(self.field, self.history)
 
     @property
     def _following(self) -> Ahead:

@@ -13,7 +13,7 @@ from askgraph.support.arguments import whole_number
 from askgraph.support.moved import Instead
 
 OLD_KEYWORDS = {"utility": "sampler"}
-JUDGED = "expected_error enough labels_needed audit suspects advice spot_checks left_to_find finished choice"
+JUDGED = "expected_error enough labels_needed audit suspects advice spot_checks left_to_find finished choice tell_audit group"
 
 
 def _likeliest(learner: Any, label: Hashable, n: int = 1) -> list[Hashable]:
@@ -36,6 +36,10 @@ def _next_questions(learner: Any) -> dict[Hashable, Hashable]:
     return {label: found and found.node for label, found in learner._following.questions.items()}
 
 
+def _stop_prefetch(learner: Any) -> None:
+    learner._following.stop()
+
+
 def _method(new: str, function: Callable[..., Any]) -> Instead:
     return Instead(new, lambda learner: partial(function, learner))
 
@@ -51,6 +55,7 @@ OLD_NAMES: dict[str, str | Instead] = {
     "likeliest": _method("question(n, plan=learner.plan.finding(label))", _likeliest),
     "alternatives": _method("question(n, batch='now')", _alternatives),
     "is_spot_check": _method("question().by == 'spot check'", _is_spot_check),
+    "stop_prefetch": _method("prefetch().stop()", _stop_prefetch),
     "next_questions": Instead("prefetch().questions", _next_questions),
     "prefetching": Instead("prefetch().running", lambda learner: learner._following.running),
 }

@@ -97,6 +97,21 @@ class Ahead:
         """Whether there is more to come."""
         return self._thread is not None and self._thread.running
 
+    def stop(self) -> None:
+        """Compute nothing more, for a learner that is not needed any longer; what is computed already is still used.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(5), rng=0)
+        >>> ahead = learner.prefetch()
+        >>> ahead.stop()
+        >>> ahead.running
+        False
+        """
+        if self._thread:
+            self._thread.stop()
+
     @property
     def questions(self) -> dict[Hashable, Question | None]:
         """The question that follows each answer, {label: question}, None where nothing is left to ask."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 from askgraph.errors import SettingError
+from askgraph.options import EARLIER, OptionKeywords
 from askgraph.plan import Plan
-from askgraph.plan.options import EARLIER, Options
 from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
@@ -60,7 +60,7 @@ class Settings:
         delta: float | None = None,
         noise: float | Literal["auto"] = 0.0,
         tune: bool = False,
-        **options: Unpack[Options],
+        **options: Unpack[OptionKeywords],
     ) -> Settings:
         """Return the settings that a sampler and options stand for.
 

@@ -8,7 +8,7 @@ from askgraph.answers.history import History
 from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner.prefetch import Prefetch
-from askgraph.plan import Plan, Question
+from askgraph.plan import Plan, Question, Turn
 from askgraph.readouts import Readout
 from askgraph.support.turns import Turn as Lock
 from askgraph.types import Array
@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 
 class Whole(Protocol):
-    """What the parts of a learner read of the whole."""
+    """What the parts of a learner know of the whole."""
 
     graph: Graph
     seed: int
@@ -50,4 +50,12 @@ class Whole(Protocol):
 
     def probabilities(self) -> Array:
         """Return class probabilities of all nodes."""
+        ...
+
+    def _next_turn(self, field: Field, history: History) -> Turn:
+        """Return the turn to choose the question that follows this history."""
+        ...
+
+    def _publish(self, field: Field, history: History) -> None:
+        """Set what changed."""
         ...

@@ -56,4 +56,4 @@ def replay(learner: Any, event: Event) -> None:
     elif event.kind in ("skip", "retract"):
         (learner.skip if event.kind == "skip" else learner.retract)(name)
     else:
-        {"relabel": learner.relabel, "audit": learner.tell_audit}[event.kind](name, event.label)
+        {"relabel": learner.relabel, "audit": learner.judge.tell_audit}[event.kind](name, event.label)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from importlib.resources import files
 
+from askgraph.options import Options, options_of
 from askgraph.paper.problems import ALL, NETWORKS, TABLES, Source
 from askgraph.simulate import Problem, Run
 
@@ -82,7 +83,7 @@ RUNTIMES = 14  # the number of the figure of runtimes
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Options):
     """Learning curves of several samplers under one set of settings, over seeds."""
 
     name: str
@@ -90,11 +91,8 @@ class Experiment:
     budget: int
     repeats: int
     samplers: tuple[str, ...] = SAMPLERS
-    doubt: str | None = "sqrt"
+    _: KW_ONLY
     delta: float = USUAL_DELTA
-    form: str = "printed"
-    explore: float | str = 0.0
-    expect: str = "mean"
     first_seed: int = 0
     redrawn: bool = False  # whether the graph is drawn again in every run
 
@@ -114,9 +112,8 @@ class Experiment:
 
     def runs(self, sampler: str, readout: str, names: Names) -> list[Run]:
         """Return the runs of one curve, one per seed."""
-        doubt = None if sampler in WITHOUT_DOUBT else self.doubt
-        how = (doubt, self.form, self.delta, readout)
-        like = Run(sampler, 0, self.budget, *how, explore=self.explore, expect=self.expect)
+        options = options_of(self) | ({"doubt": None} if sampler in WITHOUT_DOUBT else {})
+        like = Run(sampler, 0, self.budget, delta=self.delta, readout=readout, **options)
         return [replace(like, seed=seed, data=names[str(self.source_of(seed))]) for seed in self.seeds]
 
     def all_runs(self, names: Names) -> list[Run]:

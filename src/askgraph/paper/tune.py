@@ -42,7 +42,7 @@ def _thresholds(name: str, data: str | os.PathLike[str] | None, centered: bool) 
 def _ridges(source: Source) -> list[Experiment]:
     drawn = source.data in SYNTHETIC
     doubt = "sqrt" if source.data in SMALL or drawn else None
-    like = Experiment("", source, BUDGETS[source.data], RUNS_SYNTHETIC if drawn else RUNS, ("random",), doubt)
+    like = Experiment("", source, BUDGETS[source.data], RUNS_SYNTHETIC if drawn else RUNS, ("random",), doubt=doubt)
     like = replace(like, first_seed=FIRST_SEED, redrawn=drawn)
     return [replace(like, name=f"{source} delta {delta:g}", delta=delta) for delta in DELTAS]
 

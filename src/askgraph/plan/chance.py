@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from askgraph.options import Schedule
 from askgraph.plan.rule import Rule
-from askgraph.plan.schedule import Schedule, check_schedule, scheduled
+from askgraph.plan.schedule import check_schedule, scheduled
 from askgraph.plan.turn import Question, Turn
 from askgraph.support.arguments import whole_number
 

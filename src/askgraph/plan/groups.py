@@ -35,7 +35,7 @@ class Group(NamedTuple):
     >>> import askgraph as ag
     >>> learner = ag.Learner(ag.communities((30, 30), rng=0)[0], rng=0)
     >>> learner.tell_all({0: "left", 1: "left", 40: "right", 41: "right"})
-    >>> group = learner.group(6)
+    >>> group = learner.judge.group(6)
     >>> group.label, len(group.nodes), group.chance >= 0.9
     ('left', 6, True)
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, Unpack
 
@@ -11,19 +11,17 @@ import numpy as np
 from askgraph.answers.plain import plain_label
 from askgraph.errors import SettingError
 from askgraph.field import Field
-from askgraph.plan.chance import Explore, FirstAtRandom, SpotChecks
-from askgraph.plan.components import SmallComponentsWait
+from askgraph.options import DEFAULTS, OptionKeywords, Options, Scoring, check_names
+from askgraph.plan.chance import Explore, SpotChecks
 from askgraph.plan.find import Find
-from askgraph.plan.groups import Groups
 from askgraph.plan.hubs import POWERS, HubDiscount, Hubs, power_of
 from askgraph.plan.noise import ChosenNoise
-from askgraph.plan.options import DEFAULTS, Options, check_names
 from askgraph.plan.rule import Rule
+from askgraph.plan.rules import is_own, rules_of, said_by
 from askgraph.plan.sampler import Sampler
 from askgraph.plan.set_aside import SetAside, open_rows
-from askgraph.plan.tune import Tune
 from askgraph.plan.turn import Question, Turn, each_once
-from askgraph.support.arguments import one_of, whole_number
+from askgraph.support.arguments import one_of
 from askgraph.support.wording import kind_and_size
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility
@@ -31,7 +29,6 @@ from askgraph.utilities.shortlist import EXACT_UP_TO
 
 Batch = Literal["sequence", "local", "now"]
 HUB_POWER = "hub_power"  # the array that says how much less labels of hubs count
-SCORING = {one.name for one in fields(Sampler)} & DEFAULTS.keys()  # options of the sampler; others are rules
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Plan:
                 raise SettingError(f"{rule!r} is not a rule: its class must inherit from askgraph.Rule")
 
     @classmethod
-    def of(cls, sampler: str | Criterion | Utility | Plan = "influence", **options: Unpack[Options]) -> Plan:
+    def of(cls, sampler: str | Criterion | Utility | Plan = "influence", **options: Unpack[OptionKeywords]) -> Plan:
         """Return the plan that a sampler and options stand for.
 
         Parameters
@@ -78,7 +75,7 @@ class Plan:
         sampler : str, Criterion, callable or Plan
             A sampler's short name, or a function ``(field, rows, p) -> scores``; a plan is returned as it is.
         **options
-            Options by name, see :class:`askgraph.plan.options.Options`.
+            Options by name, see :class:`askgraph.Options`.
 
         Returns
         -------
@@ -95,9 +92,9 @@ class Plan:
             if options:
                 raise SettingError(f"{', '.join(options)} beside a plan: say it in the plan, with Plan.of")
             return sampler
-        given: Any = {**DEFAULTS, **options}
-        scoring = Sampler(sampler, **{name: given[name] for name in SCORING})
-        return cls(scoring, tuple(_rules(given, scoring)), given["batch"])
+        how = Options(**options)
+        scoring = Sampler(sampler, **{one.name: getattr(how, one.name) for one in fields(Scoring)})
+        return cls(scoring, rules_of(how, scoring), how.batch)
 
     def with_rule(self, rule: Rule) -> Plan:
         """Return the plan with one more rule, which comes before all others but the one about nodes set aside.
@@ -148,7 +145,7 @@ class Plan:
         [1, 2, 3]
         """
         rules = [Explore(0.0) if isinstance(rule, Explore) else rule for rule in self.rules]
-        before = [k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks) or _is_own(rule)]
+        before = [k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks) or is_own(rule)]
         at = max(before, default=0)
         return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
 
@@ -209,7 +206,7 @@ class Plan:
         tuple
             The field, and a list of up to n questions by the indices of nodes.
         """
-        own, ends = any(map(_is_own, self.rules)), any(rule.ends for rule in self.rules)
+        own, ends = any(map(is_own, self.rules)), any(rule.ends for rule in self.rules)
         batch = "sequence" if own else batch or self.batch
         if batch == "now" and not ends:
             return turn.field, self._at_once(turn, n)
@@ -262,14 +259,8 @@ class Plan:
         dict
             Plain values that :meth:`of` takes.
         """
-        found = {name: getattr(self.sampler, name) for name in SCORING} | {"batch": self.batch}
-        said = {} if self.sampler.random else dict(WITHOUT_RULE)
-        for rule in self.rules:
-            if _is_own(rule):
-                name = type(rule).__name__
-                raise SettingError(f"{name} is a rule of your own and cannot be saved: leave it out of the plan")
-            said |= SAYS[type(rule)](rule)
-        return {**DEFAULTS, **found, **said}
+        found = {one.name: getattr(self.sampler, one.name) for one in fields(Scoring)} | {"batch": self.batch}
+        return {**DEFAULTS, **found, **said_by(self.rules, self.sampler)}
 
     def narrowed(self, turn: Turn) -> Turn:
         """Return the turn with the candidates that all rules leave.
@@ -309,11 +300,6 @@ class Plan:
         return self.sampler.peaks(turn, n)
 
 
-def _is_own(rule: Rule) -> bool:
-    """Return whether a rule is of the user's own."""
-    return type(rule) not in SAYS
-
-
 def _narrowed(turn: Turn, rule: Rule) -> Turn:
     """Return the turn with the candidates that a rule leaves."""
     rows: Any = rule.narrows(turn)
@@ -328,7 +314,7 @@ def _narrowed(turn: Turn, rule: Rule) -> Turn:
 def _taken(turn: Turn, rule: Rule, n: int) -> list[Question]:
     """Return the questions of a rule that takes the turn, checked where the rule is the user's own."""
     found, name = rule.takes(turn, n), type(rule).__name__
-    if not _is_own(rule):
+    if not is_own(rule):
         return list(found)
     if not isinstance(found, list | tuple) or not all(isinstance(one, Question) for one in found):
         raise SettingError(f"{name}.takes returned {kind_and_size(found)}: return a list of askgraph.Question")
@@ -338,43 +324,6 @@ def _taken(turn: Turn, rule: Rule, n: int) -> list[Question]:
                 f"{name}.takes asks for node {one.node!r}, which is no candidate: ask for one of turn.nodes"
             )
     return list(found)
-
-
-def _rules(options: Mapping[str, Any], sampler: Sampler) -> Iterator[Rule]:
-    """Yield the rules that options stand for, in the order in which they are gone through."""
-    one_of(options["small_components"], "small_components", ("wait", "ask"))
-    one_of(options["first"], "first", ("random", "utility"))
-    hubs: Any = one_of(options["hubs"], "hubs", ("discount", "skip", "ask", None))
-    hubs = hubs or ("discount" if sampler.name == "influence" else "ask")
-    yield SetAside()
-    yield Explore(options["explore"])
-    if whole_number(options["spot_checks"], "spot_checks"):
-        yield SpotChecks(options["spot_checks"])
-    if sampler.random:
-        return
-    if options["small_components"] == "wait":
-        yield SmallComponentsWait()
-    if hubs != "ask":
-        yield Hubs(hubs)
-    if options["first"] == "random":
-        yield FirstAtRandom()
-
-
-SAYS: dict[
-    type, Callable[[Any], dict[str, Any]]
-] = {  # what each rule is as an option; other rules are of the user's own
-    Tune: lambda rule: {},
-    ChosenNoise: lambda rule: {},
-    Find: lambda rule: {},
-    Groups: lambda rule: {},
-    SetAside: lambda rule: {},
-    Explore: lambda rule: {"explore": rule.share},
-    SpotChecks: lambda rule: {"spot_checks": rule.every},
-    SmallComponentsWait: lambda rule: {"small_components": "wait"},
-    Hubs: lambda rule: {"hubs": rule.how},
-    FirstAtRandom: lambda rule: {"first": "random"},
-}
-WITHOUT_RULE = {"small_components": "ask", "hubs": "ask", "first": "utility"}
 
 
 def discount_to_arrays(field: Field) -> dict[str, Array]:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from askgraph.errors import ConvergenceError, SettingError
 from askgraph.field import Field
-from askgraph.plan.options import DEFAULTS
-from askgraph.plan.schedule import Schedule, check_schedule, scheduled
+from askgraph.options import Scoring
+from askgraph.plan.schedule import check_schedule, scheduled
 from askgraph.plan.turn import Question, Turn
 from askgraph.support.arguments import listed, one_of, real_number, whole_number
 from askgraph.support.wording import kind_and_size
 from askgraph.types import Array, IntArray
 from askgraph.utilities import Criterion, Utility, criterion
-from askgraph.utilities.closed import Form
 from askgraph.utilities.shortlist import shortlist
 
 SHARES_SUM = 1e-6  # class shares may miss a sum of 1 by this much
 
 
 @dataclass(frozen=True)
-class Sampler:
+class Sampler(Scoring):
     """Scores candidates by a utility and asks for the best.
 
     Parameters
@@ -33,7 +31,7 @@ class Sampler:
         A sampler's short name, or a function ``(field, rows, p) -> scores``, larger is better. "random" scores nothing and
         draws.
     doubt, class_shares, form, expect, ahead
-        As in :class:`askgraph.plan.options.Options`.
+        As in :class:`askgraph.Options`.
 
     Examples
     --------
@@ -43,11 +41,6 @@ class Sampler:
     """
 
     by: str | Criterion | Utility = "influence"
-    doubt: Schedule = DEFAULTS["doubt"]
-    class_shares: Sequence[float] | None = DEFAULTS["class_shares"]
-    form: Form = DEFAULTS["form"]
-    expect: Literal["mean", "min"] = DEFAULTS["expect"]
-    ahead: int = DEFAULTS["ahead"]
 
     def __post_init__(self) -> None:
         check_schedule(self.doubt, "doubt")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from askgraph.errors import SettingError
+from askgraph.options import Schedule
 from askgraph.support.arguments import share
 
-Schedule = float | str | Callable[[int], float] | None
 SCHEDULES: dict[str, Callable[[int], float]] = {"sqrt": lambda t: t**-0.5, "inverse": lambda t: 1 / t}
 
 

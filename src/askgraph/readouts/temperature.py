@@ -303,9 +303,8 @@ def _evidence(told: Told, every: bool) -> Evidence | None:
     votes = _Votes.of(told)
     if not votes.tell:
         return None
-    left = left_out(
-        told, every, around=told.origin.signed and not every
-    )  # with features it is priced what neighbors say
+    around = told.origin.signed and not every  # with features, hearing the neighbors is priced
+    left = left_out(told, every, around)
     return Evidence.read(votes, left, answer_weights(told.origin, left.nodes, told.discount))
 
 

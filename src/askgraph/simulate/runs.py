@@ -9,7 +9,7 @@ import platform
 import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from threading import Thread
@@ -23,9 +23,8 @@ from askgraph.field import Field
 from askgraph.graph import Graph
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
+from askgraph.options import Options, options_of
 from askgraph.plan import Plan
-from askgraph.plan.options import DEFAULTS, options_of
-from askgraph.plan.schedule import Schedule
 from askgraph.pools import Pool
 from askgraph.priors import DENSE_UP_TO
 from askgraph.priors import prior as choose_prior
@@ -42,7 +41,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Options):
     """The settings of one learning curve.
 
     Parameters
@@ -53,10 +52,12 @@ class Run:
         The seed of the learner.
     budget : int
         The number of labels.
-    doubt, form, delta, readout, engine, first, explore, expect
-        Settings of :class:`Learner`, with the same meaning.
+    delta, readout, engine
+        Settings of :class:`askgraph.Learner`, with the same meaning.
     data : str
         The name of the problem, where :func:`simulate_all` gets several.
+    **options
+        Options of the plan, see :class:`askgraph.Options`.
 
     Examples
     --------
@@ -67,15 +68,15 @@ class Run:
     sampler: str
     seed: int
     budget: int
-    doubt: Schedule = DEFAULTS["doubt"]
-    form: str = DEFAULTS["form"]
+    _: KW_ONLY
     delta: float | None = None
     readout: str = "cautious"
     engine: str = "auto"
-    first: str = DEFAULTS["first"]
-    explore: Schedule = DEFAULTS["explore"]
-    expect: str = DEFAULTS["expect"]
     data: str = ""
+
+    def __post_init__(self) -> None:
+        if self.class_shares is not None:  # a list of a record, say: runs are keys
+            object.__setattr__(self, "class_shares", tuple(self.class_shares))
 
     @property
     def questions(self) -> Run:

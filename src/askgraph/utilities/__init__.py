@@ -13,6 +13,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
+from askgraph.options import Form
 from askgraph.support.threads import in_threads
 from askgraph.types import Array, IntArray
 from askgraph.utilities import closed, lookahead, recent
@@ -102,7 +103,7 @@ class Criterion:
         field: Field,
         rows: IntArray,
         alpha: float,
-        form: closed.Form,
+        form: Form,
         expect: str,
         shares: Sequence[float] | None = None,
     ) -> Array:
@@ -144,7 +145,7 @@ class Criterion:
         return scores[rows] if every else scores
 
     def _score(
-        self, field: Field, rows: Any, alpha: float, form: closed.Form, expect: str, shares: Sequence[float] | None
+        self, field: Field, rows: Any, alpha: float, form: Form, expect: str, shares: Sequence[float] | None
     ) -> Array:
         p = self.marginals(field, rows)
         linear = self.exact or self.utility

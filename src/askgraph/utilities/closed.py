@@ -7,15 +7,12 @@ With observation noise γ, at hubs perhaps more, the update divides by g_ii + γ
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from askgraph.answers import coding
 from askgraph.field import Field
+from askgraph.options import Form
 from askgraph.types import Array, IntArray
-
-Form = Literal["printed", "derived", "means"]
 
 
 def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:

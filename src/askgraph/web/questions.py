@@ -155,7 +155,7 @@ class Thinker:
             or self._learner.ask() != self._queue[0].node
         ):
             return False
-        ahead = self._learner.prefetch()
+        ahead = self._project.model.prefetch()
         while not self._prefetched:
             if self._listen(POLL_SECONDS):
                 return True
@@ -197,7 +197,7 @@ class Thinker:
 
     def _group(self, without: list[int]) -> tuple[str, list[int], float] | None:
         """Return a label, places of items that look alike and are predicted so, and how surely; None if there are none."""
-        found = self._learner.group(GROUP, without) if len(self._learner.classes) > 1 else None
+        found = self._learner.judge.group(GROUP, without) if len(self._learner.classes) > 1 else None
         return found and (str(found.label), [int(str(node)) for node in found.nodes], found.chance)
 
     def _export(self, wanted: tuple[str, str]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.graph import Graph
 from askgraph.learner import Learner
+from askgraph.learner.prefetch import Ahead
 from askgraph.learner.settings import Settings
 from askgraph.plan import Question
 from askgraph.priors.base import Prior
@@ -53,6 +54,7 @@ class Model:
         self._store, self._about, self._answers = store, about, answers
         self._untold: list[Untold] = []
         self._learner: Learner | None = None
+        self._ahead: Ahead | None = None  # what the learner computes ahead
         self._prior: Prior | None = None  # of the last learner, for the next one
         self._heard: dict[int, float] = {}  # the label noise of labels of people who err, as the learner was told
         self._wrong_at = (-1, -1)  # the lines of both logs by which it was computed
@@ -87,9 +89,14 @@ class Model:
 
     def forget(self) -> None:
         """End the learner; the next one is made from all answers."""
-        if self._learner is not None:
-            self._learner.stop_prefetch()
-        self._learner, self._untold = None, []
+        if self._ahead is not None:
+            self._ahead.stop()
+        self._learner, self._ahead, self._untold = None, None, []
+
+    def prefetch(self) -> Ahead:
+        """Compute what follows each answer to the next question, in a thread that ends with the learner."""
+        self._ahead = self.learner.prefetch()
+        return self._ahead
 
     @property
     def sought(self) -> str | None:

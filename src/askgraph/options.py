@@ -1,25 +1,45 @@
-"""The short way to write a plan: its options by name, what they are, and what each is by default.
+"""The options of a plan, the short way to write it: what each is, and what it is by default.
 
-``Learner``, ``GraphClassifier``, the query strategy, simulations and the commands take these options from here.
+``Learner``, ``GraphClassifier``, the query strategy, samplers, simulations, the paper's experiments and the commands take them
+from here.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Literal, TypedDict
 
 from askgraph.errors import SettingError
-from askgraph.plan.schedule import Schedule
 from askgraph.support.wording import nearest
-from askgraph.utilities.closed import Form
+
+Schedule = float | str | Callable[[int], float] | None  # a constant, the name of a schedule, or a function of labels
+Form = Literal["printed", "derived", "means"]
+Expect = Literal["mean", "min"]
+First = Literal["random", "utility"]
+Batch = Literal["sequence", "local"]
+SmallComponents = Literal["wait", "ask"]
+HubsOption = Literal["discount", "skip", "ask"] | None
 
 
-class Options(TypedDict, total=False):
-    """The options of a plan.
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """The options that say how candidates are scored; :class:`Options` says what each is."""
 
-    Attributes
+    doubt: Schedule = "sqrt"
+    class_shares: Sequence[float] | None = None
+    form: Form = "printed"
+    expect: Expect = "mean"
+    ahead: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Scoring):
+    """The options of a plan, the short way to write it; others take the same by name.
+
+    Parameters
     ----------
     doubt : float, str, callable or None
         How much to distrust the field in expectations: "sqrt" (t^(-1/2)), "inverse", a constant, a function of t, or None.
@@ -51,34 +71,39 @@ class Options(TypedDict, total=False):
     spot_checks : int
         Every how many questions one is a spot check: drawn at random from all unlabeled nodes, so that the answer judges the
         prediction made before it. Its label counts as any other. 0 for no spot checks.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> ag.Options(hubs="skip").form
+    'printed'
     """
+
+    explore: Schedule = 0.0
+    first: First = "random"
+    batch: Batch = "sequence"
+    small_components: SmallComponents = "wait"
+    hubs: HubsOption = None
+    spot_checks: int = 0
+
+
+class OptionKeywords(TypedDict, total=False):
+    """The fields of :class:`Options` as keywords, for those who check types."""
 
     doubt: Schedule
     class_shares: Sequence[float] | None
     form: Form
-    expect: Literal["mean", "min"]
+    expect: Expect
     ahead: int
     explore: Schedule
-    first: Literal["random", "utility"]
-    batch: Literal["sequence", "local"]
-    small_components: Literal["wait", "ask"]
-    hubs: Literal["discount", "skip", "ask"] | None
+    first: First
+    batch: Batch
+    small_components: SmallComponents
+    hubs: HubsOption
     spot_checks: int
 
 
-DEFAULTS: Options = {
-    "doubt": "sqrt",
-    "class_shares": None,
-    "form": "printed",
-    "expect": "mean",
-    "ahead": 64,
-    "explore": 0.0,
-    "first": "random",
-    "batch": "sequence",
-    "small_components": "wait",
-    "hubs": None,
-    "spot_checks": 0,
-}
+DEFAULTS: dict[str, Any] = vars(Options())
 EARLIER = {"hubs": "ask"}  # what versions did that had no such option
 MEANT = {
     "seed": "rng",
