@@ -150,14 +150,15 @@ class Plan:
         return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
 
     def fresh(self) -> Plan:
-        """Return the same plan, its rules without what they remember of another learner.
+        """Return the same plan, its rules without what they remember of another learner, and without its choice of label noise.
 
         Returns
         -------
         Plan
             An equal plan.
         """
-        return replace(self, rules=tuple(replace(rule) if is_dataclass(rule) else rule for rule in self.rules))
+        kept = [rule for rule in self.rules if not isinstance(rule, ChosenNoise)]
+        return replace(self, rules=tuple(replace(rule) if is_dataclass(rule) else rule for rule in kept))
 
     @property
     def passive(self) -> bool:
