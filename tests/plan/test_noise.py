@@ -62,7 +62,9 @@ def test_another_noise_is_as_if_labels_had_been_told_so(engine, fold):
 
 def test_a_field_that_has_this_noise_already_is_returned_as_it_is():
     field = Field.start(ag.prior(GRAPH), 2, 0.5).observe(0, 0).observe(5, 1, 0.1)
-    assert field.with_noise(0.5, own={5}) is field
+    same = field.with_noise(0.5, own={5})
+    assert same.votes is field.votes
+    assert same.stack is field.stack
 
 
 def test_labels_that_agree_choose_no_noise_and_change_nothing():
@@ -75,7 +77,7 @@ def test_labels_that_agree_choose_no_noise_and_change_nothing():
 
 def test_where_many_labels_are_wrong_noise_is_chosen_and_a_person_is_told():
     auto, exact = answered(0.3), answered(0.3, noise=0.0)
-    right = [(one.predict() == np.asarray(TRUTH)).mean() for one in (auto, exact)]
+    right = [(one.predict() == np.asarray(TRUTH))[~one.field.labeled].mean() for one in (auto, exact)]
     assert auto.field.noise > 0
     assert right[0] > right[1]
     assert any("of the answers look wrong" in sentence for sentence in auto.judge.advice())
@@ -113,6 +115,24 @@ def test_undo_replay_and_telling_at_once_come_to_the_same(tmp_path):
         again.tell(node, said(0.3)[node])
         alike(again, loaded)
         again.undo()
+
+
+@pytest.mark.parametrize("readout", ["cautious", "map", "tempered"])
+def test_a_labeled_node_keeps_its_label_unless_the_label_was_said_to_be_unsure(readout, tmp_path):
+    learner = answered(0.3, budget=64, readout=readout)
+    free = [node for node in range(GRAPH.n_nodes) if node not in learner.labels]
+    other = (int(learner.predict(free[:1])[0]) + 1) % CLASSES
+    learner.tell(free[0], other, noise=50.0)
+    learner.save(tmp_path / "work.npz", state=True)
+    for one in (learner, ag.Learner.load(tmp_path / "work.npz")):
+        assert one.field.noise > 0
+        assert one.predict(free[:1])[0] != other
+        certain = {node: label for node, label in one.labels.items() if node != free[0]}
+        assert one.predict(list(certain)).tolist() == list(certain.values())
+        assert one.predict(list(certain), top=1)[1].min() == 1
+    relabeled = next(iter(certain))
+    learner.relabel(relabeled, (certain[relabeled] + 1) % CLASSES)
+    assert learner.predict([relabeled])[0] == (certain[relabeled] + 1) % CLASSES
 
 
 def test_what_is_prefetched_is_what_is_computed_later():

@@ -30,6 +30,7 @@ def to_arrays(field: Field) -> Arrays:
         "labels": np.array(told, dtype=np.float64).reshape(len(told), 4),
         "folded": np.array(len(field.folded)),
         "noise": np.array(field.noise),
+        "chosen": np.array(field.chosen),
         **field.spread.arrays(),
         **{f"engine_{key}": array for key, array in field.prior.arrays().items()},
     }
@@ -69,6 +70,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool, disc
         folded=Folded(folded),
         recent=recent,
         discount=discount,
+        chosen=bool(stored.get("chosen", False)),
     )
 
 

@@ -44,7 +44,7 @@ class ChosenNoise(Rule):
         """Return the field with the noise that its labels speak for."""
         own = own_noise(history.log)
         noise = self._noise(field, own)
-        return field if noise == field.noise else field.with_noise(noise, own)
+        return field if field.chosen and noise == field.noise else field.with_noise(noise, own)
 
     def wrong(self, field: Field, history: History) -> Wrong:
         """Return how many labels look wrong by the others."""
