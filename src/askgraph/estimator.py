@@ -142,7 +142,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         bandwidth: Any = "self-tuning",
         scale: bool = False,
         linear: bool = False,
-        noise: float | Literal["auto"] = 0.0,
+        noise: float | Literal["auto"] = "auto",
         delta: float | None = None,
         sampler: Any = "influence",
         readout: Any = "cautious",

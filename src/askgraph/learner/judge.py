@@ -269,8 +269,8 @@ class Judge:
         -------
         list of str
             Sentences: that the graph hardly predicts the labels, from 18 labels or ten audited labels on; from ten labels on,
-            that many classes have a single label, or that components have no label; from 16 labels on, with ``noise="auto"``,
-            that many answers look wrong.
+            that many classes have a single label, or that components have no label; from 16 labels on,
+            with ``noise="auto"``, that many answers look wrong.
 
         Examples
         --------

@@ -144,7 +144,7 @@ class Learner(Shown):
         features: Any = None,
         tune: bool = False,
         delta: float | None = None,
-        noise: float | Literal["auto"] = 0.0,
+        noise: float | Literal["auto"] = "auto",
         engine: str | Prior = "auto",
         rng: int | np.random.Generator | None = None,
         **options: Unpack[OptionKeywords],

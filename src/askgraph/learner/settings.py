@@ -37,7 +37,7 @@ class Settings:
     plan: Plan
     readout: str | Readout | ReadoutFunction = "cautious"
     delta: float | None = None
-    noise: float | Literal["auto"] = 0.0
+    noise: float | Literal["auto"] = "auto"
     tune: bool = False
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class Settings:
         sampler: str | Criterion | Utility | Plan = "influence",
         readout: str | Readout | ReadoutFunction = "cautious",
         delta: float | None = None,
-        noise: float | Literal["auto"] = 0.0,
+        noise: float | Literal["auto"] = "auto",
         tune: bool = False,
         **options: Unpack[OptionKeywords],
     ) -> Settings:
@@ -130,7 +130,7 @@ class Settings:
             ((name, how),) = readout.items()
             how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
             readout = type(as_readout(name))(**how)
-        given = {**EARLIER, **plain, "readout": readout}
+        given = {**EARLIER, "noise": 0.0, **plain, "readout": readout}
         return cls.of(given.pop("utility"), **given)
 
 

@@ -50,7 +50,7 @@ class Plan:
     >>> plan = ag.Plan.of("tv", spot_checks=8)
     >>> [type(rule).__name__ for rule in plan.rules]
     ['SetAside', 'Explore', 'SpotChecks', 'SmallComponentsWait', 'FirstAtRandom']
-    >>> ag.Learner(ag.chain(5), plan, rng=0).plan == plan
+    >>> ag.Learner(ag.chain(5), plan, noise=0.0, rng=0).plan == plan
     True
     """
 
