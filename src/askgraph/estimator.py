@@ -175,8 +175,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         features : array or sparse matrix, optional
             With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
         sample_weight : array, optional
-            One weight w ≥ 0 per row: its label has the noise γ/√w, γ being ``noise``. Where γ = 0, labels are exact whatever
-            their weight. A label of weight 0 is left out: the row stays in the graph, unlabeled.
+            One weight w ≥ 0 per row: its label has the noise γ/√w, γ being ``noise``. Where that is "auto" or 0, all
+            weights above 0 count alike. A label of weight 0 is left out: the row stays in the graph, unlabeled.
 
         Returns
         -------
