@@ -207,6 +207,10 @@ def test_settings_say_auto():
     settings = Settings.of(noise="auto")
     assert Settings.from_json(settings.to_json()) == settings
     assert settings.first_noise == 0.0
+    assert Settings.of() == settings
+    before = {name: value for name, value in settings.to_json().items() if name != "noise"}
+    assert Settings.from_json(before).noise == 0.0  # a file of a version that had no such setting
+    assert Settings.from_json({**before, "noise": 0.0}).noise == 0.0
     with pytest.raises(ag.SettingError, match="noise"):
         Settings.of(noise="automatic")
     assert dataclasses.replace(settings, noise=0.5).first_noise == 0.5
