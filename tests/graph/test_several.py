@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import askgraph as ag
-from askgraph.graph.several import add_graphs, alikeness
+from askgraph.graph.several import add_graphs, alikeness, unrelated
 
 
 @pytest.fixture
@@ -26,6 +26,17 @@ def _graph(pairs, n):
     W = np.zeros((n, n))
     W[pairs[:, 0], pairs[:, 1]] = W[pairs[:, 1], pairs[:, 0]] = 1.0
     return ag.Graph(W)
+
+
+def test_a_graph_is_unrelated_to_rows_that_its_many_edges_join_at_random():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    assert unrelated(at_random(200, 4000, rng), X)
+    assert not unrelated(at_random(200, 20, rng), X)  # these few edges could be those of any graph
+    assert not unrelated(ag.nearest_neighbors(X, 5, "cosine"), X)
+    assert not unrelated(ag.Graph(csr_array((200, 200))), X)
+    two, across = np.repeat(np.eye(2), 100, axis=0), np.array([(a, 100 + b) for a in range(100) for b in range(100)])
+    assert not unrelated(_graph(across, 200), two)  # it joins rows that are less alike than any two
 
 
 @pytest.mark.parametrize("sparse", [False, True])

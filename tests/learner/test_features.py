@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -9,6 +11,7 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
+from askgraph.plan import tune
 from askgraph.plan.tune import candidates
 from askgraph.priors.features import NOISE
 from askgraph.priors.summed import Summed
@@ -23,6 +26,12 @@ def problem(n=60, seed=0):
     W = np.triu(rng.random((n, n)) < np.where(truth[:, None] == truth, 0.09, 0.06), 1).astype(float)
     X = np.eye(2)[truth] @ rng.normal(size=(2, 12)) + 0.7 * rng.normal(size=(n, 12))
     return ag.Graph(W + W.T), X, truth
+
+
+def strangers(n=60, each=20):
+    """A graph that has nothing to do with anything."""
+    ends = np.random.default_rng(1).integers(n, size=(n * each, 2))
+    return ag.Graph.from_edges([(a, b) for a, b in ends.tolist() if a != b])
 
 
 def told(learner, truth, count=12):
@@ -85,11 +94,12 @@ def test_features_alone_make_a_graph_and_count_once_leave_one_out_asks_for_them(
     assert accuracy(learner, truth) > 0.9
 
 
-@pytest.mark.parametrize("given", ["graph", None])
+@pytest.mark.parametrize("given", ["graph", "other graph", None])
 @pytest.mark.parametrize("state", [False, True])
 def test_a_learner_with_features_is_saved_and_goes_on(tmp_path, given, state):
     graph, X, truth = problem()
-    learner = told(ag.Learner(graph if given else None, features=X, rng=0), truth, 17)
+    graph = {"graph": graph, "other graph": strangers(), None: None}[given]
+    learner = told(ag.Learner(graph, features=X, rng=0), truth, 17)
     learner.save(tmp_path / "work.npz", state=state)
     again = ag.Learner.load(tmp_path / "work.npz")
     assert again.labels == learner.labels
@@ -230,3 +240,27 @@ def test_features_that_are_noise_are_dropped():
     assert accuracy(learner, truth) > 0.9
     useful = told(ag.Learner(graph, features=noise + 2 * np.eye(40)[truth], rng=0), truth, 40)
     assert useful.judge.choice.name == "the graph + features"
+
+
+def test_a_graph_that_has_nothing_to_do_with_features_counts_alone_until_labels_ask_for_more():
+    _, X, truth = problem()
+    other = strangers()
+    learner = ag.Learner(other, features=X, rng=0)
+    assert learner.field.origin.precision.graph is other
+    told(learner, truth, 20)
+    assert list(learner.judge.choice.losses) == ["the graph", "the graph + features", "features alone"]
+    assert learner.judge.choice.name == "features alone"
+    assert not learner.field.origin.signed
+    assert accuracy(learner, truth) > 0.9
+
+
+def test_features_are_dropped_where_they_cost_more_than_two_guesses_and_half_the_root_of_the_loss():
+    graph, X, truth = problem()
+    labels = told(ag.Learner(graph, features=X, rng=0), truth, 8).labels
+    for more in (-0.01, 0.01):
+        margin = 2 * np.log(2) + 9.0**0.5 / 2
+        prices = iter([(9.0, 8), (9.0 - margin - more, 8)])  # with features, and of the graph alone
+        with patch.object(tune, "surprise_heard", lambda *_, prices=prices: next(prices)):
+            learner = ag.Learner(graph, features=X, rng=0, classes=[0, 1])
+            learner.tell_all(labels)
+            assert learner.judge.choice.name == ("the graph" if more > 0 else "the graph + features")

@@ -15,6 +15,7 @@ from askgraph.types import Array
 
 LEAST = 0.01  # a graph whose edges are less alike than this share counts as one that has nothing to do with the rows
 ERRORS = 3.0  # standard errors; the same where the share is less than this many above zero
+ENOUGH = 0.1  # where these errors are more than this share of what may be found, a graph has too few edges to tell
 EDGES = 100_000  # edges of a graph that are looked at, evenly spaced; more of them change nothing
 
 
@@ -25,14 +26,26 @@ def alikeness(graph: Graph, compared: Graph, rows: Any) -> float:
     has 0.
     """
     rows = unit_rows(rows)
-    total = np.asarray(rows.sum(axis=0)).ravel()
-    any_two = float(total @ total) / rows.shape[0] ** 2
+    any_two = _any_two(rows)
     (here, error), (nearest, _) = (_mean_cosine(one, rows) for one in (graph, compared))
     more, most = here - any_two, nearest - any_two
     if more <= ERRORS * error:
         return 0.0
     share = min(more / most, 1.0) if most > 0 else 1.0
     return share if share >= LEAST else 0.0
+
+
+def unrelated(graph: Graph, rows: Any) -> bool:
+    """Return whether a graph joins rows as alike as any two are, neither more nor less, and has edges enough to tell."""
+    rows = unit_rows(rows)
+    any_two, (here, error) = _any_two(rows), _mean_cosine(graph, rows)
+    return bool(graph.n_edges) and abs(here - any_two) <= ERRORS * error <= ENOUGH * (1 - any_two)
+
+
+def _any_two(rows: Any) -> float:
+    """Return the mean cosine of any two rows of length 1."""
+    total = np.asarray(rows.sum(axis=0)).ravel()
+    return float(total @ total) / rows.shape[0] ** 2
 
 
 def add_graphs(graphs: Sequence[Graph], shares: Sequence[float] | None = None) -> Graph:

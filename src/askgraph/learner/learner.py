@@ -72,7 +72,8 @@ class Learner(Shown):
     features : array or sparse matrix, optional
         Features of the nodes: one row per node, in the graph's order. Rows are scaled to length 1 and smoothed along the
         edges. Beside a graph, they join alike nodes as :func:`askgraph.with_features` does, and a linear function of them is
-        added to the field, as long as leave-one-out does not prefer the graph alone. Without a graph, each node is joined to its
+        added to the field, as long as leave-one-out does not prefer the graph alone. Where the graph has nothing to do with them,
+        it counts alone until leave-one-out asks for both, or for the features alone. Without a graph, each node is joined to its
         ten nearest by cosine, and the linear function is added once leave-one-out asks for it.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256

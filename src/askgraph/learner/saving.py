@@ -137,13 +137,22 @@ def _rank_arrays(path: Path, size: int, mark: int) -> dict[str, Any]:
 
 
 def _feature_arrays(features: Features) -> dict[str, Any]:
-    given = {} if features.given is None else {f"given_{key}": x for key, x in features.given.arrays().items()}
-    return {"features": features.columns, "from_start": features.from_start, **given}
+    graphs = {**_prefixed("given_", features.given), **_prefixed("rows_", features.rows)}
+    return {"features": features.columns, "from_start": features.from_start, **graphs}
+
+
+def _prefixed(prefix: str, graph: Graph | None) -> dict[str, Any]:
+    return {} if graph is None else {f"{prefix}{key}": x for key, x in graph.arrays().items()}
 
 
 def _features(path: Path, stored: dict[str, Any]) -> Features:
-    given = {key.removeprefix("given_"): x for key, x in stored.items() if key.startswith("given_")}
-    return Features(stored["features"], bool(stored["from_start"]), Graph.stored(path, given) if given else None)
+    given, rows = (_graph_of(path, stored, prefix) for prefix in ("given_", "rows_"))
+    return Features(stored["features"], bool(stored["from_start"]), given, rows)
+
+
+def _graph_of(path: Path, stored: dict[str, Any], prefix: str) -> Graph | None:
+    arrays = {key.removeprefix(prefix): x for key, x in stored.items() if key.startswith(prefix)}
+    return Graph.stored(path, arrays) if arrays else None
 
 
 def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:

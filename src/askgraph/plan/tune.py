@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
 
+import numpy as np
+
 from askgraph.answers.events import Event, told_when
 from askgraph.answers.history import History
 from askgraph.errors import SettingError
@@ -25,7 +27,10 @@ from askgraph.support.later import remember
 POINTS = (8, 16, 32, 64, 128, 256)
 MANY_NODES = 100_000  # beyond, graphs with features and without are compared at 8, 16 and 32 labels only
 MARGIN = 1.0  # nats, summed over the labels; a candidate that beats the first one by less is not chosen
-HARM = 4.0  # nats; features beside a graph are dropped where they cost more than that and half as much again as the graph alone
+# labels; features beside a graph are dropped where they cost more than guessing at so many labels does, and half the root of the
+# loss, since a loss is off by about its root
+GUESSED = 2.0
+ROWS = "features alone"  # the name of the candidate without the given graph, where there is one
 RIDGES = (1.0, 0.1, 10.0)  # times the ridge that is given or usual; the candidates where there is one graph only
 
 
@@ -157,9 +162,14 @@ class Tune(Rule):
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
         counted = prices[first][1]
-        margin = MARGIN if self.candidates[first].features is None else HARM + losses[best] / 2
+        margin = MARGIN if self.candidates[first].features is None else _harm(losses[first], len(classes))
         chosen = best if losses[best] + margin < losses[first] else first
         return Choice(chosen, len(labels), counted, losses)
+
+
+def _harm(loss: float, classes: int) -> float:
+    """Return by how many nats features beside a graph, with this loss, must be worse than the graph alone to be dropped."""
+    return float(GUESSED * np.log(classes) + loss**0.5 / 2)
 
 
 def candidates(
@@ -167,8 +177,8 @@ def candidates(
 ) -> dict[str, Candidate]:
     """Return the candidates by name, the one to begin with first.
 
-    They are several graphs and their sum, ridges of the only graph, or the only graph with features and without; without
-    ``ridges``, the only graph alone.
+    They are several graphs and their sum, ridges of the only graph, or the only graph with features and without, and the features
+    alone where the graph has nothing to do with them; without ``ridges``, the only graph alone.
     """
     if len(graphs) > 1:
         every = {name: Candidate(graph, delta) for name, graph in graphs.items()}
@@ -178,8 +188,9 @@ def candidates(
     if features is not None:
         alone = Candidate(graph if features.given is None else features.given, delta)
         given = [] if features.given is None else [features.given]
-        both = {name: alone, f"{name} + features": Candidate(graph, _merged(delta, given), features)}
-        return dict(reversed(both.items())) if features.from_start else both
+        rows = {} if features.rows is None else {ROWS: Candidate(features.rows, None)}
+        both = {f"{name} + features": Candidate(graph, _merged(delta, given), features)}
+        return {**both, name: alone, **rows} if features.from_start else {name: alone, **both, **rows}
     if not ridges:
         return {name: Candidate(graph, delta)}
     ridge = usual_delta(graph) if delta is None else delta

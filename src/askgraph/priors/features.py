@@ -12,7 +12,8 @@ from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors
 from askgraph.graph.combine import with_features
-from askgraph.graph.kernels import feature_columns, in_median_edges, variance_of
+from askgraph.graph.kernels import checked_rows, feature_columns, in_median_edges, variance_of
+from askgraph.graph.several import unrelated
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.priors.summed import Summed
@@ -27,6 +28,7 @@ class Features(NamedTuple):
     columns: NDArray[np.float32]
     from_start: bool
     given: Graph | None = None  # the graph without features, to go back to where they mislead
+    rows: Graph | None = None  # the nearest by features alone, where these have nothing to do with the given graph
 
     def added(self, prior: Prior, scale: float | None = None) -> Summed:
         """Return the sum of a prior and of this linear part; what its columns lack of the variance 1 is label noise."""
@@ -38,13 +40,17 @@ def join_features(graph: Graph | None, X: Any) -> tuple[Graph, Features]:
     """Return the graph to use, and the linear part of its field.
 
     Beside a given graph, features join alike nodes too, and count from the first label, unless leave-one-out speaks against
-    them. Alone they make a graph of nearest neighbors by cosine, and count besides only where leave-one-out asks for it: there,
-    mostly, the graph says it all.
+    them. Where the graph has nothing to do with them, one of the two is likely to mislead: the graph counts alone, until
+    leave-one-out asks for both or for the features alone. Without a graph they make one of nearest neighbors by cosine, and
+    count besides only where leave-one-out asks for it: there, mostly, the graph says it all.
     """
     if isinstance(graph, ShardedGraph):
         raise SettingError("features are not spread over MPI ranks: take graph.gathered(), or no features")
     if graph is not None:
-        return with_features(graph, X, NEIGHBORS), linear_part(graph, X, from_start=True)
+        joined, linear = with_features(graph, X, NEIGHBORS), linear_part(graph, X, from_start=True)
+        if unrelated(graph, checked_rows(graph, X)):
+            linear = linear._replace(from_start=False, rows=nearest_neighbors(X, NEIGHBORS, "cosine"))
+        return joined, linear
     found = nearest_neighbors(X, NEIGHBORS, "cosine")
     return found, linear_part(found, X, from_start=False)
 
