@@ -195,6 +195,26 @@ def test_no_label_one_class_and_all_labels_are_no_trouble(graph):
     assert np.isfinite(learner.probabilities()).all()
 
 
+def test_folded_labels_choose_the_same_noise():
+    learner, told = answered(0.3, budget=64), ag.Learner(GRAPH, noise=0.0, classes=range(CLASSES), rng=0)
+    told.tell_all(learner.labels)
+    ((rule),) = (one for one in learner.plan.rules if isinstance(one, ChosenNoise))
+    history, (worn, fresh) = learner.history, (told.field, learner.field.with_noise(0.0))
+    assert worn.folded
+    assert not fresh.folded
+    fresh_rule = dataclasses.replace(rule)
+    assert rule.reviews(worn, history).noise == fresh_rule.reviews(fresh, history).noise > 0
+
+
+def test_labels_that_wear_the_field_out_choose_too():
+    graph = ag.Graph.from_edges([*((k, k + 1) for k in range(100)), (101, 102), (103, 104)])
+    learner = ag.Learner(graph, delta=1e-6, rng=0)
+    for node in range(0, 100, 3):
+        learner.tell(node, node // 25)
+    assert learner.field.folded
+    assert learner.field.noise in noises(learner.field.origin)
+
+
 def test_on_large_graphs_few_labels_choose(monkeypatch):
     learner = answered(0.3, budget=100)
     ((rule),) = (one for one in learner.plan.rules if isinstance(one, ChosenNoise))

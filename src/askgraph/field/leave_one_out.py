@@ -112,7 +112,13 @@ def supposed(field: Field, discount: Discount | None, count: int, noise: Sequenc
     return Supposed(field.origin, field.coding, discount, labels, votes, labeled, columns)
 
 
-def supposed_in(prior: Prior, labels: Sequence[Observation], coding: Coding, around: bool = False) -> Supposed:
+def supposed_in(
+    prior: Prior,
+    labels: Sequence[Observation],
+    coding: Coding,
+    around: bool = False,
+    discount: Discount | None = None,
+) -> Supposed:
     """Return labels as if a prior without labels had been told them, by one solve per label and one for their votes.
 
     ``around`` asks for ∂h/∂Y_l at the neighbors, too.
@@ -127,11 +133,11 @@ def supposed_in(prior: Prior, labels: Sequence[Observation], coding: Coding, aro
         return wide[np.searchsorted(rows, some)]
 
     G, Y = covariance(nodes), rows_of(coding, labels)
-    inverse = _inverted(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, None) ** 2)))
+    inverse = _inverted(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, discount) ** 2)))
     beyond = inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     columns = Columns(Y, inverse, beyond, lambda some, x: covariance(some) @ (inverse.T @ x), ends)
     votes = prior.solve(prior.space.put(prior.space.zeros(coding.width), nodes, inverse.T @ (inverse @ Y)))
-    return Supposed(prior, coding, None, tuple(labels), votes, _labeled(prior, labels), columns)
+    return Supposed(prior, coding, discount, tuple(labels), votes, _labeled(prior, labels), columns)
 
 
 def _labeled(prior: Prior, labels: Sequence[Observation]) -> BoolArray:

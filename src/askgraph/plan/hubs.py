@@ -89,12 +89,12 @@ class Hubs(Rule):
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in oldest)
         power = self._chosen.get(key)
         if power is None:
-            power = _best(in_columns(now, oldest), count)
+            power = _best(_in_columns(now, oldest), count)
             remember(self._chosen, key, power)
         return power
 
 
-def in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
+def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
     """Return a field with these labels in V: the field itself, or where labels were folded in, one solve per label."""
     if not now.folded:
         return now

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from askgraph.answers.events import own_noise
 from askgraph.answers.history import History
 from askgraph.field import Field
-from askgraph.field.leave_one_out import Supposed, supposed
-from askgraph.plan.hubs import MARGIN, HubDiscount, in_columns, surprise
+from askgraph.field.leave_one_out import Supposed, supposed, supposed_in
+from askgraph.plan.hubs import MARGIN, HubDiscount, surprise
 from askgraph.plan.rule import Rule
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import Evidence
@@ -51,8 +51,7 @@ class ChosenNoise(Rule):
         count, own = _count(field), own_noise(history.log)
         if not count:
             return Wrong(0.0, 0)
-        told = in_columns(field, field.observations[:count])
-        evidence = Evidence.of(self._supposed(told, count, own, self._noise(field, own)))
+        evidence = Evidence.of(self._supposed(field, count, own, self._noise(field, own)))
         return Wrong(evidence.wrong_share if evidence else 0.0, count)
 
     def _noise(self, now: Field, own: Collection[int]) -> float:
@@ -63,19 +62,22 @@ class ChosenNoise(Rule):
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise if x.node in own else None) for x in oldest)
         noise = self._chosen.get(key)
         if noise is None:
-            noise = self._best(in_columns(now, oldest), count, own)
+            noise = self._best(now, count, own)
             remember(self._chosen, key, noise)
         return noise
 
-    def _best(self, told: Field, count: int, own: Collection[int]) -> float:
+    def _best(self, now: Field, count: int, own: Collection[int]) -> float:
         """Return the noise at which labels are best predicted from all other labels."""
-        losses = {noise: surprise(self._supposed(told, count, own, noise)) for noise in noises(told.origin)}
+        losses = {noise: surprise(self._supposed(now, count, own, noise)) for noise in noises(now.origin)}
         best, first = min(losses, key=losses.__getitem__), VARIANCES[0]
         return best if losses[best] + MARGIN < losses[first] else first
 
-    def _supposed(self, told: Field, count: int, own: Collection[int], noise: float) -> Supposed:
-        each = [x.noise if x.node in own else noise for x in told.known[:count]]
-        return supposed(told, self.discount, count, each)
+    def _supposed(self, now: Field, count: int, own: Collection[int], noise: float) -> Supposed:
+        """Return the oldest labels as if they had this noise: read off V, or where labels were folded in, by a solve per label."""
+        labels = [x if x.node in own else x._replace(noise=noise) for x in now.observations[:count]]
+        if now.folded:
+            return supposed_in(now.origin, labels, now.coding, discount=self.discount)
+        return supposed(now, self.discount, count, [x.noise for x in labels])
 
 
 def noises(prior: Prior) -> list[float]:
