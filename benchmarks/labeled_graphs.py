@@ -1,8 +1,9 @@
 """The labeled graphs on which accuracy per label is measured: development, validation, with words, with many classes, wild.
 
-Rules for friendly graphs were chosen on the development graphs and those of many classes; those for hubs, for graphs that say
-little, and for the expected error on all groups. Files come from the folder ASKGRAPH_DATA (the wild graphs from its folder
-wild), the rest from scikit-learn and networkx.
+Rules for friendly graphs were chosen on the development graphs and those of many classes; those for hubs and for graphs that say
+little on all groups; those of the expected error by families, which say which graphs resemble each other. Files come from the
+folder ASKGRAPH_DATA (the wild graphs from its folder wild, those of features.py from attributed), the rest from scikit-learn and
+networkx.
 """
 
 from __future__ import annotations
@@ -61,6 +62,41 @@ GROUPS = {
         "coil20_knn",
     ),
 }
+ATTRIBUTED = (
+    "amazon_photo_part",
+    "blogcatalog_part",
+    "sms",
+    "ag",
+    "trec",
+    "bbc2",
+)  # those of features.py, without features
+FAMILIES = {  # of graphs that resemble each other: what is chosen on some families is judged on another
+    "citation": ("cora", "citeseer", "pubmed", "cora_words", "citeseer_words"),
+    "co-purchase": ("amazon_photo_part",),
+    "social": ("musae_github", "blogcatalog", "blogcatalog_part", "tolokers"),
+    "web and e-mail": ("polblogs", "wisconsin", "email_eu_core"),
+    "tables of measurements": (
+        "iono_knn",
+        "iono_cos",
+        "park_knn",
+        "park_cos",
+        "ecoli8_knn",
+        "ecoli8_short",
+        "ecoli2_cos",
+        "aust_knn",
+        "aust_cos",
+        "colon_cos",
+        "leuk_cos",
+        "gravier",
+        "pima_knn",
+        "heart_knn",
+        "spambase",
+    ),
+    "pictures": ("digits_knn", "digits40", "coil20_knn"),
+    "texts": ("cora_feat", "wordnet", "sms", "ag", "trec", "bbc2"),
+    "synthetic": ("lfr", "lfr3", "lfr8", "lfr40", "grid"),
+}
+FAMILY = {graph: family for family, graphs in FAMILIES.items() for graph in graphs}
 GROUP = {graph: group for group, graphs in GROUPS.items() for graph in graphs}
 BUDGETS = {"ecoli8_short": 24}
 SEEDS = ((3_000, 20), (20_000, 5), (np.inf, 2))  # seeds of graphs below this number of nodes
@@ -92,6 +128,8 @@ LFR = {
 
 def problem(name):
     """Return the graph of this name and all its labels."""
+    if name in ATTRIBUTED:
+        return attributed(name)
     if GROUP[name] == "wild":
         return wild(name)
     if name in ("cora", "citeseer", "polblogs"):
@@ -138,6 +176,14 @@ def wild(name):
         weights = stored["weights"] if "weights" in stored else np.ones(len(edges))
     ends = np.concatenate([edges, edges[:, ::-1]]).T
     return Problem(ag.Graph(csr_array((np.tile(weights, 2), ends), shape=(len(labels),) * 2)), labels)
+
+
+def attributed(name):
+    """Return a graph of the folder attributed; texts are joined to those most alike."""
+    from features import rows_of
+
+    rows = rows_of(name)
+    return Problem(rows.graph if rows.given is None else rows.given, rows.truth.tolist())
 
 
 def communities(n, **options):

@@ -209,7 +209,9 @@ def progress(ann):
     ann.go("progress")
     expect(ann.see("h1")).to_have_text(re.compile(r"(You can stop: about \d+ % right|Go on: about \d+.* at your pace)"))
     ann.page.get_by_role("button", name="80 % right").click()
-    expect(ann.see("h1")).to_have_text(re.compile(r"You can stop: about \d+ % right, at least \d+ %, from 15 labels"))
+    expect(ann.see("h1")).to_have_text(
+        re.compile(r"You can stop: about \d+ % right, at least \d+ % \(from the model, 15 labels")
+    )
     expect(ann.see(".page")).to_contain_text("15 of 60 items labeled")
     assert ann.see(".bars.wide li").count() == 3
 

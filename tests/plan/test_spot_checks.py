@@ -83,13 +83,34 @@ def test_wrong_predictions_raise_the_expected_error():
     graph, truth = communities()
     errors = []
     for wrong in (False, True):
-        learner = ag.Learner(graph, spot_checks=2, rng=0)
+        learner = ag.Learner(graph, spot_checks=2, rng=0, readout="map")
         for node in range(0, 60):
             label = int(truth[3 * node])
             learner.tell(3 * node, label, predicted=None if node % 2 else (label + 1) % 3 if wrong else label)
         errors.append(learner.judge.expected_error())
     assert errors[0].value < errors[1].value
     assert errors[0].high < errors[1].high
+
+
+def test_what_the_other_labels_say_now_counts_and_not_what_was_predicted_before():
+    graph, truth = communities()
+    learner = ag.Learner(graph, rng=0)
+    learner.tell_all({node: int(truth[node]) for node in range(0, 180, 6)})
+    for node in range(1, 180, 18):
+        learner.tell(node, int(truth[node]), predicted=(int(truth[node]) + 1) % 3)
+    found = learner.judge.expected_error()
+    assert (found.measured, found.kind) == (10, "measured on 10 random items")
+    assert found.value < 0.2
+    for check in learner.judge.spot_checks:
+        learner.relabel(check.node, (check.label + 1) % 3)
+    assert learner.judge.expected_error().value > 0.5
+
+
+def test_few_spot_checks_leave_the_range_to_the_model():
+    graph, truth = communities()
+    learner = ag.Learner(graph, spot_checks=3, rng=0)
+    kinds = [learner.judge.expected_error().kind for _ in learner.run(lambda node: int(truth[node]), 24)]
+    assert kinds == ["from the model"] * 23 + ["measured on 8 random items"]
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, *ABROAD, SHUFFLED], ids=str)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import askgraph.web
 from askgraph.errors import SettingError
 from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough
 from askgraph.workbench import report
@@ -119,3 +121,10 @@ class TestTheTarget:
 
     def test_no_forecast_without_end(self):
         assert labels_until_enough(ErrorEstimate(0.9, 0.5, 1.0, 0), 10, 0.001, 10**9) is None
+
+
+def test_the_page_says_what_an_error_rests_on_in_the_words_of_the_commands():
+    words = (Path(askgraph.web.__file__).parent / "page" / "words" / "en.js").read_text(encoding="utf-8")
+    modelled, measured = (ErrorEstimate(0.1, 0.0, 0.3, 0, items).kind for items in (0, 1234))
+    assert f'"{modelled}"' in words
+    assert "`" + measured.replace("1,234", "${count(n)}") + "`" in words

@@ -131,7 +131,7 @@ interface Why {
 }
 
 interface CurvePoint { labels: number; value: number; low: number; high: number }
-interface ExpectedError { value: number; low: number; high: number; audited: number }
+interface ExpectedError { value: number; low: number; high: number; audited: number; measured: number }
 interface ClassCount { name: string; count: number; predicted: number }
 interface Dispute extends ItemLine { answers: { who: string; label: string | null }[] }
 

@@ -450,8 +450,9 @@ def _print_status(said: dict[str, Any]) -> None:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
         print_table(rows)
     if error := said["error"]:
-        audited = f", {error['audited']} audited" if error["audited"] else ""
-        say(f"expected error: {error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%}{audited})")
+        from askgraph.learner.stopping import ErrorEstimate
+
+        say(f"expected error: {ErrorEstimate(**error)}")
     if checks := said["checks"]:
         say(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
     if sought := said["find"]:

@@ -48,6 +48,11 @@ class Whole(Protocol):
         """Everything told."""
         ...
 
+    @property
+    def guesses(self) -> object:
+        """What models guess; false where there is nothing."""
+        ...
+
     def probabilities(self) -> Array:
         """Return class probabilities of all nodes."""
         ...

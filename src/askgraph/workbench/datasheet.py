@@ -67,7 +67,7 @@ def how_labeled(project: Project) -> str:
         error = project.learner.judge.expected_error()
         sentences.append(
             f"The other {rest:,} labels are predicted by the same model (readout {settings['readout']!r}); "
-            f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%})."
+            f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%}, {error.kind})."
         )
     if checks := project.learner.judge.spot_checks if len(found.classes) > 1 else ():
         right = sum(check.right for check in checks)

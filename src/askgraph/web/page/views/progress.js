@@ -99,7 +99,7 @@ function headline(found) {
   if (!error) return [h("h1", {}, words.progress.early), h("p", { class: "gist" }, words.progress.earlyMore)];
   const right = percent(1 - error.value);
   const least = percent(1 - error.high);
-  const by = words.progress.evidence(found.labels - found.together, checks?.count ?? 0, found.together);
+  const by = words.progress.evidence(words.progress.measured(error.measured), found.labels - found.together, checks?.count ?? 0, found.together);
   const evidence = checks && checks.count > 2 && words.progress.checks(checks.count, checks.right);
   return goal.reached
     ? [h("h1", {}, words.progress.stop(right, least, by)), h("p", { class: "gist" }, evidence)]

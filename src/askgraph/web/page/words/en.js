@@ -263,16 +263,17 @@ export default {
     labeled: (/** @type {number} */ given, /** @type {number} */ all) => `${count(given)} of ${items(all)} labeled`,
     aside: (/** @type {number} */ n) => `${count(n)} set aside`,
     behind: (/** @type {number} */ n) => `without your last ${labels(n)}`,
-    stop: (/** @type {string} */ right, /** @type {string} */ least, /** @type {string} */ by) => `You can stop: about ${right} right, at least ${least}, from ${by}`,
+    stop: (/** @type {string} */ right, /** @type {string} */ least, /** @type {string} */ by) => `You can stop: about ${right} right, at least ${least} (${by})`,
     goOn: (/** @type {string | null} */ left) => left ? `Go on: ${left}` : "Go on",
-    now: (/** @type {string} */ right, /** @type {string} */ least, /** @type {string} */ by) => `By now about ${right} of the predictions are right, at least ${least}, from ${by}.`,
+    now: (/** @type {string} */ right, /** @type {string} */ least, /** @type {string} */ by) => `By now about ${right} of the predictions are right, at least ${least} (${by}).`,
     minutes: (/** @type {number} */ low, /** @type {number} */ high) => `about ${low === high ? plural(low, "minute", "minutes") : `${count(low)} to ${plural(high, "minute", "minutes")}`} at your pace`,
     hours: (/** @type {number} */ low, /** @type {number} */ high) => `about ${low === high ? plural(low, "hour", "hours") : `${count(low)} to ${plural(high, "hour", "hours")}`} at your pace`,
     moreLabels: (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ open) => high < open
       ? `about ${low === high ? "" : `${count(low)} to `}${plural(high, "more label", "more labels")}`
       : `${low < open ? `about ${plural(low, "more label", "more labels")}, or ` : ""}${open === 1 ? "label the one that is left" : `label all ${count(open)} that are left`}`,
-    evidence: (/** @type {number} */ n, /** @type {number} */ checks, /** @type {number} */ together) =>
-      `${labels(n)}${checks ? `, ${count(checks)} of them ${checks === 1 ? "a spot check" : "spot checks"}` : ""}${together ? `, and ${count(together)} given many at once` : ""}`,
+    measured: (/** @type {number} */ n) => n ? `measured on ${count(n)} random items` : "from the model",
+    evidence: (/** @type {string} */ kind, /** @type {number} */ n, /** @type {number} */ checks, /** @type {number} */ together) =>
+      `${kind}, ${labels(n)}${checks ? `, ${count(checks)} of them ${checks === 1 ? "a spot check" : "spot checks"}` : ""}${together ? `, and ${count(together)} given many at once` : ""}`,
     checks: (/** @type {number} */ n, /** @type {number} */ right) => `Of ${items(n)} drawn at random, ${count(right)} had been predicted right before anybody answered.`,
     early: "Too early to say",
     earlyMore: "Label a few items of each class, and this page says how good the predictions are.",
