@@ -42,7 +42,7 @@ def answered(learner, truth, errors, answers, rng):
 def measured(graph, truth, prior, errors, answers, seed):
     """Return the accuracy counting all alike and with label noise, and the estimated errors."""
     classes = [str(k) for k in range(int(truth.max()) + 1)]
-    options = {"engine": prior, "classes": classes, "rng": seed}
+    options = {"engine": prior, "noise": 0.0, "classes": classes, "rng": seed}
     alike = ag.Learner(graph, spot_checks=CHECKS, **options)
     said, predicted = answered(alike, truth, errors, answers, np.random.default_rng(seed))
     words = [one | ({MODEL: predicted[node]} if node in predicted else {}) for node, one in said.items()]

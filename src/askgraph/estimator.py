@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse, vstack
@@ -30,7 +30,7 @@ from askgraph.graph.copies import find_copies
 from askgraph.graph.pairs import self_tuned
 from askgraph.graph.sources import coordinates
 from askgraph.learner import Learner
-from askgraph.learner.settings import checked_noise
+from askgraph.learner.settings import AUTO, checked_noise
 from askgraph.options import options_of, with_options
 from askgraph.plan import Plan
 from askgraph.priors.features import linear_part
@@ -64,10 +64,10 @@ def _checked_weights(sample_weight: Any, X: Any) -> Array:
 
 
 class _Given(NamedTuple):
-    """A label and its noise."""
+    """A label and its noise; None where the labels choose it."""
 
     label: Any
-    noise: float
+    noise: float | None
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -97,8 +97,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     linear : bool
         Whether to add a linear function of the rows to the field once leave-one-out asks for it, as ``Learner(features=X)``
         does; for ``graph="neighbors"`` only. With ``graph="precomputed"`` pass features to :meth:`fit`.
-    noise : float
-        The label noise γ, a standard deviation, as in :class:`Learner`; a label of sample weight w has the noise γ/√w.
+    noise : float or "auto"
+        The label noise γ, a standard deviation, as in :class:`Learner`; a label of sample weight w has the noise γ/√w, and with
+        "auto" all labels of weights above 0 count alike.
     delta : float, optional
         The ridge of the field; None for a thousandth of the mean degree.
     sampler : str, Criterion, callable or Plan
@@ -141,7 +142,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         bandwidth: Any = "self-tuning",
         scale: bool = False,
         linear: bool = False,
-        noise: float = 0.0,
+        noise: float | Literal["auto"] = "auto",
         delta: float | None = None,
         sampler: Any = "influence",
         readout: Any = "cautious",
@@ -174,8 +175,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         features : array or sparse matrix, optional
             With ``graph="precomputed"``, features of the nodes, one row per node, as in :class:`Learner`.
         sample_weight : array, optional
-            One weight w ≥ 0 per row: its label has the noise γ/√w, γ being ``noise``. Where γ = 0, labels are exact whatever
-            their weight. A label of weight 0 is left out: the row stays in the graph, unlabeled.
+            One weight w ≥ 0 per row: its label has the noise γ/√w, γ being ``noise``. Where that is "auto" or 0, all
+            weights above 0 count alike. A label of weight 0 is left out: the row stays in the graph, unlabeled.
 
         Returns
         -------
@@ -350,15 +351,18 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             return X.toarray()
         return _entries(X) if issparse(X) or (not reset and issparse(self.X_)) else X
 
+    @property
+    def _chooses_noise(self) -> bool:
+        return isinstance(self.noise, str) and self.noise == AUTO
+
     def _told(self, X: Any, y: Any, sample_weight: Any) -> dict[int, _Given]:
         """Return the labels that are known, by row, each with its noise."""
         labels, known = _split(y, X.shape[0])
-        noise = checked_noise(self.noise)
-        gamma = np.full(X.shape[0], noise)
+        gamma: Any = np.full(X.shape[0], None if self._chooses_noise else checked_noise(self.noise))
         if sample_weight is not None:
             weights = _checked_weights(sample_weight, X)
             known = known & (weights > 0)
-            gamma = noise / np.sqrt(np.where(weights > 0, weights, 1.0))
+            gamma = gamma if self._chooses_noise else gamma / np.sqrt(np.where(weights > 0, weights, 1.0))
         at = np.flatnonzero(known).tolist()
         pairs = zip(labels[known].tolist(), gamma[known].tolist(), strict=True)
         return {row: _Given(*pair) for row, pair in zip(at, pairs, strict=True)}
@@ -382,7 +386,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             graph, self.sampler, classes=names.tolist(), features=features, rng=seed, **how, **options
         )
         self.learner_.tell_all(
-            {row: given.label for row, given in told.items()}, noise={row: given.noise for row, given in told.items()}
+            {row: given.label for row, given in told.items()},
+            noise={row: given.noise for row, given in told.items() if given.noise is not None},
         )
         self.classes_ = names
         return self
@@ -393,7 +398,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
         new, names = rows < 0, self.learner_.classes
         place = np.where(new, self.X_.shape[0] + np.cumsum(new) - 1, rows)
-        held = {x.node: _Given(names[x.said], x.noise) for x in self.learner_.field.known}
+        chosen = self._chooses_noise
+        held = {x.node: _Given(names[x.said], None if chosen else x.noise) for x in self.learner_.field.known}
         held.update({int(place[row]): given for row, given in told.items()})
         merged = vstack([self.X_, X[new]], format="csr") if issparse(X) else np.vstack([self.X_, X[new]])
         return self._fit(merged, held, {*self.classes_.tolist(), *_classes_of(held)})
@@ -402,7 +408,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Tell the label of this row and of all rows equal to it, so that none of them is asked for."""
         held = {x.node: x for x in self.learner_.field.observations}
         for twin in [row] if self._given else self._lookup[next(_row_keys(self.X_[[row]]))]:
-            if twin in held and held[twin].noise != given.noise:
+            if twin in held and given.noise is not None and held[twin].noise != given.noise:
                 self.learner_.retract(twin)
             if twin not in self.learner_.labels:
                 self.learner_.tell(twin, given.label, given.noise)

@@ -203,7 +203,7 @@ def test_a_plan_says_the_options_that_it_was_made_of(options):
 
 def test_what_rules_remember_is_not_shared():
     plan = ag.Plan.of("influence")
-    one, other = (ag.Learner(GRAPH, plan, rng=0) for _ in range(2))
+    one, other = (ag.Learner(GRAPH, plan, noise=0.0, rng=0) for _ in range(2))
     assert one.plan == other.plan == plan
     assert all(mine is not theirs for mine, theirs in zip(one.plan.rules, other.plan.rules, strict=True))
 

@@ -99,6 +99,20 @@ def test_one_person_alone_has_no_label_noise(tmp_path):
         assert {x.noise for x in project.learner.field.observations} == {0.0}
 
 
+def test_a_person_alone_who_errs_shows_in_what_labels_say_of_each_other(tmp_path):
+    graph, truth = ag.communities((50,) * 6, mean_degree=8, rng=1)
+    path, rng = make(tmp_path / "p.ask", 300, classes=list("abcdef"), graph=graph), np.random.default_rng(1)
+    with Project.open(path, write=True) as project:
+        for k in range(0, 300, 3):
+            off = rng.integers(1, 6) if rng.random() < 0.3 else 0
+            project.say("ann", f"i{k}", "label", "abcdef"[int(truth[k] + off) % 6])
+        assert project.learner.field.noise > 0
+        assert any("of the answers look wrong" in sentence for sentence in project.learner.judge.advice())
+        before = project.predictions().probabilities
+    with Project.open(path) as project:
+        np.testing.assert_allclose(project.predictions().probabilities, before, atol=1e-9)
+
+
 def test_one_queue_of_what_is_worth_a_second_look(tmp_path):
     path = make(tmp_path / "p.ask", 30, classes=["a", "b"], graph=ag.communities((15, 15), rng=0)[0])
     say(path, *((f"i{k}", "a") for k in range(6)), *((f"i{k}", "b") for k in range(15, 21)))

@@ -108,6 +108,12 @@ def checked(log: Sequence[Event]) -> dict[int, tuple[Hashable, Hashable]]:
     return found
 
 
+def own_noise(log: Sequence[Event]) -> set[int]:
+    """Return the nodes whose label was last told with a label noise of its own."""
+    given = {event.node: event.noise for event in log if event.kind == "tell"}
+    return {node for node, noise in given.items() if noise is not None}
+
+
 def told_when(log: Sequence[Event], counts: Collection[int]) -> dict[int, tuple[Hashable, float | None]]:
     """Return {node: (label, label noise)} as it was when the number of labels was last one of ``counts``, or {}."""
     told: dict[int, tuple[Hashable, float | None]] = {}

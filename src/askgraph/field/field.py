@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from functools import cached_property, wraps
@@ -114,6 +114,8 @@ class Field:
         Whether ‖g_i‖₂ is kept up to date as labels come.
     noise : float
         The label noise γ of labels to come; 0 is the paper.
+    chosen : bool
+        Whether a rule chose the label noise, so that nobody who answered said that the answer is unsure.
     discount : Discount, optional
         What a rule adds to the variance of an answer at some nodes, so that it counts for less; None is the paper.
     fresh : Later
@@ -161,6 +163,7 @@ class Field:
     folded: Folded
     recent: tuple[Observation, ...]
     discount: Discount | None = None
+    chosen: bool = False
     _results: dict[Any, Any] = attribute(default_factory=dict, init=False, repr=False)  # of `once_per_field`
 
     def __post_init__(self) -> None:
@@ -632,15 +635,47 @@ class Field:
         >>> bool(doubtful.votes[1, 0] < field.votes[1, 0])
         True
         """
-        if discount == self.discount:
-            return self
+        return self if discount == self.discount else self._with(self.observations, self.noise, discount)
+
+    def with_noise(self, noise: float, own: Collection[int] = ()) -> Field:
+        """Return the field of the same answers with another label noise, chosen by a rule.
+
+        As for :meth:`reweighted`, answers in V change without a solve.
+
+        Parameters
+        ----------
+        noise : float
+            The label noise γ of the answers, and of those to come.
+        own : collection of int
+            Nodes whose answers keep the noise that they have.
+
+        Returns
+        -------
+        Field
+            The field; no answer may be pending.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> field = ag.Field.start(ag.prior(ag.chain(5)), 2).observe(0, 0).observe(4, 1)
+        >>> [told.noise for told in field.with_noise(0.5, own=[4]).known]
+        [0.5, 0.0]
+        """
+        told = tuple(x if x.node in own else x._replace(noise=noise) for x in self.observations)
+        if noise == self.noise and told == self.observations:
+            return replace(self, chosen=True)
+        return replace(self._with(told, noise, self.discount), chosen=True)
+
+    def _with(self, observations: Sequence[Observation], noise: float, discount: Discount | None) -> Field:
+        """Return the field of the same answers, perhaps each with another noise, with this noise to come and this discount."""
         if self.folded:
-            return Field.given(self.origin, self.observations, self.coding, self.noise, self.squares, discount)
-        field = Field.start(self.origin, self.coding, self.noise, self.squares, discount)
-        gamma = label_noise(self.origin, self.recent, discount)
-        for told, noise, (v, scale) in zip(self.recent, gamma.tolist(), _other_factor(self, gamma), strict=True):
+            field = Field.given(self.origin, observations, self.coding, noise, self.squares, discount)
+            return replace(field, chosen=self.chosen)
+        field = replace(Field.start(self.origin, self.coding, noise, self.squares, discount), chosen=self.chosen)
+        gamma = label_noise(self.origin, observations, discount)
+        for told, one, (v, scale) in zip(observations, gamma.tolist(), _other_factor(self, gamma), strict=True):
             v = v if self.origin.signed else np.maximum(v, 0.0)
-            field = field._pushed(told._replace(scale=scale), v * field.free, noise)
+            field = field._pushed(told._replace(scale=scale), v * field.free, one)
         return replace(field, votes=field._harmonic(field.recent))._fresh_if_worn()
 
     def label_noise(self, observations: Sequence[Observation]) -> Array:
@@ -737,7 +772,8 @@ class Field:
         raise LabelError(f"node {node} has no label to change")
 
     def _again(self, observations: Sequence[Observation], coding: Coding) -> Field:
-        return Field.given(self.origin, observations, coding, self.noise, self.squares, self.discount)
+        field = Field.given(self.origin, observations, coding, self.noise, self.squares, self.discount)
+        return replace(field, chosen=self.chosen)
 
     def _touched(self, recent: tuple[Observation, ...]) -> IntArray:
         """Return the columns that any answer touches, with these in V."""

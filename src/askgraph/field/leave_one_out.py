@@ -92,15 +92,18 @@ def left_out(told: Told, every: bool = False, around: bool = False) -> LeftOut:
     return left
 
 
-def supposed(field: Field, discount: Discount | None, count: int) -> Supposed:
+def supposed(field: Field, discount: Discount | None, count: int, noise: Sequence[float] | None = None) -> Supposed:
     """Return the oldest labels of a field, ``count`` of them, as if there were no others, with another discount.
 
-    All labels must be in V. Nothing is solved for: the first columns of V and R are those of the oldest labels, and V Rᵀ are
-    the columns of G₀ at the labels whatever their noise.
+    ``noise`` is one label noise per label, in place of its own. All labels must be in V. Nothing is solved for: the first columns
+    of V and R are those of the oldest labels, and V Rᵀ are the columns of G₀ at the labels whatever their noise.
     """
     labels, root = known_root(field)
     labels, root = labels[:count], root[:count, :count]
-    now, other = (label_noise(field.origin, labels, rule) for rule in (field.discount, discount))
+    now = field.label_noise(labels)
+    if noise is not None:
+        labels = tuple(x._replace(noise=gamma) for x, gamma in zip(labels, noise, strict=True))
+    other = label_noise(field.origin, labels, discount)
     inverse = _inverted(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
     turn, labeled = root.T @ inverse.T, _labeled(field.origin, labels)
     columns = _in_field(field, labels, inverse, turn, labeled)
@@ -109,7 +112,13 @@ def supposed(field: Field, discount: Discount | None, count: int) -> Supposed:
     return Supposed(field.origin, field.coding, discount, labels, votes, labeled, columns)
 
 
-def supposed_in(prior: Prior, labels: Sequence[Observation], coding: Coding, around: bool = False) -> Supposed:
+def supposed_in(
+    prior: Prior,
+    labels: Sequence[Observation],
+    coding: Coding,
+    around: bool = False,
+    discount: Discount | None = None,
+) -> Supposed:
     """Return labels as if a prior without labels had been told them, by one solve per label and one for their votes.
 
     ``around`` asks for ∂h/∂Y_l at the neighbors, too.
@@ -124,11 +133,11 @@ def supposed_in(prior: Prior, labels: Sequence[Observation], coding: Coding, aro
         return wide[np.searchsorted(rows, some)]
 
     G, Y = covariance(nodes), rows_of(coding, labels)
-    inverse = _inverted(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, None) ** 2)))
+    inverse = _inverted(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, discount) ** 2)))
     beyond = inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     columns = Columns(Y, inverse, beyond, lambda some, x: covariance(some) @ (inverse.T @ x), ends)
     votes = prior.solve(prior.space.put(prior.space.zeros(coding.width), nodes, inverse.T @ (inverse @ Y)))
-    return Supposed(prior, coding, None, tuple(labels), votes, _labeled(prior, labels), columns)
+    return Supposed(prior, coding, discount, tuple(labels), votes, _labeled(prior, labels), columns)
 
 
 def _labeled(prior: Prior, labels: Sequence[Observation]) -> BoolArray:

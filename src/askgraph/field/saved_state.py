@@ -29,13 +29,18 @@ def to_arrays(field: Field) -> Arrays:
         "factor": field.factor.T,
         "labels": np.array(told, dtype=np.float64).reshape(len(told), 4),
         "folded": np.array(len(field.folded)),
+        "noise": np.array(field.noise),
+        "chosen": np.array(field.chosen),
         **field.spread.arrays(),
         **{f"engine_{key}": array for key, array in field.prior.arrays().items()},
     }
 
 
 def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool, discount: Discount | None) -> Field:
-    """Return the field that ``to_arrays`` was given, with the discount it had; raise an error where arrays are damaged."""
+    """Return the field that ``to_arrays`` was given, with the discount it had; raise an error where arrays are damaged.
+
+    ``noise`` is for files of earlier versions, which do not say it.
+    """
     n, space = origin.space.n_rows, origin.space
     told = [_observation(*row) for row in checked_array(stored["labels"], (None, 4)).tolist()]
     cut = int(stored["folded"])
@@ -56,7 +61,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool, disc
         votes=votes,
         spread=prior.spread_from(stored, len(recent), squares),
         squares=squares,
-        noise=noise,
+        noise=float(stored.get("noise", noise)),
         fresh=Later(lambda: ample),
         stack=ColumnStack.of(checked_array(stored["factor"], (len(recent), n)).T),
         labeled=labeled,
@@ -65,6 +70,7 @@ def from_arrays(origin: Prior, stored: Arrays, noise: float, squares: bool, disc
         folded=Folded(folded),
         recent=recent,
         discount=discount,
+        chosen=bool(stored.get("chosen", False)),
     )
 
 

@@ -18,6 +18,7 @@ ENOUGH = 10  # labels, or audited labels, from which advice is given
 SUSPICIOUS = 0.97
 AUDIT = 20  # items that are proposed for an audit, if as many are left
 REMEDY = "What helps: other features, another graph, or doing without one."
+ERRING = 0.1  # share of labels that look wrong from which a person is told
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 
 
@@ -83,6 +84,16 @@ def findings(field: Field, predicted: IntArray, told: IntArray) -> dict[str, str
     if counts.sum() >= ENOUGH:
         found |= {"rare": _rarity(counts), "untold": _untold(field)}
     return {about: sentence for about, sentence in found.items() if sentence}
+
+
+def said_of_wrong(share: float, labels: int) -> list[str]:
+    """Return a sentence where many labels look wrong by the others; else nothing."""
+    if share < ERRING:
+        return []
+    return [
+        f"About {share:.0%} of the answers look wrong, by what {labels} labels say of each other; each counts for less, so that "
+        "its neighbours can overrule it. To look at them again, the likeliest first: learner.judge.suspects(every=True)."
+    ]
 
 
 def _judged(predicted: IntArray, told: IntArray) -> str:

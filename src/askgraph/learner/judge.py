@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace
+from itertools import chain
 
 from askgraph.answers import coding
 from askgraph.answers.events import Event, SpotCheck, checked
 from askgraph.answers.plain import plain_label
 from askgraph.errors import LabelError
-from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful
+from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
 from askgraph.learner.recall import Left, left_to_find
 from askgraph.learner.state import Whole
 from askgraph.learner.stopping import ErrorEstimate, enough, expected_error, more_labels, wrong_without
 from askgraph.plan import Plan, Sampler, Turn
 from askgraph.plan.groups import Group, Groups
+from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.set_aside import SetAside, open_rows, why_finished
 from askgraph.plan.tune import Choice, Tune
 from askgraph.readouts import Cautious, Consensus, Tempered
@@ -281,7 +283,8 @@ class Judge:
         -------
         list of str
             Sentences: that the graph hardly predicts the labels, from 18 labels or ten audited labels on; from ten labels on,
-            that many classes have a single label, or that components have no label.
+            that many classes have a single label, or that components have no label; from 16 labels on,
+            with ``noise="auto"``, that many answers look wrong.
 
         Examples
         --------
@@ -295,7 +298,9 @@ class Judge:
         learner = self._learner
         nodes, told = learner.history.audits
         predicted = coding.decide(learner.probabilities()[nodes]) if nodes.size and learner.history.classes else nodes
-        return advice(learner.field, predicted, told)
+        chosen = [rule for rule in learner.plan.rules if isinstance(rule, ChosenNoise)]
+        wrong = [said_of_wrong(*rule.wrong(learner.field, learner.history)) for rule in chosen]
+        return [*advice(learner.field, predicted, told), *chain.from_iterable(wrong)]
 
     @in_turn
     def left_to_find(self, label: Hashable) -> Left:

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
 from askgraph.answers import coding
 from askgraph.answers.coding import Classes
-from askgraph.answers.events import Event
+from askgraph.answers.events import Event, own_noise
 from askgraph.answers.history import History
 from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label
 from askgraph.distributed.sharded_graph import ShardedGraph
@@ -80,8 +80,9 @@ class Learner(Shown):
         labels; ``judge.choice`` says which and why. With features there is such a choice anyway: with them or without.
     delta : float, optional
         The ridge of the field, in the unit of the weights; None for a thousandth of the mean degree.
-    noise : float
-        The standard deviation of a label; 0 is the paper.
+    noise : float or "auto"
+        The standard deviation of a label; 0 is the paper. "auto": the one at which the labels so far predict each other best,
+        chosen again as labels come, for people who err; ``judge.advice()`` says how many labels look wrong.
     engine : str or Prior
         "auto", an engine's name, or an engine.
     rng : int, Generator or None
@@ -144,7 +145,7 @@ class Learner(Shown):
         features: Any = None,
         tune: bool = False,
         delta: float | None = None,
-        noise: float = 0.0,
+        noise: float | Literal["auto"] = "auto",
         engine: str | Prior = "auto",
         rng: int | np.random.Generator | None = None,
         **options: Unpack[OptionKeywords],
@@ -167,14 +168,16 @@ class Learner(Shown):
         self.graph, self.seed, self._turn = next(iter(graphs.values())), seed, Lock()
         self._graphs, self._features, self._settings = graphs, features, settings
         self.plan, self.readout = settings.plan.fresh(), settings.decide
+        if settings.chooses_noise:
+            self.plan = self.plan.with_noise_chosen()
         if features is not None:
             self.plan.check_signed()
         if settings.tune or features is not None:
             every = candidates(graphs, settings.delta, settings.tune, features)
-            tune = Tune(every, engine, self.plan.sampler.criterion.columns, settings.noise)  # type: ignore[arg-type]  # checked
+            tune = Tune(every, engine, self.plan.sampler.criterion.columns, settings.first_noise)  # type: ignore[arg-type]  # checked
             self.plan = replace(self.plan, rules=(tune, *self.plan.rules))
         self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared)
-        start = field or Field.start(self._prior(engine), len(declared), settings.noise, self.plan.squares)
+        start = field or Field.start(self._prior(engine), len(declared), settings.first_noise, self.plan.squares)
         self._state = State(start if field else self._reviewed(start, history), history)
 
     def _prior(self, engine: str | Prior) -> Prior:
@@ -532,7 +535,8 @@ class Learner(Shown):
         elif event.kind == "relabel":
             field = field.relabel(event.node, names.index(event.before))
         elif event.before is not None:
-            field = field.observe(event.node, names.index(event.before), event.noise)
+            noise = event.noise if event.node in own_noise(before.log) else None
+            field = field.observe(event.node, names.index(event.before), noise)
         field = field.arranged([names.index(name) for name in before.classes])
         self._publish(self._reviewed(field, before), before)
         return event

@@ -179,7 +179,7 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
     prior.reason = f"{engine}: as it was saved"
     prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
-        return from_arrays(prior, state, settings.noise, settings.plan.squares, discount_of(state))
+        return from_arrays(prior, state, settings.first_noise, settings.plan.squares, discount_of(state))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from askgraph.errors import SettingError
 from askgraph.options import EARLIER, OptionKeywords
@@ -13,6 +13,7 @@ from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
 
+AUTO = "auto"  # the label noise is chosen by the labels
 LARGEST_NOISE = 1e100  # its square, and one over it, must be finite numbers
 
 
@@ -36,7 +37,7 @@ class Settings:
     plan: Plan
     readout: str | Readout | ReadoutFunction = "cautious"
     delta: float | None = None
-    noise: float = 0.0
+    noise: float | Literal["auto"] = "auto"
     tune: bool = False
 
     def __post_init__(self) -> None:
@@ -47,7 +48,8 @@ class Settings:
             raise SettingError(
                 f"tune={self.tune!r}: give True to choose among graphs or ridges as labels come, or False"
             )
-        object.__setattr__(self, "noise", checked_noise(self.noise))
+        if not self.chooses_noise:
+            object.__setattr__(self, "noise", checked_noise(self.noise))
         _ = self.decide
 
     @classmethod
@@ -56,7 +58,7 @@ class Settings:
         sampler: str | Criterion | Utility | Plan = "influence",
         readout: str | Readout | ReadoutFunction = "cautious",
         delta: float | None = None,
-        noise: float = 0.0,
+        noise: float | Literal["auto"] = "auto",
         tune: bool = False,
         **options: Unpack[OptionKeywords],
     ) -> Settings:
@@ -75,6 +77,16 @@ class Settings:
             The settings, checked.
         """
         return cls(Plan.of(sampler, **options), readout, delta, noise, tune)
+
+    @property
+    def chooses_noise(self) -> bool:
+        """Whether the labels choose the label noise."""
+        return isinstance(self.noise, str) and self.noise == AUTO
+
+    @property
+    def first_noise(self) -> float:
+        """The label noise before any label: 0 where the labels choose it."""
+        return 0.0 if self.chooses_noise else float(self.noise)
 
     @property
     def decide(self) -> Readout:
@@ -118,11 +130,11 @@ class Settings:
             ((name, how),) = readout.items()
             how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
             readout = type(as_readout(name))(**how)
-        given = {**EARLIER, **plain, "readout": readout}
+        given = {**EARLIER, "noise": 0.0, **plain, "readout": readout}
         return cls.of(given.pop("utility"), **given)
 
 
-def checked_noise(noise: float) -> float:
+def checked_noise(noise: float | str) -> float:
     """Return the standard deviation of a label, checked."""
     advice = f"the standard deviation of a label: 0, or a number from {1 / LARGEST_NOISE:g} to {LARGEST_NOISE:g}"
     checked = real_number(noise, "noise", 0.0, LARGEST_NOISE, advice)

@@ -31,7 +31,7 @@ def symmetry(experiment: Experiment, seed: int, problem: Problem) -> Record:
 
 
 def _predictions(problem: Problem, order: list[object], experiment: Experiment, seed: int) -> list[dict[str, IntArray]]:
-    learner = Learner(problem.graph, "random", delta=experiment.delta, rng=seed, classes=order)
+    learner = Learner(problem.graph, "random", delta=experiment.delta, noise=0.0, rng=seed, classes=order)
     found = []
     for step in learner.run(lambda node: problem.truth[problem.graph.index(node)], experiment.budget):
         votes = step.field.votes[~step.field.labeled]

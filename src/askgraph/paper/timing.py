@@ -225,7 +225,7 @@ class _Ours:
 
     def __init__(self, problem: Problem, sampler: str, engine: str) -> None:
         self._problem = problem
-        options: dict[str, Any] = {"doubt": None, "delta": DELTA, "rng": 0, "engine": engine}
+        options: dict[str, Any] = {"doubt": None, "delta": DELTA, "noise": 0.0, "rng": 0, "engine": engine}
         self._learner = Learner(problem.graph, sampler, classes=problem.classes, **options)
         self.engine = self._learner.field.prior.name
 

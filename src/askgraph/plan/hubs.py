@@ -18,7 +18,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.answers.history import History
 from askgraph.field import Field, Observation
-from askgraph.field.leave_one_out import supposed
+from askgraph.field.leave_one_out import Supposed, supposed
 from askgraph.plan.rule import Rule
 from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
@@ -104,19 +104,19 @@ def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
 
 def _best(now: Field, count: int) -> float:
     """Return the power at which labels of nodes that are not hubs are best predicted from all other labels."""
-    losses = {power: surprise(now, discount_of(power), count) for power in POWERS}
+    losses = {power: surprise(supposed(now, discount_of(power), count)) for power in POWERS}
     best = min(losses, key=losses.__getitem__)
     return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]
 
 
-def surprise(now: Field, discount: HubDiscount | None, count: int) -> float:
-    """Return -Σ ln p of the oldest labels in nats, each from the others of them, as if the discount were another.
+def surprise(told: Supposed) -> float:
+    """Return -Σ ln p of labels in nats, each from all others.
 
     Only labels of nodes that are not hubs count, since hubs agree with each other, and of these only labels not alone in their
-    class. All labels of the field must be in V.
+    class.
     """
-    left, predicted = from_others(supposed(now, discount, count))
-    counts = np.bincount(left.said, minlength=now.coding.width)
-    ordinary = (now.space.pick(now.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
+    left, predicted = from_others(told)
+    counts = np.bincount(left.said, minlength=told.coding.width)
+    ordinary = (told.space.pick(told.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
     p = predicted[ordinary, left.said[ordinary]]
-    return float(coding.price(p, now.coding.width).sum())
+    return float(coding.price(p, told.coding.width).sum())

@@ -14,7 +14,8 @@ from askgraph.field import Field
 from askgraph.options import DEFAULTS, OptionKeywords, Options, Scoring, check_names
 from askgraph.plan.chance import Explore, SpotChecks
 from askgraph.plan.find import Find
-from askgraph.plan.hubs import HubDiscount, power_of
+from askgraph.plan.hubs import POWERS, HubDiscount, Hubs, power_of
+from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.rule import Rule
 from askgraph.plan.rules import is_own, rules_of, said_by
 from askgraph.plan.sampler import Sampler
@@ -49,7 +50,7 @@ class Plan:
     >>> plan = ag.Plan.of("tv", spot_checks=8)
     >>> [type(rule).__name__ for rule in plan.rules]
     ['SetAside', 'Explore', 'SpotChecks', 'SmallComponentsWait', 'FirstAtRandom']
-    >>> ag.Learner(ag.chain(5), plan, rng=0).plan == plan
+    >>> ag.Learner(ag.chain(5), plan, noise=0.0, rng=0).plan == plan
     True
     """
 
@@ -111,6 +112,17 @@ class Plan:
         first = self.rules[:1] if self.rules and isinstance(self.rules[0], SetAside) else ()
         return replace(self, rules=(*first, rule, *self.rules[len(first) :]))
 
+    def with_noise_chosen(self) -> Plan:
+        """Return the plan that goes on with the label noise that the labels speak for, before any other rule.
+
+        Returns
+        -------
+        Plan
+            A new plan; this one does not change.
+        """
+        discounts = any(isinstance(rule, Hubs) and rule.how == "discount" for rule in self.rules)
+        return replace(self, rules=(ChosenNoise(HubDiscount(POWERS[0]) if discounts else None), *self.rules))
+
     def finding(self, label: Any) -> Plan:
         """Return the plan that asks for the nodes most likely in a class, with the same spot checks.
 
@@ -138,14 +150,15 @@ class Plan:
         return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
 
     def fresh(self) -> Plan:
-        """Return the same plan, its rules without what they remember of another learner.
+        """Return the same plan, its rules without what they remember of another learner, and without its choice of label noise.
 
         Returns
         -------
         Plan
             An equal plan.
         """
-        return replace(self, rules=tuple(replace(rule) if is_dataclass(rule) else rule for rule in self.rules))
+        kept = [rule for rule in self.rules if not isinstance(rule, ChosenNoise)]
+        return replace(self, rules=tuple(replace(rule) if is_dataclass(rule) else rule for rule in kept))
 
     @property
     def passive(self) -> bool:

@@ -74,7 +74,7 @@ def _with_witnesses(view: View, readout: Readout, witnesses: Sequence[Witness]) 
     own, hear = readout.steps(field)
     own = _open_to_all(view, own)
     told = field.space.put(
-        field.space.zeros(field.coding.width), nodes_of(view.exact), rows_of(field.coding, view.exact)
+        field.space.zeros(field.coding.width), nodes_of(view.given), rows_of(field.coding, view.given)
     )
     known = (told.sum(axis=1) > 0)[:, None]
 

@@ -69,7 +69,7 @@ class Readout(ABC):
         """
 
     def read(self, view: View) -> ByBlock:
-        """Return the same where exact answers stand at their nodes.
+        """Return the same where answers stand at their nodes as they were given.
 
         Parameters
         ----------

@@ -23,6 +23,9 @@ FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes,
 NEVER = -50.0  # the logarithm of the score of a class whose only label is left out
 # nats, and as many for each class with a single label: votes are read without class masses where the loss is lower by more
 PLAIN = 0.5
+SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # of wrong labels, that are tried
+CAREFUL = 4.0  # nats that a share of 1 costs: people mostly say what is right
+WORTH = 3.0  # nats, summed over the labels; labels that are likelier by less with some of them wrong all look right
 
 
 @dataclass(frozen=True)
@@ -209,13 +212,25 @@ class Evidence:
         reach = np.clip(coding.row_sums(np.maximum(self.left.votes, 0.0)), 0.0, 1.0)
         return reach * shares + (1 - reach) / self.classes
 
-    def losses(self, plain: bool) -> Array:
-        """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature."""
+    @property
+    def wrong_share(self) -> float:
+        """The share of labels that look wrong: the likeliest one if a wrong label is as likely to be of any other class."""
+        plain = self.freely[1]
+        losses = [self.best(self.losses(plain, share), 0.1)[1] + CAREFUL * share for share in SHARES]
+        best = int(np.argmin(losses))
+        return SHARES[best] if losses[best] + WORTH < losses[0] else 0.0
+
+    def losses(self, plain: bool, wrong: float = 0.0) -> Array:
+        """Return -Σ ln p of labels whose class has another one, each from all others: one value per temperature.
+
+        ``wrong`` is the share of labels that are of another class than they should be.
+        """
         counted, rows = self.counted, np.arange(self.place.size)
         if self.seen.size < 2 or not counted.any():
             return np.zeros(TEMPERATURES.size)
         scores = self.scores(TEMPERATURES[:, None, None], plain)
         chances = scores[:, rows, self.place] / scores.sum(axis=-1)
+        chances = (1 - wrong) * chances + wrong * (1 - chances) / (self.seen.size - 1)
         return np.asarray(coding.price(chances, self.classes)[:, counted].sum(axis=1))
 
     def scores(self, tau: float | Array, plain: bool) -> Array:

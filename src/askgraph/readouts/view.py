@@ -140,6 +140,12 @@ class View:
         return tuple(x for x in self.field.known if x.exact)
 
     @cached_property
+    def given(self) -> tuple[Observation, ...]:
+        """The answers of which nobody said that they are unsure: exact ones, and those whose label noise a rule chose."""
+        noise = self.field.noise if self.field.chosen else 0.0
+        return tuple(x for x in self.field.known if x.exact or x.noise == noise) if noise else self.exact
+
+    @cached_property
     def pinned(self) -> tuple[Observation, ...]:
         """Those of them that neighbors hear as they were given.
 
@@ -152,8 +158,8 @@ class View:
         return tuple(x for x, loose in zip(self.exact, free.tolist(), strict=True) if not loose)
 
     def standing(self, source: ByBlock, answers: Sequence[Observation] | None = None) -> ByBlock:
-        """Return the same with exact answers, or these, in place: 1 for the class of the answer at its node, 0 for others."""
-        answers = self.exact if answers is None else answers
+        """Return the same with answers as they were given, or these, in place: 1 for the class at its node, 0 for others."""
+        answers = self.given if answers is None else answers
         if self.outside or not answers:
             return source
         nodes, told, put = nodes_of(answers), rows_of(self.field.coding, answers), self.field.space.put

@@ -177,9 +177,8 @@ def simulate_together(
 ) -> list[Record]:
     """Make runs that differ in their readout only: ask the questions once, and return one record per run."""
     run, engine = runs[0], prior or runs[0].engine
-    learner = Learner(
-        problem.graph, run.settings.plan, delta=run.delta, rng=run.seed, engine=engine, classes=problem.classes
-    )
+    how: dict[str, Any] = {"delta": run.delta, "noise": 0.0, "rng": run.seed, "engine": engine}  # the truth answers
+    learner = Learner(problem.graph, run.settings.plan, classes=problem.classes, **how)
     codes = problem.codes(learner.field.space, learner.classes)
     readouts = [run.settings.decide for run in runs]
     curve: dict[str, list[Any]] = {"nodes": [], "ask_seconds": [], "tell_seconds": []}
