@@ -15,20 +15,18 @@ from typing import Literal
 
 import numpy as np
 
-from askgraph.answers import coding
 from askgraph.answers.history import History
 from askgraph.field import Field, Observation
-from askgraph.field.leave_one_out import Supposed, supposed
+from askgraph.field.leave_one_out import supposed
+from askgraph.plan.loss import least_loss
 from askgraph.plan.rule import Rule
 from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
-from askgraph.readouts.temperature import from_others
 from askgraph.support.later import remember
 from askgraph.types import Array, IntArray
 
 POINTS = (8, 12, 16, 24, 32)  # numbers of labels at which powers are compared
 POWERS = (1.0, 0.0, 2.0)  # the first one to begin with
-MARGIN = 0.5  # nats, summed over the labels of nodes that are not hubs; a power that is better by less is not chosen
 TURN = 4  # every fourth question goes to a node that is not a hub
 
 
@@ -89,7 +87,8 @@ class Hubs(Rule):
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in oldest)
         power = self._chosen.get(key)
         if power is None:
-            power = _best(_in_columns(now, oldest), count)
+            told = _in_columns(now, oldest)
+            power = least_loss(POWERS, lambda power: supposed(told, discount_of(power), count))
             remember(self._chosen, key, power)
         return power
 
@@ -100,23 +99,3 @@ def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
         return now
     start = Field.start(now.origin, now.coding, now.noise, squares=False)
     return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), oldest, start)
-
-
-def _best(now: Field, count: int) -> float:
-    """Return the power at which labels of nodes that are not hubs are best predicted from all other labels."""
-    losses = {power: surprise(supposed(now, discount_of(power), count)) for power in POWERS}
-    best = min(losses, key=losses.__getitem__)
-    return best if losses[best] + MARGIN < losses[POWERS[0]] else POWERS[0]
-
-
-def surprise(told: Supposed) -> float:
-    """Return -Σ ln p of labels in nats, each from all others.
-
-    Only labels of nodes that are not hubs count, since hubs agree with each other, and of these only labels not alone in their
-    class.
-    """
-    left, predicted = from_others(told)
-    counts = np.bincount(left.said, minlength=told.coding.width)
-    ordinary = (told.space.pick(told.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
-    p = predicted[ordinary, left.said[ordinary]]
-    return float(coding.price(p, told.coding.width).sum())

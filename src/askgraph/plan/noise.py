@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from askgraph.answers.events import own_noise
 from askgraph.answers.history import History
-from askgraph.field import Field
+from askgraph.field import Discount, Field
 from askgraph.field.leave_one_out import Supposed, supposed, supposed_in
-from askgraph.plan.hubs import MARGIN, HubDiscount, surprise
+from askgraph.plan.loss import least_loss
 from askgraph.plan.rule import Rule
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import Evidence
@@ -37,7 +37,7 @@ class Wrong(NamedTuple):
 class ChosenNoise(Rule):
     """Go on with the label noise that the oldest labels held speak for; a label with a noise of its own keeps it."""
 
-    discount: HubDiscount | None  # of labels of hubs while noises are compared
+    discount: Discount | None  # while noises are compared
     _chosen: dict[Hashable, float] = field(init=False, compare=False, repr=False, default_factory=dict)  # by labels
 
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
@@ -62,15 +62,9 @@ class ChosenNoise(Rule):
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise if x.node in own else None) for x in oldest)
         noise = self._chosen.get(key)
         if noise is None:
-            noise = self._best(now, count, own)
+            noise = least_loss(noises(now.origin), lambda noise: self._supposed(now, count, own, noise))
             remember(self._chosen, key, noise)
         return noise
-
-    def _best(self, now: Field, count: int, own: Collection[int]) -> float:
-        """Return the noise at which labels are best predicted from all other labels."""
-        losses = {noise: surprise(self._supposed(now, count, own, noise)) for noise in noises(now.origin)}
-        best, first = min(losses, key=losses.__getitem__), VARIANCES[0]
-        return best if losses[best] + MARGIN < losses[first] else first
 
     def _supposed(self, now: Field, count: int, own: Collection[int], noise: float) -> Supposed:
         """Return the oldest labels as if they had this noise: read off V, or where labels were folded in, by a solve per label."""

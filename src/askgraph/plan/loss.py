@@ -1,0 +1,33 @@
+"""How well labels predict each other, and the choice that it makes among a few values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from askgraph.answers import coding
+from askgraph.field.leave_one_out import Supposed
+from askgraph.readouts.temperature import from_others
+
+MARGIN = 0.5  # nats, summed over the labels; a value that is better than the first one by less is not chosen
+
+
+def loss(told: Supposed) -> float:
+    """Return -Σ ln p of labels in nats, each from all others.
+
+    Only labels of nodes without unusually many neighbors count, since labels of the others agree with each other, and of these
+    only labels not alone in their class.
+    """
+    left, predicted = from_others(told)
+    counts = np.bincount(left.said, minlength=told.coding.width)
+    ordinary = (told.space.pick(told.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
+    p = predicted[ordinary, left.said[ordinary]]
+    return float(coding.price(p, told.coding.width).sum())
+
+
+def least_loss(values: Sequence[float], suppose: Callable[[float], Supposed]) -> float:
+    """Return the value at which labels predict each other best; the first one where none is better by more than the margin."""
+    losses = {value: loss(suppose(value)) for value in values}
+    best, first = min(losses, key=losses.__getitem__), values[0]
+    return best if losses[best] + MARGIN < losses[first] else first
