@@ -22,7 +22,7 @@ DRAWN = 2  # seed that tells these draws from those of questions and audits
 
 @dataclass(frozen=True)
 class Handful(Rule):
-    """Leave about so many candidates, drawn at random, on a graph of more than 3,000 nodes."""
+    """Leave about so many candidates, drawn at random, on a graph of more than 10,000 nodes."""
 
     size: int = 1024
     now_and_then: ClassVar[bool] = True

@@ -6,9 +6,8 @@ With observation noise γ, at hubs perhaps more, the update divides by g_ii + γ
 
 ‖g_i‖₁ is 1/δ everywhere before labels, so influence ranks by 1/g_ii. On a connected graph g_ii is 1/(nδ), which all nodes share,
 plus what is local, about 1/d_i. With δ a thousandth of the mean degree the shared part is as large as the local one at a thousand
-nodes and a third of it at LARGE nodes; beyond, it vanishes, and the score would grow like the degree. There influence goes on as
-if nodes shared the part 1 − LARGE/n of 1/d of a node in the middle, so that a hub is hardly more than twice as good as that node
-with the same ‖g‖₁ and votes.
+nodes and less than a tenth of it beyond LARGE nodes, where the score would grow like the degree. There influence goes on as if
+nodes shared 1/d of a node in the middle, so that a hub is hardly more than twice as good as that node with the same ‖g‖₁ and votes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from askgraph.field import Field
 from askgraph.options import Form
 from askgraph.types import Array, IntArray
 
-LARGE = 3_000  # nodes
+LARGE = 10_000  # nodes
 
 
 def total_variation(field: Field, rows: IntArray, p: Array, form: Form = "printed") -> Array:
@@ -53,8 +52,8 @@ def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
 def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
 
-    This utility reads the votes themselves, so p plays no part. On a graph of more than LARGE nodes something is added
-    to g_ii.
+    This utility reads the votes themselves, so p plays no part. On a graph of more than LARGE nodes 1/d is added to
+    g_ii, with d the median degree.
     """
     votes, norm = coding.at_least_two(field.votes)[rows], field.spread.influence_l1[rows]
     if field.origin.signed:  # votes and sums of covariances may be below 0, and then count as 0
@@ -64,7 +63,7 @@ def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
     open_ = 1 - np.einsum("ic,ic->i", shares, shares)
     variance = innovation(field, rows)
     if field.space.n_nodes > LARGE:
-        variance = variance + (1 - LARGE / field.space.n_nodes) / field.origin.middle_degree
+        variance = variance + 1 / field.origin.middle_degree
     return open_**2 * norm * (norm / variance)  # in this order: the square may overflow
 
 
