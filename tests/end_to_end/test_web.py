@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from askgraph.cli import app
 from askgraph.web.demo import make_demo
+from askgraph.web.serve import serve
 from askgraph.workbench.growing import ADDITION
 from askgraph.workbench.project import Project
 from tests.helpers.processes import run
@@ -480,6 +481,20 @@ def test_a_page_goes_on_with_the_server_after_one_that_died(tmp_path):
             assert client.get("/api/state?who=ann").status_code == 200  # the address is printed when it can be reached
     with serving(server.path, "--port", port) as again:
         assert again.token == token
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_before_it_runs_ends_in_order(tmp_path, number):
+    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    told = []
+
+    def ready(address):
+        told.append(address)
+        signal.raise_signal(number)  # an exception here could be dropped
+
+    serve(make_project(tmp_path), port=0, ready=ready)
+    assert len(told) == 1
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 def test_of_two_opinions_the_later_counts(client):

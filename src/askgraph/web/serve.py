@@ -9,9 +9,9 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from askgraph.errors import FileError, SettingError
 from askgraph.web.app import application, remove_old_exports
@@ -24,6 +24,9 @@ from askgraph.workbench.backups import BackupPlan, BackupThread
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
+
+if TYPE_CHECKING:
+    import uvicorn
 
 PORT = 8765  # tried first when none is named
 SHUTDOWN_SECONDS = 5  # requests still running after that are cancelled when the server is stopped
@@ -77,11 +80,12 @@ def serve(
                     lifespan="on",
                     timeout_graceful_shutdown=SHUTDOWN_SECONDS,
                 )
-                lock.tell(url, token)
-                ready(f"{url}/" if password else f"{url}/?token={token}")
-                backups = BackupThread(store, plan or BackupPlan.from_environment())
-                with suppress(KeyboardInterrupt), _stopping_in_order(), backups:
-                    uvicorn.Server(config).run(sockets=[listening])
+                server = uvicorn.Server(config)
+                with _stopping_in_order(server):
+                    lock.tell(url, token)
+                    ready(f"{url}/" if password else f"{url}/?token={token}")
+                    with BackupThread(store, plan or BackupPlan.from_environment()):
+                        server.run(sockets=[listening])
             finally:
                 thinker.stop()
     finally:
@@ -90,16 +94,24 @@ def serve(
 
 
 @contextmanager
-def _stopping_in_order() -> Iterator[None]:
-    """Make the signal that services are stopped with do what Ctrl-C does: uvicorn passes it on when it has stopped."""
+def _stopping_in_order(server: uvicorn.Server) -> Iterator[None]:
+    """Make Ctrl-C, and the signal that services are stopped with, end the server in order, also before it runs.
+
+    They raise no exception: one that is raised in a callback, of weak references say, is dropped, and the server would go on.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
