@@ -138,7 +138,7 @@ def against_random(cells, problems):
             f"{fall} | {mine.curve[-1]:.3f} | {commonest:.3f} |"
         )
     print(
-        f"\n- Least over {SMOOTHED} labels: the least mean of the difference over so many labels in a row."
+        f"\n- Least over {SMOOTHED} labels: the least mean of the difference over {SMOOTHED} labels in a row."
         f"\n- Largest fall: from {FROM} labels per class on, between readings {READ} labels apart; mean of seeds; on graphs of at "
         f"least {LARGE:,} nodes."
     )

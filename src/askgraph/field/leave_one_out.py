@@ -3,8 +3,8 @@
 With K the covariance of the labels, noise included, and h = G₀[:, L] K⁻¹ Y: the label l and its prediction from all others
 differ by e_l = (K⁻¹Y)_l / (K⁻¹)_ll, that prediction has the variance 1/(K⁻¹)_ll, and without l the votes are h − (∂h/∂Y_l) e_l.
 Labels in V give all this by their Cholesky factor. For one that was folded into the precision, (K⁻¹Y)_l = (Qh)_l and
-(K⁻¹)_ll = Q_ll − q_l G q_lᵀ; that takes a solve a label, once, so of many some stand for all. Where labels are only supposed, no
-field is made: the columns of K are read off V, or solved for, a solve a label, and nothing is factorised but K.
+(K⁻¹)_ll = Q_ll − q_l G q_lᵀ; that takes one solve per label, once, so of many labels some stand for all. Where labels are only
+supposed, no field is made: the columns of K are read off V, or solved for, one solve per label, and nothing is factorised but K.
 """
 
 from __future__ import annotations

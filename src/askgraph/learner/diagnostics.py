@@ -92,7 +92,7 @@ def said_of_wrong(share: float, labels: int) -> list[str]:
         return []
     return [
         f"About {share:.0%} of the answers look wrong, by what {labels} labels say of each other; each counts for less, so that "
-        "its neighbours can overrule it. To look at them again, the likeliest first: learner.judge.suspects(every=True)."
+        "its neighbors can overrule it. To look at them again, the likeliest first: learner.judge.suspects(every=True)."
     ]
 
 

@@ -64,7 +64,7 @@ def drawn(wrong: Sequence[bool]) -> Drawn:
 
 
 def _ways(of: float | AnyArray, chosen: AnyArray) -> Array:
-    """Return the logarithm of the number of ways to choose so many of so many; -inf where there is none."""
+    """Return the logarithm of the number of ways to choose ``chosen`` items of ``of``; -inf where there is none."""
     from scipy.special import gammaln
 
     possible = chosen <= of

@@ -22,7 +22,7 @@ DRAWN = 2  # seed that tells these draws from those of questions and audits
 
 @dataclass(frozen=True)
 class Handful(Rule):
-    """Leave about so many candidates, drawn at random, on a graph of more than 10,000 nodes."""
+    """On a graph of more than 10,000 nodes, leave only some candidates, drawn at random: about ``size`` of them."""
 
     size: int = 1024
     now_and_then: ClassVar[bool] = True

@@ -27,7 +27,7 @@ from askgraph.support.later import remember
 POINTS = (8, 16, 32, 64, 128, 256)
 MANY_NODES = 100_000  # beyond, graphs with features and without are compared at 8, 16 and 32 labels only
 MARGIN = 1.0  # nats, summed over the labels; a candidate that beats the first one by less is not chosen
-# labels; features beside a graph are dropped where they cost more than guessing at so many labels does, and half the root of the
+# labels; features beside a graph are dropped where they cost more than guessing this many labels costs, plus half the root of the
 # loss, since a loss is off by about its root
 GUESSED = 2.0
 ROWS = "features alone"  # the name of the candidate without the given graph, where there is one
