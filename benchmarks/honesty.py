@@ -35,7 +35,7 @@ from scipy.special import betaincinv
 
 import askgraph as ag
 from askgraph.errors import FileError
-from askgraph.learner.stopping import FITTED, MEASURED, Model, Signs, estimate, signs, wrong_without
+from askgraph.kinds.stopping import FITTED, MEASURED, Model, Signs, estimate, signs, wrong_without
 from askgraph.simulate.records import Lines
 from askgraph.support.progress import bar
 

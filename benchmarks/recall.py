@@ -30,7 +30,7 @@ from sklearn.linear_model import LogisticRegression
 
 import askgraph as ag
 from askgraph.graph.texts import join_written, text_rows
-from askgraph.learner.recall import left_to_find
+from askgraph.kinds.recall import left_to_find
 from askgraph.priors.features import NEIGHBORS
 from askgraph.support.progress import bar
 from askgraph.workbench.joining import directed_features

@@ -37,7 +37,7 @@ _HOMES = {
     "graph": "Graph",
     "answers.events": "Event SpotCheck",
     "learner.steps": "Step",
-    "learner.diagnostics": "Suspect",
+    "kinds.diagnostics": "Suspect",
     "learner.guesses": "GuessSource Guesses SuspectGuess",
     "learner.judge": "Judge",
     "learner": "Learner",
@@ -47,7 +47,7 @@ _HOMES = {
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
     "distributed.read_shards": "read_shards",
-    "learner.stopping": "ErrorEstimate",
+    "kinds.stopping": "ErrorEstimate",
     "utilities": "Criterion two_step_approximation",
     "clients.annotations": "annotate",
     "workbench.embedding": "embed",
@@ -71,12 +71,12 @@ if TYPE_CHECKING:
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
     from askgraph.io.pictures import nearest_pictures
     from askgraph.io.readers import read_graph, read_labels, read_table
+    from askgraph.kinds.diagnostics import Suspect
+    from askgraph.kinds.stopping import ErrorEstimate
     from askgraph.learner import Learner
-    from askgraph.learner.diagnostics import Suspect
     from askgraph.learner.guesses import Guesses, GuessSource, SuspectGuess
     from askgraph.learner.judge import Judge
     from askgraph.learner.steps import Step
-    from askgraph.learner.stopping import ErrorEstimate
     from askgraph.options import Options
     from askgraph.plan import Plan, Question, Rule, Sampler, Turn
     from askgraph.plan.tune import Choice

@@ -396,10 +396,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Fit again, on the old rows and the new ones."""
         if self._given:
             raise LabelError("partial_fit with graph='precomputed' adds labels, not nodes: pass the same matrix again")
-        new, names = rows < 0, self.learner_.classes
+        new = rows < 0
         place = np.where(new, self.X_.shape[0] + np.cumsum(new) - 1, rows)
         chosen = self._chooses_noise
-        held = {x.node: _Given(names[x.said], None if chosen else x.noise) for x in self.learner_.field.known}
+        labels = self.learner_.history.told
+        held = {x.node: _Given(labels[x.node], None if chosen else x.noise) for x in self.learner_.field.known}
         held.update({int(place[row]): given for row, given in told.items()})
         merged = vstack([self.X_, X[new]], format="csr") if issparse(X) else np.vstack([self.X_, X[new]])
         return self._fit(merged, held, {*self.classes_.tolist(), *_classes_of(held)})
@@ -475,14 +476,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def _read(self, X: Any) -> Array:
         r"""Return those of a training row, or another row's, :math:`\sum_j w_j h_j / (\sum_j w_j + \delta)`, its links w."""
-        field, readout, rows = self.learner_.field, self.learner_.readout, self._rows(X)
+        field, rows = self.learner_.field, self._rows(X)
         if (rows >= 0).all():
             return self._known(rows)
         prior, W = field.origin, _entries(X) if self._given else self._joined(X)
         votes = prior.space.linked(W, field.votes) / prior.space.asarray(
             W.sum(axis=1)[:, None] + prior.delta / prior.scale
         )
-        p = prior.space.to_numpy(readout(field, votes, W))
+        p = prior.space.to_numpy(self.learner_.answers.probabilities(self.learner_._moment, votes, W))
         p[rows >= 0] = self._known(rows[rows >= 0])
         return p
 

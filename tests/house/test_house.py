@@ -18,7 +18,7 @@ import askgraph as ag
 
 SOURCE = Path(ag.__file__).parent
 PACKAGES = """
-support answers linalg graph io distributed spaces priors field utilities layout readouts plan learner
+support answers linalg graph io distributed spaces priors field utilities layout readouts plan kinds learner
 simulate workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
 GROUND = ("errors", "types", "version")  # everybody may use these

@@ -10,7 +10,7 @@ import pytest
 
 import askgraph.web
 from askgraph.errors import SettingError
-from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough
+from askgraph.kinds.stopping import ErrorEstimate, enough, labels_until_enough
 from askgraph.workbench import report
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source

@@ -1,18 +1,20 @@
 """Codings: how what people say becomes rows of numbers, which a field observes; and classes: votes, means, probabilities.
 
-Classes are one-vs-rest columns. Votes h (n × C) are the field in 0/1 coding; H = Σ_c h_c is how far labels reach a node. The
-paper's ±1 mean is μ_c = 2 h_c − H.
+Classes are one-vs-rest columns, and an answer is the index of a class, or shares of several: ((index, share), ...). Votes h (n × C)
+are the field in 0/1 coding; H = Σ_c h_c is how far labels reach a node. The paper's ±1 mean is μ_c = 2 h_c − H.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeGuard
 
 import numpy as np
 
 from askgraph.types import Array, BoolArray, IntArray
+
+Said = int | tuple[tuple[int, float], ...]  # the index of a class, or the indices of several and the share of each
 
 TIE = 1e-9  # scores that differ by less count as equal
 # votes: where a labeled node screens a class from all others, solves leave up to 1e-8 instead of 0, and a class whose highest
@@ -58,6 +60,14 @@ class Coding(Protocol):
         """Return an answer as the coding with these columns, in this order, takes it."""
         ...
 
+    def answer(self, row: Array) -> Any:
+        """Return the answer that has this row."""
+        ...
+
+    def openness(self, votes: Array, signed: bool) -> Array:
+        """Return how open the answers at some nodes are, by their votes: 0 where they are known, larger where they are not."""
+        ...
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -71,30 +81,69 @@ class Classes:
 
     width: int = 0
 
-    def rows(self, said: Sequence[int]) -> Array:
-        """Return one row per answer, 1 in the column of its class."""
-        return np.asarray(np.array(said, dtype=np.int64)[:, None] == np.arange(self.width), dtype=float)
+    def rows(self, said: Sequence[Said]) -> Array:
+        """Return one row per answer: 1 in the column of its class, or the share of each."""
+        if all(map(is_class, said)):
+            return np.asarray(np.array(said, dtype=np.int64)[:, None] == np.arange(self.width), dtype=float)
+        at, classes, shares = _entries(said)
+        rows = np.zeros((len(said), self.width))
+        rows[at, classes] = shares
+        return rows
 
-    def touched(self, said: Sequence[int]) -> IntArray:
+    def touched(self, said: Sequence[Said]) -> IntArray:
         """Return the classes of these answers."""
-        return np.unique(np.array(said, dtype=np.int64))
+        return np.unique(_entries(said)[1])
 
-    def totals(self, said: Sequence[int], weights: Array | None = None) -> Array:
-        """Return the labels of each class, each counting its weight."""
-        counted = np.bincount(np.array(said, dtype=np.int64), weights, minlength=self.width)
+    def totals(self, said: Sequence[Said], weights: Array | None = None) -> Array:
+        """Return the labels of each class, each counting its weight, and its share of the class."""
+        at, classes, shares = _entries(said)
+        counted = np.bincount(classes, shares if weights is None else shares * weights[at], minlength=self.width)
         return np.asarray(counted, dtype=float)
 
-    def widened(self, said: Sequence[int]) -> Classes:
+    def widened(self, said: Sequence[Said]) -> Classes:
         """Return the coding with as many classes as the highest index needs."""
-        return Classes(max([self.width, *(label + 1 for label in said)]))
+        return Classes(max([self.width, *(label + 1 for one in said for label, _ in parts_of(one))]))
 
     def arranged(self, columns: Sequence[int]) -> Classes:
         """Return the coding of some of the classes."""
         return Classes(len(columns))
 
-    def renumbered(self, said: int, columns: Sequence[int]) -> int:
-        """Return the index of a class among those that are kept."""
-        return list(columns).index(said)
+    def renumbered(self, said: Said, columns: Sequence[int]) -> Said:
+        """Return the index of a class among those that are kept, or the shares by such indices."""
+        places = list(columns)
+        if is_class(said):
+            return places.index(said)
+        return tuple(sorted((places.index(label), share) for label, share in parts_of(said)))
+
+    def answer(self, row: Array) -> Said:
+        """Return the index of the class that has all of the row, or the shares."""
+        shares = tuple((int(label), float(row[label])) for label in np.flatnonzero(row))
+        return shares[0][0] if len(shares) == 1 and shares[0][1] == 1 else shares
+
+    def openness(self, votes: Array, signed: bool) -> Array:
+        r"""Return :math:`1 - \sum_c (h_c + (1-H)/C)^2`, the probability that two draws from the votes differ."""
+        votes = at_least_two(votes)
+        shared = shares(votes) if signed else votes + (1 - row_sums(votes)) / votes.shape[1]
+        return 1 - np.einsum("ic,ic->i", shared, shared)
+
+
+def is_class(said: Any) -> TypeGuard[int]:
+    """Return whether an answer is one class; else it is shares of several."""
+    return not isinstance(said, tuple)
+
+
+def parts_of(said: Said) -> tuple[tuple[int, float], ...]:
+    """Return the indices of the classes of an answer, and the share of each."""
+    return ((said, 1.0),) if is_class(said) else said  # type: ignore[return-value]  # TypeGuard does not narrow the other branch
+
+
+def _entries(said: Sequence[Said]) -> tuple[IntArray, IntArray, Array]:
+    """Return the places of answers, the classes and the shares of all their parts."""
+    if all(map(is_class, said)):
+        return np.arange(len(said)), np.array(said, dtype=np.int64), np.ones(len(said))
+    every = [(at, label, share) for at, one in enumerate(said) for label, share in parts_of(one)]
+    at, classes, shares = zip(*every, strict=True)
+    return np.array(at), np.array(classes), np.array(shares, dtype=float)
 
 
 def as_coding(coding: Coding | int) -> Coding:

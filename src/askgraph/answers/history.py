@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 
-import numpy as np
-
 from askgraph.answers.events import Event, KeptApart
-from askgraph.types import IntArray
+
+
+def itself(answer: Hashable) -> tuple[Hashable, ...]:
+    """Return the one class that an answer names: itself."""
+    return (answer,)
 
 
 class History:
@@ -18,6 +20,8 @@ class History:
     ----------
     declared : sequence of hashable
         The classes known before any label; they stay, whether a label uses them or not.
+    named : callable
+        A function that returns the classes that an answer names.
 
     Attributes
     ----------
@@ -32,8 +36,8 @@ class History:
     declared: list[Hashable]
     classes: list[Hashable]
 
-    def __init__(self, declared: Sequence[Hashable]) -> None:
-        self.declared = list(declared)
+    def __init__(self, declared: Sequence[Hashable], named: Callable[[Hashable], Sequence[Hashable]] = itself) -> None:
+        self.declared, self._named = list(declared), named
         self.classes = list(declared)
         self.log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
@@ -59,7 +63,7 @@ class History:
         *self._orders, self.classes = map(list, orders)
 
     def after(self, *events: Event) -> History:
-        """Return the history with more events; a label that is told is a class from then on.
+        """Return the history with more events; the classes that an answer names are classes from then on.
 
         Parameters
         ----------
@@ -110,12 +114,12 @@ class History:
         return new
 
     def classes_with(self, *labels: Hashable) -> list[Hashable]:
-        """Return the classes and, after them, the labels that are not among the classes.
+        """Return the classes and, after them, those that labels name and that are not among the classes.
 
         Parameters
         ----------
         *labels : hashable
-            Labels, new or not.
+            Labels, of classes that are new or not.
 
         Returns
         -------
@@ -127,7 +131,18 @@ class History:
         >>> History(["spam"]).classes_with("ham", "spam")
         ['spam', 'ham']
         """
-        return list(dict.fromkeys([*self.classes, *labels]))
+        return list(dict.fromkeys([*self.classes, *(name for label in labels for name in self._named(label))]))
+
+    @property
+    def told(self) -> dict[int, Hashable]:
+        """The labels now, {node: label}, in the order in which nodes were labeled."""
+        found: dict[int, Hashable] = {}
+        for event in self.log:
+            if event.kind in ("tell", "relabel"):
+                found[event.node] = event.label
+            elif event.kind == "retract":
+                found.pop(event.node, None)
+        return found
 
     @property
     def set_aside(self) -> set[int]:
@@ -135,8 +150,6 @@ class History:
         return {*self._apart.skipped, *self._apart.audited}
 
     @property
-    def audits(self) -> tuple[IntArray, IntArray]:
-        """The audited nodes, and the index of each node's class in ``classes``; -1 for a class that is not there."""
-        apart = self._apart.audited
-        places = [self.classes.index(label) if label in self.classes else -1 for label in apart.values()]
-        return np.array(list(apart), dtype=np.int64), np.array(places, dtype=np.int64)
+    def audited(self) -> dict[int, Hashable]:
+        """The labels of nodes that were audited, {node: label}."""
+        return dict(self._apart.audited)

@@ -450,7 +450,7 @@ def _print_status(said: dict[str, Any]) -> None:
         rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
         print_table(rows)
     if error := said["error"]:
-        from askgraph.learner.stopping import ErrorEstimate
+        from askgraph.kinds.stopping import ErrorEstimate
 
         say(f"expected error: {ErrorEstimate(**error)}")
     if checks := said["checks"]:

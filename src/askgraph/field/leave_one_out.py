@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from askgraph.answers.coding import Coding
+from askgraph.answers.coding import Coding, is_class
 from askgraph.errors import ConvergenceError
 from askgraph.field.field import Discount, Field, Observation, known, known_root, label_noise, nodes_of, rows_of
 from askgraph.priors.base import SOLVES_AT_ONCE, Prior
@@ -32,6 +32,16 @@ class LeftOut(NamedTuple):
     lost: Array  # by how much the sum of h over the unlabeled nodes falls without the label, one column per class
     variance: Array  # of the label given the other labels, label noise included
     moved: list[Array]  # ∂h/∂Y_l at the neighbors of each label's node; empty unless asked for
+
+    @property
+    def of_one_class(self) -> LeftOut:
+        """Those of the labels that name one class: shares of several are a class neither predicted right nor wrong."""
+        some = np.array([is_class(said) for said in self.said.tolist()], dtype=bool)
+        if some.all():
+            return self
+        nodes, votes, lost, variance = (x[some] for x in (self.nodes, self.votes, self.lost, self.variance))
+        moved = [x for x, kept in zip(self.moved, some.tolist(), strict=True) if kept] if self.moved else []
+        return LeftOut(nodes, self.said[some].astype(np.int64), votes, lost, variance, moved)
 
 
 class Columns(NamedTuple):

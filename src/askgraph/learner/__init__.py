@@ -1,4 +1,4 @@
-"""The loop: ask, tell, predict, with its settings, tuning, prefetch, stopping rules, diagnostics and saving."""
+"""The loop: ask, tell, predict, with its settings, prefetch, guesses of models and saving."""
 
 from __future__ import annotations
 

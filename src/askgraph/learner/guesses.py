@@ -183,6 +183,7 @@ class Guesses:
 
     def _add(self, source: str, labels: Mapping[int, Hashable], scores: Mapping[int, float]) -> None:
         """Add guesses of a source, checked, in one step that an interrupt cannot divide."""
+        self._learner.answers.check_guesses()
         new = {node: (plain_label(label), _score(scores.get(node))) for node, label in labels.items()}
         if new:
             source = _name(source)
@@ -196,8 +197,7 @@ class Guesses:
     @in_turn
     def sources(self) -> list[GuessSource]:
         """Who guessed, and how good the guesses are by the labels so far."""
-        field, classes = self._learner.field, self._learner.history.classes
-        told, p = {x.node: classes[x.said] for x in field.known}, self._learner.probabilities()
+        told, p = self._learner.history.told, self._learner.probabilities()
         return [self._source(name, said, told, p) for name, said in self.by_source.items()]
 
     @in_turn

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from itertools import chain
 
-from askgraph.answers import coding
 from askgraph.answers.events import Event, SpotCheck, checked
-from askgraph.answers.plain import plain_label
-from askgraph.errors import LabelError
-from askgraph.learner.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
-from askgraph.learner.recall import Left, left_to_find
+from askgraph.errors import LabelError, SettingError
+from askgraph.kinds.diagnostics import Suspect
+from askgraph.kinds.recall import Left
+from askgraph.kinds.stopping import ErrorEstimate, enough, more_labels
 from askgraph.learner.state import Whole
-from askgraph.learner.stopping import ErrorEstimate, enough, expected_error, more_labels, wrong_without
 from askgraph.plan import Plan, Sampler, Turn
 from askgraph.plan.groups import Group, Groups
-from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.set_aside import SetAside, open_rows, why_finished
 from askgraph.plan.tune import Choice, Tune
-from askgraph.readouts import Cautious, Consensus, Tempered
-from askgraph.support.arguments import flag, listed, share, whole_number
+from askgraph.support.arguments import flag, listed, real_number, whole_number
 from askgraph.support.turns import in_turn
 
 AUDIT = 1  # seed that tells the draw of an audit from that of a question
-READ_ALIKE = (Cautious, Consensus, Tempered)  # readouts whose decisions leave-one-out follows
 AT_RANDOM = Plan(Sampler("random"), (SetAside(),))
 
 
@@ -108,7 +103,7 @@ class Judge:
         (2, 2)
         """
         learner, field = self._learner, self._learner.field
-        at, label = learner.graph.index(node), plain_label(label)
+        at, label = learner.graph.index(node), learner.answers.checked(label, learner.history.classes)
         if field.space.pick(field.labeled, at):
             raise LabelError(f"node {node!r} is labeled: only an unlabeled node can be audited")
         learner._publish(field, learner.history.after(Event("audit", at, label)))
@@ -121,10 +116,12 @@ class Judge:
 
     @in_turn
     def expected_error(self) -> ErrorEstimate:
-        """Return the expected share of wrong predictions among the unlabeled nodes.
+        """Return the expected error of the predictions for the unlabeled nodes: for classes, the share that is wrong.
 
-        Labels that were asked for are not a random sample, so without items drawn at random the estimate is rough. From eight
-        audited labels on, or eight together with spot checks, the range is what these prove.
+        Of ordered classes it is how many steps a prediction is off, on average; of several classes, 1 − F1; of numbers, the root
+        of the mean squared error, in their unit. Labels that were asked for are not a random sample, so without items drawn at
+        random the estimate is rough. From eight audited labels on, or eight together with spot checks, the range is what these
+        prove.
 
         Returns
         -------
@@ -141,21 +138,7 @@ class Judge:
         >>> error.low <= error.value <= error.high, error.audited
         (True, 0)
         """
-        learner, field, p = self._learner, self._learner.field, self._learner.probabilities()
-        rest, (nodes, told) = field.space.gather(~field.labeled), learner.history.audits
-        audited = (coding.decide(p[nodes]) != told).tolist() if nodes.size else []
-        by_shares = learner.readout.weight_of_shares(field)
-        return expected_error(field, p, rest, audited, self._checks_wrong(), by_shares)
-
-    def _checks_wrong(self) -> list[bool]:
-        """Return of each spot check whether it is predicted wrong: by all other labels now, where leave-one-out says so.
-
-        Leave-one-out reads votes as the usual readouts do, and knows no guesses; else what was predicted before counts.
-        """
-        learner = self._learner
-        usual = isinstance(learner.readout, READ_ALIKE) and not learner.guesses
-        now = wrong_without(learner.field) if usual else {}
-        return [now.get(node, before != label) for node, (before, label) in checked(learner.history.log).items()]
+        return self._learner.answers.expected_error(self._learner._moment)
 
     @in_turn
     def labels_needed(self, target: float) -> tuple[int, int]:
@@ -164,7 +147,7 @@ class Judge:
         Parameters
         ----------
         target : float
-            The share of wrong predictions to reach, above 0 and at most 1.
+            The expected error to reach, above 0: the share of wrong predictions, or what else :meth:`expected_error` is.
 
         Returns
         -------
@@ -183,16 +166,17 @@ class Judge:
         """
         field = self._learner.field
         left = field.space.count(open_rows(field, self._learner.history.set_aside))
-        return more_labels(self.expected_error(), field.held, share(target, "target"), left)
+        return more_labels(self.expected_error(), field.held, self._target(target), left)
 
     @in_turn
-    def enough(self, target: float = 0.05) -> str | None:
+    def enough(self, target: float | None = None) -> str | None:
         """Return why it is time to stop: the expected error has reached a target, or nothing is left to ask.
 
         Parameters
         ----------
-        target : float
-            The share of wrong predictions to reach, from 0 to 1.
+        target : float, optional
+            The expected error to reach: the share of wrong predictions, by default 0.05, or what else :meth:`expected_error`
+            is, for which nothing is usual.
 
         Returns
         -------
@@ -208,7 +192,15 @@ class Judge:
         >>> learner.judge.enough()
         'finished: every node is labeled'
         """
-        return self.finished or enough(self.expected_error(), share(target, "target"))
+        wanted = self._target(self._learner.answers.stop_at if target is None else target)
+        return self.finished or enough(self.expected_error(), wanted)
+
+    def _target(self, target: float | None) -> float:
+        """Return an expected error to reach, checked."""
+        kind = self._learner.answers
+        if target is None:
+            raise SettingError(f"answers={kind.name!r}: say which expected error is good enough, as target=...")
+        return real_number(target, "target", 0.0, 1.0 if kind.stop_at else math.inf)
 
     @in_turn
     def suspects(self, every: bool = False) -> list[Suspect]:
@@ -233,10 +225,9 @@ class Judge:
         >>> learner.judge.suspects(every=True)[0][:3]
         (2, 'b', 'a')
         """
-        least = 0.0 if flag(every, "every") else SUSPICIOUS
-        found = zip(*(part.tolist() for part in doubtful(self._learner.field, least)), strict=True)
-        name, classes = self._learner.graph.name, self._learner.history.classes
-        return [Suspect(name(node), classes[label], classes[other], p) for node, label, other, p in found]
+        learner = self._learner
+        found = learner.answers.suspects(learner._moment, flag(every, "every"))
+        return [one._replace(node=learner.graph.name(int(one.node))) for one in found]  # type: ignore[call-overload]  # indices
 
     @in_turn
     def group(self, n: int = 20, without: Collection[Hashable] = ()) -> Group | None:
@@ -266,6 +257,7 @@ class Judge:
         10
         """
         learner, n, without = self._learner, whole_number(n, "n", 2), listed(without, "without")
+        learner.answers.check_groups()
         turn = learner._next_turn(learner.field, learner.history)
         turn = replace(turn, aside={*turn.aside, *(learner.graph.index(node) for node in without)})
         found = Groups(learner.graph, n).takes(turn.narrowed(SetAside().narrows(turn)), n)
@@ -295,12 +287,7 @@ class Judge:
         >>> learner.judge.advice()[0].partition(":")[0]
         '1 of 2 components, 2 of 13 items, have no label'
         """
-        learner = self._learner
-        nodes, told = learner.history.audits
-        predicted = coding.decide(learner.probabilities()[nodes]) if nodes.size and learner.history.classes else nodes
-        chosen = [rule for rule in learner.plan.rules if isinstance(rule, ChosenNoise)]
-        wrong = [said_of_wrong(*rule.wrong(learner.field, learner.history)) for rule in chosen]
-        return [*advice(learner.field, predicted, told), *chain.from_iterable(wrong)]
+        return self._learner.answers.advice(self._learner._moment)
 
     @in_turn
     def left_to_find(self, label: Hashable) -> Left:
@@ -309,7 +296,7 @@ class Judge:
         Parameters
         ----------
         label : hashable
-            The class.
+            The class, or what :meth:`Plan.finding` takes for other answers.
 
         Returns
         -------
@@ -329,10 +316,5 @@ class Judge:
         >>> left.found, left.low <= left.value <= left.high
         (40, True)
         """
-        learner, label = self._learner, plain_label(label)
-        history, field = learner.history, learner.field
-        said = {x.node: history.classes[x.said] == label for x in field.known}
-        drawn, rest = checked(history.log), field.space.gather(~field.labeled)
-        known = label in history.classes
-        expected = float(learner.probabilities()[rest, history.classes.index(label)].sum()) if known else 0.0
-        return left_to_find(list(said.values()), [node in drawn for node in said], learner.graph.n_nodes, expected)
+        kind = self._learner.answers
+        return kind.left_to_find(self._learner._moment, kind.check_sought(label))

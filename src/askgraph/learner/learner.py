@@ -8,19 +8,19 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
-from askgraph.answers import coding
-from askgraph.answers.coding import Classes
 from askgraph.answers.events import Event, own_noise
 from askgraph.answers.history import History
-from askgraph.answers.plain import as_seed, declared_classes, label_array, plain_label
+from askgraph.answers.plain import as_seed, label_array
+from askgraph.answers.shares import OneOf, Shares
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, Observation, once_per_field
 from askgraph.graph import Graph
+from askgraph.kinds import Kind, Moment, as_kind
 from askgraph.learner import saving
 from askgraph.learner.graphs import joined_graphs
 from askgraph.learner.guesses import Guesses
@@ -37,12 +37,13 @@ from askgraph.plan import Plan, Question, Turn
 from askgraph.plan.chance import SPOT_CHECK
 from askgraph.plan.plan import Batch
 from askgraph.plan.tune import Tune, candidates
+from askgraph.priors import is_exact
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
 from askgraph.readouts import Readout, ReadoutFunction, WithGuesses
 from askgraph.readouts.by_class import best_classes, ranked
-from askgraph.support.arguments import flag, is_missing, listed, node_mapping, one_of, whole_number
+from askgraph.support.arguments import flag, is_missing, listed, node_mapping, one_of, share, whole_number
 from askgraph.support.files import reading
 from askgraph.support.moved import finds_old_names, with_new_names
 from askgraph.support.turns import Turn as Lock
@@ -62,11 +63,14 @@ class Learner(Shown):
     graph : Graph, ShardedGraph or {name: Graph}
         The graph, or anything that `Graph` takes; several graphs over the same nodes with ``tune=True``. It may be left out
         where there are features.
-    sampler : str, Criterion, callable or Plan
+    sampler : str, Criterion, callable or Plan, optional
         How questions are chosen: a sampler's short name, a function ``(field, rows, p) -> scores``, larger is better, or a
-        plan, which has rules of its own.
-    readout : str, Readout or callable
-        How votes become probabilities.
+        plan, which has rules of its own. By default "influence"; for several classes and numbers see ``answers``.
+    readout : str, Readout or callable, optional
+        How votes become class probabilities; by default "cautious", and for ordered classes "votes".
+    answers : {"classes", "ordered", "several", "numbers"} or Kind
+        What people say of a node: one class; one of ordered classes, such as stars; any of several classes; or a number. It is
+        declared, never inferred, and does not change.
     classes : iterable of hashable, optional
         Classes known before any label; others may come at any time.
     features : array or sparse matrix, optional
@@ -97,8 +101,10 @@ class Learner(Shown):
         The graph; of several graphs, the first; with features, the graph in use.
     plan : Plan
         How questions are chosen.
-    readout : Readout
-        How votes become probabilities.
+    readout : Readout or None
+        How votes become class probabilities; None for several classes and numbers, which are read in one way only.
+    answers : Kind
+        What people say of a node.
     judge : Judge
         What the labels say of the predictions: expected errors, when to stop, audits, labels that look wrong.
     guesses : Guesses
@@ -129,7 +135,8 @@ class Learner(Shown):
 
     graph: Graph
     plan: Plan
-    readout: Readout
+    readout: Readout | None
+    answers: Kind
     judge: Judge
     guesses: Guesses
     seed: int
@@ -138,9 +145,10 @@ class Learner(Shown):
     def __init__(
         self,
         graph: Graph | ShardedGraph | Mapping[str, Graph] | None = None,
-        sampler: str | Criterion | Utility | Plan = "influence",
+        sampler: str | Criterion | Utility | Plan | None = None,
         *,
-        readout: str | Readout | ReadoutFunction = "cautious",
+        answers: str | Kind = "classes",
+        readout: str | Readout | ReadoutFunction | None = None,
         classes: Iterable[Hashable] | None = None,
         features: Any = None,
         tune: bool = False,
@@ -151,9 +159,14 @@ class Learner(Shown):
         **options: Unpack[OptionKeywords],
     ) -> None:
         check_names(options, KEYWORDS)
-        settings = Settings.of(sampler, readout, delta, noise, tune, **options)
+        kind = as_kind(answers)
         graphs, linear = joined_graphs(graph, features, tune)
-        self._begin(graphs, settings, engine, as_seed(rng), declared_classes(classes), features=linear)
+        if sampler is None:
+            sampler = kind.usual_sampler(
+                linear is not None, partial(is_exact, next(iter(graphs.values())), delta, engine)
+            )
+        settings = Settings.of(sampler, readout, delta, noise, tune, kind, **options)
+        self._begin(graphs, settings, engine, as_seed(rng), kind.declared(classes), features=linear)
 
     def _begin(
         self,
@@ -167,17 +180,17 @@ class Learner(Shown):
     ) -> None:
         self.graph, self.seed, self._turn = next(iter(graphs.values())), seed, Lock()
         self._graphs, self._features, self._settings = graphs, features, settings
-        self.plan, self.readout = settings.plan.fresh(), settings.decide
-        if settings.chooses_noise:
-            self.plan = self.plan.with_noise_chosen()
+        self.answers, self.readout = settings.answers, settings.decide
+        self.plan = self.answers.with_rules(settings.plan.fresh(), settings.noise)
         if features is not None:
             self.plan.check_signed()
         if settings.tune or features is not None:
             every = candidates(graphs, settings.delta, settings.tune, features)
             tune = Tune(every, engine, self.plan.sampler.criterion.columns, settings.first_noise)  # type: ignore[arg-type]  # checked
             self.plan = replace(self.plan, rules=(tune, *self.plan.rules))
-        self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared)
-        start = field or Field.start(self._prior(engine), len(declared), settings.first_noise, self.plan.squares)
+        self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared, self.answers.named)
+        coding = self.answers.coding(declared)
+        start = field or Field.start(self._prior(engine), coding, settings.first_noise, self.plan.squares)
         self._state = State(start if field else self._reviewed(start, history), history)
 
     def _prior(self, engine: str | Prior) -> Prior:
@@ -211,8 +224,7 @@ class Learner(Shown):
     @property
     def labels(self) -> dict[Hashable, Hashable]:
         """The labels told: {node: label}."""
-        field, history, *_ = self._state
-        return {self.graph.name(x.node): history.classes[x.said] for x in field.known}
+        return {self.graph.name(node): label for node, label in self.history.told.items()}
 
     @property
     def engine(self) -> str:
@@ -379,7 +391,7 @@ class Learner(Shown):
         """
         asked = node if isinstance(node, Question) else None
         name = asked.node if asked else node
-        at, label = self.graph.index(name), plain_label(label)
+        at, label = self.graph.index(name), self.answers.checked(label, self.history.classes)
         if self._is_labeled(at):
             raise LabelError(
                 f"node {name!r} is labeled {self.labels[name]!r} already; change it with relabel({name!r}, ...)"
@@ -387,7 +399,7 @@ class Learner(Shown):
         noise = None if noise is None else checked_noise(noise)
         before = self._foretold(at, asked) if predicted is None else predicted
         history = self.history.after(Event("tell", at, label, noise=noise, predicted=before))
-        field, known = self._observed(at, history.classes.index(label), noise)
+        field, known = self._observed(at, self.answers.coded(label, history.classes), noise)
         self._publish(self._reviewed(field, history), history, known)
 
     @in_turn
@@ -417,17 +429,19 @@ class Learner(Shown):
         ['left', 'right']
         """
         index = self.graph.index
-        told = {index(node): plain_label(label) for node, label in node_mapping(labels, "labels", needed=True).items()}
+        given = node_mapping(labels, "labels", needed=True)
+        told = dict(zip(map(index, given), self._checked_all(list(given.values())), strict=True))
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
         gamma = {index(node): checked_noise(value) for node, value in node_mapping(noise, "noise").items()}
-        before = {index(node): plain_label(label) for node, label in node_mapping(predicted, "predicted").items()}
+        foretold = node_mapping(predicted, "predicted")
+        before = dict(zip(map(index, foretold), self._checked_all(list(foretold.values())), strict=True))
         events = [Event("tell", at, told[at], noise=gamma.get(at), predicted=before.get(at)) for at in told]
         history = self.history.after(*events)
-        place = {label: k for k, label in enumerate(history.classes)}
-        new = [Observation(at, place[label], gamma.get(at, self.field.noise)) for at, label in told.items()]
-        field = self.field.extended(new, Classes(max(self.field.coding.width, len(history.classes))))
+        coded = {label: self.answers.coded(label, history.classes) for label in set(told.values())}
+        new = [Observation(at, coded[label], gamma.get(at, self.field.noise)) for at, label in told.items()]
+        field = self.field.extended(new, self.answers.coding(history.classes))
         self._publish(self._reviewed(field, history, together=True), history)
 
     @in_turn
@@ -450,13 +464,13 @@ class Learner(Shown):
         >>> learner.labels, learner.classes
         ({0: 'left'}, ['left'])
         """
-        at, label = self.graph.index(node), plain_label(label)
-        before = self.labels.get(node)
+        at, label = self.graph.index(node), self.answers.checked(label, self.history.classes)
+        before = self.history.told.get(at)
         if before is None:
             raise LabelError(f"node {node!r} has no label yet: tell({node!r}, {label!r})")
         history = self.history.after(Event("relabel", at, label, before))
-        field = self._reviewed(self.field.relabel(at, history.classes.index(label)), history)
-        self._publish(*_with_used_classes(field, history))
+        field = self._reviewed(self.field.relabel(at, self.answers.coded(label, history.classes)), history)
+        self._publish(*self._with_used_classes(field, history))
 
     @in_turn
     def skip(self, node: Hashable) -> None:
@@ -501,9 +515,8 @@ class Learner(Shown):
         at = self.graph.index(node)
         if self._is_labeled(at):
             told = next(x for x in self.field.observations if x.node == at)
-            event = Event("retract", at, before=self.history.classes[told.said], noise=told.noise)
-            history = self.history.after(event)
-            self._publish(*_with_used_classes(self._reviewed(self.field.forget(at), history), history))
+            history = self.history.after(Event("retract", at, before=self.history.told[at], noise=told.noise))
+            self._publish(*self._with_used_classes(self._reviewed(self.field.forget(at), history), history))
         elif at in self.history.set_aside:
             self._publish(self.field, self.history.after(Event("retract", at)))
         else:
@@ -528,16 +541,16 @@ class Learner(Shown):
         """
         if not self.history.log:
             return None
-        event, before, field = self.history.log[-1], self.history.before_last, self.field
+        event, before, field, kind = self.history.log[-1], self.history.before_last, self.field, self.answers
         names = self.history.classes if event.before is None else self.history.classes_with(event.before)
         if event.kind == "tell":
             field = field.forget(event.node)
         elif event.kind == "relabel":
-            field = field.relabel(event.node, names.index(event.before))
+            field = field.relabel(event.node, kind.coded(event.before, names))
         elif event.before is not None:
             noise = event.noise if event.node in own_noise(before.log) else None
-            field = field.observe(event.node, names.index(event.before), noise)
-        field = field.arranged([names.index(name) for name in before.classes])
+            field = field.observe(event.node, kind.coded(event.before, names), noise)
+        field = field.arranged(kind.columns([names.index(name) for name in before.classes]))
         self._publish(self._reviewed(field, before), before)
         return event
 
@@ -564,6 +577,8 @@ class Learner(Shown):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         field, history, *_ = self._state
+        if not self.answers.by_class:
+            raise SettingError(f"answers={self.answers.name!r} have no class probabilities: see predict(interval=0.9)")
         p = field.space.gather(self._read(field, history))
         return p if nodes is None else p[self._indices(nodes)]
 
@@ -571,9 +586,9 @@ class Learner(Shown):
         """Return the probabilities of all rows: by the readout, and by guesses where there are any."""
         guesses = self.guesses
         if not history.classes:
-            return field.votes
-        if not guesses or not field.held:
-            return self.readout(field)
+            return field.votes[:, :0]
+        if not guesses or not field.held or self.readout is None:
+            return self.answers.probabilities(self._moment_of(field, history))
         kept = read_with_guesses(field)
         found = kept.get(guesses.version)
         if found is None:
@@ -582,15 +597,28 @@ class Learner(Shown):
             kept[guesses.version] = found
         return found.copy()
 
+    @property
+    def _moment(self) -> Moment:
+        field, history, *_ = self._state
+        return self._moment_of(field, history)
+
+    def _moment_of(self, field: Field, history: History) -> Moment:
+        read = partial(self._read, field, history)
+        return Moment(field, history, self.plan, self.readout, read, bool(self.guesses))
+
     @overload
     def predict(self, nodes: Sequence[Hashable] | None = None) -> AnyArray: ...
     @overload
     def predict(self, nodes: Sequence[Hashable] | None = None, *, top: int) -> tuple[AnyArray, Array]: ...
+    @overload
+    def predict(
+        self, nodes: Sequence[Hashable] | None = None, *, interval: float
+    ) -> tuple[AnyArray, AnyArray, AnyArray]: ...
     @in_turn
     def predict(
-        self, nodes: Sequence[Hashable] | None = None, *, top: int | None = None
-    ) -> AnyArray | tuple[AnyArray, Array]:
-        """Predict labels, or the likeliest labels of each node with their probabilities.
+        self, nodes: Sequence[Hashable] | None = None, *, top: int | None = None, interval: float | None = None
+    ) -> AnyArray | tuple[AnyArray, Array] | tuple[AnyArray, AnyArray, AnyArray]:
+        """Predict labels, or the likeliest labels of each node with their probabilities, or a range of ordered labels.
 
         A tie goes to the class that was named first, in the order of ``classes``. All classes tie at a node that no label
         reaches, such as one without an edge: its label is a guess, and its probabilities are equal.
@@ -602,12 +630,15 @@ class Learner(Shown):
         top : int, optional
             How many labels of each node. Where there are many classes this takes much less memory than ``probabilities``: an
             array of all nodes and all classes is made only for a readout of your own, "reweighted", and guesses.
+        interval : float, optional
+            For ordered classes and numbers: the probability with which a range should hold the answer, such as 0.9.
 
         Returns
         -------
         array, or tuple of two arrays
             One label per node; None for every node while no class is known. With ``top``, the labels and their probabilities:
-            one row per node, the likeliest first, and fewer than ``top`` columns where there are fewer classes.
+            one row per node, the likeliest first, and fewer than ``top`` columns where there are fewer classes. With
+            ``interval``, the predictions and the lower and upper ends of their ranges.
 
         Examples
         --------
@@ -622,10 +653,13 @@ class Learner(Shown):
         """
         if top is not None:
             return self._best(nodes, whole_number(top, "top", 1))
-        p = self.probabilities(nodes)
-        if not self.history.classes:
-            return np.full(len(p), None, dtype=object)
-        return label_array(self.history.classes)[coding.decide(p)]
+        some = slice(None) if nodes is None else self._indices(nodes)
+        moment = self._moment
+        found = self.answers.predict(moment)[some]
+        if interval is None:
+            return found
+        low, high = self.answers.interval(moment, share(interval, "interval"))
+        return found, low[some], high[some]
 
     def _best(self, nodes: Sequence[Hashable] | None, top: int) -> tuple[AnyArray, Array]:
         """Return the likeliest labels of each node, and their probabilities."""
@@ -633,7 +667,7 @@ class Learner(Shown):
         top = min(top, len(classes))
         if not top:
             found, best = np.zeros((self.graph.n_nodes, 0), np.int64), np.zeros((self.graph.n_nodes, 0))
-        elif self.guesses and field.held:
+        elif (self.guesses and field.held) or self.readout is None:
             found, best = ranked(self.probabilities(), top)
         else:
             found, best = map(field.space.gather, best_classes(field, self.readout, top))
@@ -715,19 +749,20 @@ class Learner(Shown):
 
     @property
     def _following(self) -> Ahead:
-        return Ahead(self._state.prefetch, self.history.classes, self.graph.name)
+        return Ahead(self._state.prefetch, self.graph.name)
 
     def _started(self, node: int) -> Prefetch[Field, tuple[Field, list[Question]]]:
         """Return a thread that computes what follows each answer about a node, the likeliest answer first."""
         field, history, *_ = self._state
-        votes = field.space.pick(field.votes, np.array([node]))
-        likely = np.argsort(-coding.chances(votes)[0], kind="stable") if history.classes else np.arange(1)
-        return Prefetch(node, lambda: field.awaiting(node), partial(self._follow, history, node), likely.tolist())
+        answers = self.answers.foreseen(self._moment, node)
+        follow = partial(self._follow, history, node, answers)
+        return Prefetch(node, lambda: field.awaiting(node), follow, answers)
 
-    def _follow(self, history: History, node: int, awaiting: Field, code: int) -> tuple[Field, list[Question]]:
+    def _follow(
+        self, history: History, node: int, answers: Mapping[Any, Hashable], awaiting: Field, code: Any
+    ) -> tuple[Field, list[Question]]:
         """Return the field after an answer, and the next question; in a thread, which takes no turn: a turn may wait for it."""
-        label = history.classes[code] if history.classes else None
-        after = history.after(Event("tell", node, label))
+        after = history.after(Event("tell", node, answers[code]))
         field = self._reviewed(awaiting.answered(code), after)
         return self.plan.ask(self._next_turn(field, after))
 
@@ -815,16 +850,28 @@ class Learner(Shown):
 
     def _next_turn(self, field: Field, history: History) -> Turn:
         """Return the turn to choose the question that follows this history."""
-        aside = history.set_aside
-        read = partial(self._read, field, history)
-        return Turn.of(field, field.held + len(aside), self.seed, aside, history.classes, read)
+        aside, reader = history.set_aside, Reader(self.answers, self._moment_of(field, history))
+        return Turn.of(field, field.held + len(aside), self.seed, aside, history.classes, reader)
 
     def _foretold(self, node: int, asked: Question | None) -> Hashable:
         """Return what was predicted for a node where it was asked for as a spot check; else None."""
         questions = (asked,) if asked else [one for one in self._state.questions[:1] if one.node == node]
         return next((one.predicted for one in questions if one.by == SPOT_CHECK), None)
 
-    def _observed(self, node: int, code: int, noise: float | None) -> tuple[Field, Sequence[Question]]:
+    def _checked_all(self, labels: Sequence[Any]) -> list[Hashable]:
+        """Return answers that are told together, checked: classes that one of them names by itself are known to all."""
+        kind, known = self.answers, self.history.classes
+        plain = [label for label in labels if not isinstance(label, Mapping | OneOf | Shares)]
+        names = [*known, *(name for label in plain for name in kind.named(kind.checked(label, known)))]
+        return [kind.checked(label, names) for label in labels]
+
+    def _with_used_classes(self, field: Field, history: History) -> tuple[Field, History]:
+        """Return both with those of their classes that are declared or in use."""
+        used = {*history.declared, *(name for label in history.told.values() for name in self.answers.named(label))}
+        kept = [at for at, name in enumerate(history.classes) if name in used]
+        return field.arranged(self.answers.columns(kept)), history.with_classes([history.classes[at] for at in kept])
+
+    def _observed(self, node: int, code: Any, noise: float | None) -> tuple[Field, Sequence[Question]]:
         """Return the field after a label, and the next question where it was prefetched."""
         ahead = self._state.prefetch
         if noise is not None:
@@ -864,8 +911,20 @@ def read_with_guesses(field: Field) -> dict[int, Array]:
     return {}
 
 
-def _with_used_classes(field: Field, history: History) -> tuple[Field, History]:
-    """Return both with those of their classes that are declared or in use."""
-    used, declared = {x.said for x in field.known}, set(history.declared)
-    kept = [at for at, name in enumerate(history.classes) if at in used or name in declared]
-    return field.arranged(kept), history.with_classes([history.classes[at] for at in kept])
+class Reader(NamedTuple):
+    """How a learner reads its field, for the rules of its plan."""
+
+    kind: Kind
+    moment: Moment
+
+    def probabilities(self) -> Array:
+        """Return the class probabilities of all rows."""
+        return self.moment.read()
+
+    def predicted(self, node: int) -> Hashable:
+        """Return what is predicted for a node."""
+        return self.kind.predicted(self.moment, node)
+
+    def likely(self, sought: Hashable) -> Array | None:
+        """Return how likely each row is what is sought."""
+        return self.kind.likely(self.moment, sought)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from threading import Event, Thread
@@ -19,19 +19,23 @@ class Prefetch(Generic[State, Next]):
     """A thread that computes what all answers share, then what follows each of them, the likeliest first."""
 
     def __init__(
-        self, node: int, prepare: Callable[[], State], follow: Callable[[State, int], Next], answers: Sequence[int]
+        self,
+        node: int,
+        prepare: Callable[[], State],
+        follow: Callable[[State, Any], Next],
+        answers: Mapping[Any, Hashable],
     ) -> None:
-        self.node = node
+        self.node, self.answers = node, answers
         self._prepare, self._follow = prepare, follow
         self._shared: Future[State] = Future()
-        self._found: dict[int, Future[Next]] = {answer: Future() for answer in answers}
+        self._found: dict[Any, Future[Next]] = {answer: Future() for answer in answers}
         self._enough = Event()
         self._thread = Thread(target=self._run, name="askgraph-prefetch", daemon=True)
         self._thread.start()
 
     @property
-    def found(self) -> dict[int, Next]:
-        """What follows each answer, {answer: result}, as far as results are computed."""
+    def found(self) -> dict[Any, Next]:
+        """What follows each answer, {answer as coded: result}, as far as results are computed."""
         ready = {answer: _result(future) for answer, future in self._found.items()}
         return {answer: what for answer, what in ready.items() if what is not None}
 
@@ -54,7 +58,7 @@ class Prefetch(Generic[State, Next]):
         self._enough.set()
         self._thread.join()
 
-    def take(self, answer: int) -> tuple[State | None, Next | None]:
+    def take(self, answer: Any) -> tuple[State | None, Next | None]:
         """Return what all answers share and what follows this answer, None for what is not computed; stop the thread."""
         if answer not in self._found or not self._found[answer].done():
             self.stop()
@@ -87,10 +91,9 @@ class Ahead:
     def __init__(
         self,
         thread: Prefetch[Field, tuple[Field, list[Question]]] | None,
-        classes: Sequence[Hashable],
         name: Callable[[int], Any],
     ) -> None:
-        self._thread, self._classes, self._name = thread, classes, name
+        self._thread, self._name = thread, name
 
     @property
     def running(self) -> bool:
@@ -115,8 +118,14 @@ class Ahead:
     @property
     def questions(self) -> dict[Hashable, Question | None]:
         """The question that follows each answer, {label: question}, None where nothing is left to ask."""
-        found = self._thread.found if self._thread and self._classes else {}
-        return {self._classes[c]: self._named(questions) for c, (_, questions) in found.items()}
+        if not self._thread:
+            return {}
+        answers = self._thread.answers
+        return {
+            answers[code]: self._named(questions)
+            for code, (_, questions) in self._thread.found.items()
+            if answers[code] is not None
+        }
 
     def _named(self, questions: Sequence[Question]) -> Question | None:
         return questions[0]._replace(node=self._name(questions[0].node)) if questions else None

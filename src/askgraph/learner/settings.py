@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 from askgraph.errors import SettingError
+from askgraph.kinds import Kind, kind_of
+from askgraph.kinds.one_class import OneClass
 from askgraph.options import EARLIER, OptionKeywords
 from askgraph.plan import Plan
 from askgraph.readouts import READOUTS, Readout, ReadoutFunction, as_readout
 from askgraph.support.arguments import real_number
 from askgraph.utilities import Criterion, Utility
 
+CLASSES = OneClass()
 AUTO = "auto"  # the label noise is chosen by the labels
 LARGEST_NOISE = 1e100  # its square, and one over it, must be finite numbers
 
@@ -25,7 +28,7 @@ class Settings:
     ----------
     plan : Plan
         How questions are chosen.
-    readout, delta, noise, tune
+    readout, delta, noise, tune, answers
         As of :class:`askgraph.Learner`.
 
     Examples
@@ -35,10 +38,11 @@ class Settings:
     """
 
     plan: Plan
-    readout: str | Readout | ReadoutFunction = "cautious"
+    readout: str | Readout | ReadoutFunction | None = "cautious"
     delta: float | None = None
     noise: float | Literal["auto"] = "auto"
     tune: bool = False
+    answers: Kind = CLASSES
 
     def __post_init__(self) -> None:
         if self.delta is not None:
@@ -48,6 +52,11 @@ class Settings:
             raise SettingError(
                 f"tune={self.tune!r}: give True to choose among graphs or ridges as labels come, or False"
             )
+        self.answers.check(self.plan)
+        if self.readout is not None and self.answers.usual_readout is None:
+            raise SettingError(
+                f"readout={self.readout!r}: answers={self.answers.name!r} are read in one way only; leave it out"
+            )
         if not self.chooses_noise:
             object.__setattr__(self, "noise", checked_noise(self.noise))
         _ = self.decide
@@ -56,17 +65,18 @@ class Settings:
     def of(
         cls,
         sampler: str | Criterion | Utility | Plan = "influence",
-        readout: str | Readout | ReadoutFunction = "cautious",
+        readout: str | Readout | ReadoutFunction | None = None,
         delta: float | None = None,
         noise: float | Literal["auto"] = "auto",
         tune: bool = False,
+        answers: Kind = CLASSES,
         **options: Unpack[OptionKeywords],
     ) -> Settings:
         """Return the settings that a sampler and options stand for.
 
         Parameters
         ----------
-        sampler, readout, delta, noise, tune
+        sampler, readout, delta, noise, tune, answers
             As of :class:`askgraph.Learner`.
         **options
             Options of the plan, by name.
@@ -76,7 +86,8 @@ class Settings:
         Settings
             The settings, checked.
         """
-        return cls(Plan.of(sampler, **options), readout, delta, noise, tune)
+        plan = Plan.of(sampler, **options)
+        return cls(plan, answers.usual_readout if readout is None else readout, delta, noise, tune, answers)
 
     @property
     def chooses_noise(self) -> bool:
@@ -89,9 +100,9 @@ class Settings:
         return 0.0 if self.chooses_noise else float(self.noise)
 
     @property
-    def decide(self) -> Readout:
-        """The readout as a value."""
-        return as_readout(self.readout)
+    def decide(self) -> Readout | None:
+        """The readout as a value; None for answers that are read in one way only."""
+        return None if self.readout is None else as_readout(self.readout)
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values; raise an error for a function of the user's own, which cannot be saved.
@@ -103,6 +114,7 @@ class Settings:
         """
         plain: dict[str, Any] = {**vars(self), "utility": self.plan.sampler.by, **self.plan.options()}
         del plain["plan"]
+        plain["answers"] = self.answers.to_json()
         names: dict[type, str] = {type(readout): name for name, readout in READOUTS.items()}
         if type(self.readout) in names:
             plain["readout"] = {names[type(self.readout)]: vars(self.readout)}
@@ -130,7 +142,8 @@ class Settings:
             ((name, how),) = readout.items()
             how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
             readout = type(as_readout(name))(**how)
-        given = {**EARLIER, "noise": 0.0, **plain, "readout": readout}
+        kind = kind_of(plain.get("answers", {"name": CLASSES.name}))
+        given = {**EARLIER, "noise": 0.0, **plain, "readout": readout, "answers": kind}
         return cls.of(given.pop("utility"), **given)
 
 

@@ -69,7 +69,7 @@ class Shown:
     def _repr_html_(self: Whole) -> str:
         """Return a card for notebooks."""
         field, classes = self.field, self.history.classes
-        told = Counter(classes[x.said] for x in field.known)
+        told = Counter(name for label in self.history.told.values() for name in self.answers.named(label))
         rows: dict[str, object] = {"nodes": f"{self.graph.n_nodes:,}", "labels": f"{field.held:,}"}
         rows["classes"] = tally(classes, told)
         rows["sampler"] = self.plan.sampler.name

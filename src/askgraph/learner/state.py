@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 from askgraph.answers.history import History
 from askgraph.field import Field
 from askgraph.graph import Graph
+from askgraph.kinds import Kind, Moment
 from askgraph.learner.prefetch import Prefetch
 from askgraph.plan import Plan, Question, Turn
-from askgraph.readouts import Readout
 from askgraph.support.turns import Turn as Lock
 from askgraph.types import Array
 
@@ -35,7 +35,7 @@ class Whole(Protocol):
     graph: Graph
     seed: int
     plan: Plan
-    readout: Readout
+    answers: Kind
     _turn: Lock
 
     @property
@@ -46,6 +46,11 @@ class Whole(Protocol):
     @property
     def history(self) -> History:
         """Everything told."""
+        ...
+
+    @property
+    def _moment(self) -> Moment:
+        """What a kind of answers reads."""
         ...
 
     @property

@@ -12,14 +12,14 @@ from askgraph.plan.turn import Question, Turn
 
 @dataclass(frozen=True)
 class Find(Rule):
-    """Ask for the node that is most likely in a class, once there is such a class."""
+    """Ask for the node that is most likely in a class, or most likely what else is sought, once something is known of it."""
 
     label: Hashable
     ends: ClassVar[bool] = True
 
     def takes(self, turn: Turn, n: int) -> Sequence[Question]:
         """Return the likeliest candidates."""
-        if self.label not in turn.classes:
+        likely = turn.reader.likely(self.label)
+        if likely is None:
             return ()
-        chances = turn.read()[turn.rows, list(turn.classes).index(self.label)]
-        return [Question(int(node), "find") for node in turn.field.space.top(turn.rows, chances, n)]
+        return [Question(int(node), "find") for node in turn.field.space.top(turn.rows, likely[turn.rows], n)]

@@ -59,7 +59,7 @@ class Groups(Rule):
         space = turn.field.space
         mask = space.zeros(dtype=bool)
         mask[turn.rows] = True
-        counts = np.bincount([x.said for x in turn.field.known], minlength=len(turn.classes)).astype(float)
+        counts = turn.field.coding.totals([x.said for x in turn.field.known])
         label, nodes = alike(self.graph, space.gather(turn.read()), space.gather(mask), counts, self.size)
         return [Question(node, "group", turn.classes[label]) for node in nodes.tolist()] if nodes.size > 1 else ()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +41,43 @@ class Question(NamedTuple):
     predicted: Any = None
 
 
+class Reader(Protocol):
+    """How a learner reads its field, for rules that go by what is predicted."""
+
+    def probabilities(self) -> Array:
+        """Return the class probabilities of all rows."""
+        ...
+
+    def predicted(self, node: int) -> Hashable:
+        """Return the answer that is predicted for a node; None while nothing is known."""
+        ...
+
+    def likely(self, sought: Hashable) -> Array | None:
+        """Return how likely each row is what is sought, larger is likelier; None while nothing is known of it."""
+        ...
+
+
+class Votes(NamedTuple):
+    """The votes of a field, read as they are."""
+
+    field: Field
+    classes: Sequence[Hashable]
+
+    def probabilities(self) -> Array:
+        """Return the votes."""
+        return self.field.votes
+
+    def predicted(self, node: int) -> Hashable:
+        """Return the class with the most votes."""
+        if not self.classes:
+            return None
+        return self.classes[int(coding.decide(self.field.space.pick(self.field.votes, np.array([node])))[0])]
+
+    def likely(self, sought: Hashable) -> Array | None:
+        """Return the votes for a class."""
+        return self.field.votes[:, list(self.classes).index(sought)] if sought in self.classes else None
+
+
 @dataclass(frozen=True)
 class Turn:
     """What a rule may read when a question is to be chosen.
@@ -57,8 +94,8 @@ class Turn:
         The classes, in the order of the columns of the votes.
     aside : collection of int
         The nodes that are not to be asked for.
-    read : callable
-        A function that returns the class probabilities of all rows, as the learner predicts them.
+    reader : Reader
+        What the learner predicts: see :meth:`read` and :meth:`predicted`.
     seed : tuple of int
         The seed of the learner, and what tells its draws from others.
     rng : Generator
@@ -70,7 +107,7 @@ class Turn:
     number: int
     classes: Sequence[Hashable]
     aside: Collection[int]
-    read: Callable[[], Array]
+    reader: Reader
     seed: tuple[int, ...]
     rng: np.random.Generator
 
@@ -82,7 +119,7 @@ class Turn:
         seed: int,
         aside: Collection[int] = (),
         classes: Sequence[Hashable] = (),
-        read: Callable[[], Array] | None = None,
+        reader: Reader | None = None,
         *apart: int,
     ) -> Turn:
         """Return the turn to choose the question of this number; every node without an answer is a candidate.
@@ -99,8 +136,8 @@ class Turn:
             The nodes that are not to be asked for.
         classes : sequence of hashable
             The classes.
-        read : callable, optional
-            A function that returns class probabilities; by default the votes.
+        reader : Reader, optional
+            How the field is read; by default the votes as they are.
         *apart : int
             Numbers that tell these draws from those of other turns.
 
@@ -111,7 +148,7 @@ class Turn:
         """
         rows = np.flatnonzero(~field.labeled)
         rng = np.random.default_rng((seed, number, *apart))
-        return cls(field, rows, number, classes, aside, read or (lambda: field.votes), (seed, *apart), rng)
+        return cls(field, rows, number, classes, aside, reader or Votes(field, classes), (seed, *apart), rng)
 
     @property
     def nodes(self) -> IntArray:
@@ -177,6 +214,16 @@ class Turn:
         nodes = np.sort(space.allgather(space.nodes_of(self.rows)))
         return [int(node) for node in self.rng.choice(nodes, min(n, nodes.size), replace=False)]
 
+    def read(self) -> Array:
+        """Return the class probabilities of all rows, as the learner predicts them.
+
+        Returns
+        -------
+        array
+            One row per row of this process, one column per class.
+        """
+        return self.reader.probabilities()
+
     def predicted(self, node: int) -> Hashable:
         """Return the label that is predicted for a node.
 
@@ -188,11 +235,9 @@ class Turn:
         Returns
         -------
         hashable
-            The label; None while there are no classes.
+            The label; None while nothing is known.
         """
-        if not self.classes:
-            return None
-        return self.classes[int(coding.decide(self.field.space.pick(self.read(), np.array([node])))[0])]
+        return self.reader.predicted(node)
 
     def after(self, questions: Sequence[Question], field: Field) -> Turn:
         """Return the turn that follows these questions.
@@ -211,7 +256,7 @@ class Turn:
         """
         aside, number = {*self.aside, *(one.node for one in questions)}, self.number + len(questions)
         seed, *apart = self.seed
-        return Turn.of(field, number, seed, aside, self.classes, self.read, *apart)
+        return Turn.of(field, number, seed, aside, self.classes, self.reader, *apart)
 
 
 def each_once(questions: Iterable[Question]) -> list[Question]:

@@ -77,6 +77,11 @@ def prior(
     return chosen
 
 
+def is_exact(graph: Graph | ShardedGraph, delta: float | None, engine: str | Prior) -> bool:
+    """Return whether the engine that this names, or that is picked, knows all summaries exactly."""
+    return engine.exact if isinstance(engine, Prior) else choice(Precision.of(graph, delta), engine)[0].exact
+
+
 def _ready(chosen: Prior) -> Prior:
     """Return an engine, set up if that may fail: iterative, which cannot, and dense, if it cannot, wait for their first solve."""
     if not isinstance(chosen, Iterative | Dense):

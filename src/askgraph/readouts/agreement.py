@@ -69,8 +69,9 @@ def neighbors_agree(field: Field) -> Agreement:
 
 
 def _known(field: Field) -> tuple[IntArray, IntArray]:
-    """Return the nodes and the classes of the labels that are known."""
-    return nodes_of(field.known), np.array([x.said for x in field.known], dtype=np.int64)
+    """Return the nodes and the classes of the labels that name one class."""
+    known = [x for x in field.known if coding.is_class(x.said)]
+    return nodes_of(known), np.array([x.said for x in known], dtype=np.int64)
 
 
 def _weights_around(field: Field, nodes: IntArray, labels: IntArray) -> tuple[Array, Array]:

@@ -58,7 +58,7 @@ def heard_without(told: Told, evidence: Evidence) -> Array:
         return own
     gap = np.eye(evidence.classes)[left.said] - left.votes
     votes = np.maximum(told.space.pick(told.votes, every) - np.concatenate(left.moved)[:, None] * gap[owner], 0.0)
-    certain = {x.node: x.said for x in told.known if x.exact}
+    certain = {x.node: x.said for x in told.known if x.exact and coding.is_class(x.said)}
     p, label = _read(votes, evidence, owner), np.array([certain.get(node, -1) for node in every.tolist()])
     p[label >= 0] = np.eye(evidence.classes)[label[label >= 0]]
     heard = np.zeros((count, evidence.classes))

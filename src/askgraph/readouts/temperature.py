@@ -79,7 +79,7 @@ def from_others(told: Told, every: bool = False) -> tuple[LeftOut, Array]:
     """
     evidence = Evidence.of(told, every)
     if evidence is None:
-        left = left_out(told, every)
+        left = left_out(told, every).of_one_class
         return left, np.full(left.votes.shape, 1 / max(told.coding.width, 1))
     return evidence.left, evidence.predicted
 
@@ -105,7 +105,7 @@ def surprise(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple
 
 def not_alone(labels: Sequence[Observation]) -> int:
     """Return how many labels have another one in their class."""
-    return sum(count for count in Counter(x.said for x in labels).values() if count > 1)
+    return sum(count for count in Counter(x.said for x in labels if coding.is_class(x.said)).values() if count > 1)
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ def _evidence(told: Told, every: bool) -> Evidence | None:
     if not votes.tell:
         return None
     around = told.origin.signed and not every  # with features, hearing the neighbors is priced
-    left = left_out(told, every, around)
+    left = left_out(told, every, around).of_one_class
     return Evidence.read(votes, left, answer_weights(told.origin, left.nodes, told.discount))
 
 

@@ -29,7 +29,7 @@ from askgraph.pools import Pool
 from askgraph.priors import DENSE_UP_TO
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
-from askgraph.readouts import Readout
+from askgraph.readouts import Readout, as_readout
 from askgraph.simulate.compared import COMPARED
 from askgraph.simulate.sharded import ShardedProblem
 from askgraph.spaces.base import Space
@@ -180,7 +180,7 @@ def simulate_together(
     how: dict[str, Any] = {"delta": run.delta, "noise": 0.0, "rng": run.seed, "engine": engine}  # the truth answers
     learner = Learner(problem.graph, run.settings.plan, classes=problem.classes, **how)
     codes = problem.codes(learner.field.space, learner.classes)
-    readouts = [run.settings.decide for run in runs]
+    readouts = [as_readout(run.readout) for run in runs]
     curve: dict[str, list[Any]] = {"nodes": [], "ask_seconds": [], "tell_seconds": []}
     accuracies: list[list[float]] = [[] for _ in runs]
     for step in learner.run(lambda node: problem.label(problem.graph.index(node)), run.budget):

@@ -50,17 +50,15 @@ def sigma_optimality(field: Field, rows: IntArray, p: Array) -> Array:
 
 
 def uncertain_influence(field: Field, rows: IntArray, p: Array) -> Array:
-    r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, :math:`u = 1 - \sum_c (h_c + (1-H)/C)^2`.
+    r"""Return Σ-optimality where the label is open: :math:`u_i^2 \|g_i\|_1^2 / g_{ii}`, u the openness that the coding sees.
 
-    This utility reads the votes themselves, so p plays no part. On a graph of more than LARGE nodes 1/d is added to
-    g_ii, with d the median degree.
+    For classes that is :math:`1 - \sum_c (h_c + (1-H)/C)^2`. This utility reads the votes themselves, so p plays no part. On a
+    graph of more than LARGE nodes 1/d is added to g_ii, with d the median degree.
     """
-    votes, norm = coding.at_least_two(field.votes)[rows], field.spread.influence_l1[rows]
-    if field.origin.signed:  # votes and sums of covariances may be below 0, and then count as 0
-        shares, norm = coding.shares(votes), np.maximum(norm, 0.0)
-    else:
-        shares = votes + (1 - coding.row_sums(votes)) / votes.shape[1]
-    open_ = 1 - np.einsum("ic,ic->i", shares, shares)
+    signed, norm = field.origin.signed, field.spread.influence_l1[rows]
+    if signed:  # votes and sums of covariances may be below 0, and then count as 0
+        norm = np.maximum(norm, 0.0)
+    open_ = field.coding.openness(field.votes[rows], signed)
     variance = innovation(field, rows)
     if field.space.n_nodes > LARGE:
         variance = variance + 1 / field.origin.middle_degree

@@ -11,8 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
-from askgraph.learner.diagnostics import findings
-from askgraph.learner.stopping import ErrorEstimate, enough, labels_until_enough, more_labels
+from askgraph.kinds.diagnostics import findings
+from askgraph.kinds.stopping import ErrorEstimate, enough, labels_until_enough, more_labels
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why

@@ -9,7 +9,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.errors import LabelError
-from askgraph.learner.recall import left_to_find
+from askgraph.kinds.recall import left_to_find
 from askgraph.workbench.exchange import asreview_rows, ris_lines
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import class_changes, progress

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import betaincinv, gammaln
 
 import askgraph as ag
-from askgraph.learner.random_answers import Drawn, drawn
-from askgraph.learner.stopping import MEASURED, Signs, estimate
+from askgraph.kinds.random_answers import Drawn, drawn
+from askgraph.kinds.stopping import MEASURED, Signs, estimate
 
 
 def chances(population, wrong, items):

@@ -18,7 +18,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
-from askgraph.learner.random_answers import Drawn, drawn
+from askgraph.kinds.random_answers import Drawn, drawn
 from askgraph.readouts import View, doubt
 from askgraph.readouts.temperature import from_others
 from askgraph.types import Array, BoolArray
@@ -230,7 +230,7 @@ def _left_out_error(field: Field) -> float:
     counted = np.array([node in early for node in left.nodes.tolist()])
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
-    return float((coding.decide(p) != left.said)[counted].mean())
+    return float((coding.decide(p) != left.said)[counted].mean()) if counted.size else 1.0
 
 
 def _of_unseen_classes(field: Field) -> float:

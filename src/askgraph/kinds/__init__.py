@@ -1,0 +1,8 @@
+"""Kinds of answers: how each is checked, asked for, predicted and judged, and when to stop asking."""
+
+from __future__ import annotations
+
+from askgraph.kinds.kind import Kind, Moment
+from askgraph.kinds.named import as_kind, kind_of
+
+__all__ = ["Kind", "Moment", "as_kind", "kind_of"]

@@ -1,0 +1,27 @@
+"""The kinds of answers by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from askgraph.errors import SettingError
+from askgraph.kinds.kind import Kind
+from askgraph.kinds.one_class import OneClass
+
+KINDS: dict[str, Kind] = {"classes": OneClass()}
+
+
+def kind_of(plain: Mapping[str, Any]) -> Kind:
+    """Return the kind that ``to_json`` of a kind gave."""
+    how = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "name"}
+    return type(KINDS[plain["name"]])(**how)
+
+
+def as_kind(answers: str | Kind) -> Kind:
+    """Return a kind by its name, or the one given."""
+    if isinstance(answers, Kind):
+        return answers
+    if isinstance(answers, str) and answers in KINDS:
+        return KINDS[answers]
+    raise SettingError(f"answers={answers!r}: choose one of {', '.join(map(repr, KINDS))}, or make one")
