@@ -36,13 +36,17 @@ _HOMES = {
     "field": "Field",
     "graph": "Graph",
     "answers.events": "Event SpotCheck",
+    "answers.shares": "one_of",
+    "answers.sought": "at_least",
+    "kinds.numbers": "Numbers",
+    "kinds.ordered": "Ordered",
     "learner.steps": "Step",
     "kinds.diagnostics": "Suspect",
     "learner.guesses": "GuessSource Guesses SuspectGuess",
     "learner.judge": "Judge",
     "learner": "Learner",
     "priors": "prior",
-    "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered",
+    "readouts": "Cautious Consensus Map Mass Readout Reweighted Tempered Votes",
     "io.pictures": "nearest_pictures",
     "io.readers": "read_graph read_labels read_table",
     "distributed.sharded_graph": "ShardedGraph",
@@ -58,6 +62,8 @@ __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from askgraph.answers.events import Event, SpotCheck
+    from askgraph.answers.shares import one_of
+    from askgraph.answers.sought import at_least
     from askgraph.clients.annotations import annotate
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
@@ -72,6 +78,8 @@ if TYPE_CHECKING:
     from askgraph.io.pictures import nearest_pictures
     from askgraph.io.readers import read_graph, read_labels, read_table
     from askgraph.kinds.diagnostics import Suspect
+    from askgraph.kinds.numbers import Numbers
+    from askgraph.kinds.ordered import Ordered
     from askgraph.kinds.stopping import ErrorEstimate
     from askgraph.learner import Learner
     from askgraph.learner.guesses import Guesses, GuessSource, SuspectGuess
@@ -81,7 +89,7 @@ if TYPE_CHECKING:
     from askgraph.plan import Plan, Question, Rule, Sampler, Turn
     from askgraph.plan.tune import Choice
     from askgraph.priors import prior
-    from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered
+    from askgraph.readouts import Cautious, Consensus, Map, Mass, Readout, Reweighted, Tempered, Votes
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project

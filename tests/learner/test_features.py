@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import askgraph as ag
 from askgraph.errors import EngineError, GraphError, SettingError
 from askgraph.graph.kernels import _largest, feature_columns, variance_of
-from askgraph.plan import tune
+from askgraph.kinds import one_class
 from askgraph.plan.tune import candidates
 from askgraph.priors.features import NOISE
 from askgraph.priors.summed import Summed
@@ -260,7 +260,7 @@ def test_features_are_dropped_where_they_cost_more_than_two_guesses_and_half_the
     for more in (-0.01, 0.01):
         margin = 2 * np.log(2) + 9.0**0.5 / 2
         prices = iter([(9.0, 8), (9.0 - margin - more, 8)])  # with features, and of the graph alone
-        with patch.object(tune, "surprise_heard", lambda *_, prices=prices: next(prices)):
+        with patch.object(one_class, "surprise_heard", lambda *_, prices=prices: next(prices)):
             learner = ag.Learner(graph, features=X, rng=0, classes=[0, 1])
             learner.tell_all(labels)
             assert learner.judge.choice.name == ("the graph" if more > 0 else "the graph + features")

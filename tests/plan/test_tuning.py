@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, dok_array
 
 import askgraph as ag
+from askgraph.answers.coding import Classes
 from askgraph.field import Observation
 from askgraph.graph.combine import merge
+from askgraph.kinds import one_class
 from askgraph.plan import tune as tuning
 from askgraph.plan.tune import MARGIN, Choice
 from askgraph.priors import Dense, features
@@ -43,7 +45,7 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
     """By hand: what a field without the label says there, read by class mass at the temperature chosen."""
     learner = ag.Learner(GOOD, rng=0, classes=[0, 1, 2])
     told(learner, 30)
-    loss, counted = surprise(learner.field.origin, learner.field.observations, 3)
+    loss, counted = surprise(learner.field.origin, learner.field.observations, Classes(3))
     tau = tempered_or_plain(learner.field).tau
     chances = []
     for node, label in learner.labels.items():
@@ -58,18 +60,18 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
 
 def test_a_price_does_not_depend_on_scale_order_or_names_of_classes():
     labels = [Observation(node, truth(node)) for node in range(0, 80, 3)]
-    loss, counted = surprise(ag.prior(OTHER, 0.01), labels, 3)
+    loss, counted = surprise(ag.prior(OTHER, 0.01), labels, Classes(3))
     for graph, delta, same in (
         (ag.Graph(OTHER.weights * 7.0), 0.07, labels),
         (OTHER, 0.01, labels[::-1]),
         (OTHER, 0.01, [x._replace(said=(x.said + 1) % 3) for x in labels]),
     ):
-        assert surprise(ag.prior(graph, delta), same, 3) == (pytest.approx(loss, rel=1e-6), counted)
+        assert surprise(ag.prior(graph, delta), same, Classes(3)) == (pytest.approx(loss, rel=1e-6), counted)
 
 
 def test_a_graph_without_edges_predicts_nothing():
     prior = ag.prior(ag.Graph(csr_array((6, 6))))
-    assert surprise(prior, [Observation(0, 0), Observation(1, 0), Observation(2, 1)], 2) == (
+    assert surprise(prior, [Observation(0, 0), Observation(1, 0), Observation(2, 1)], Classes(2)) == (
         pytest.approx(2 * np.log(2)),
         2,
     )
@@ -230,7 +232,7 @@ def test_nothing_is_factorised_or_priced_twice():
         priced.append(args)
         return surprise(*args)
 
-    with patch.object(features, "choose_prior", making), patch.object(tuning, "surprise", pricing):
+    with patch.object(features, "choose_prior", making), patch.object(one_class, "surprise", pricing):
         learner = ag.Learner(BOTH, tune=True, rng=0)
         told(learner, 16)
         assert (len(made), len(priced)) == (3, 6)
@@ -249,7 +251,7 @@ def test_a_saved_learner_chooses_on(tmp_path, state, count):
     for step in learner.run(lambda name: truth(names.index(name)), count):
         assert step.node in names
     learner.save(tmp_path / "work.npz", state=state)
-    with patch.object(tuning, "surprise", None if state else surprise):  # what was computed is not computed again
+    with patch.object(one_class, "surprise", None if state else surprise):  # what was computed is not computed again
         again = ag.Learner.load(tmp_path / "work.npz")
         assert again.judge.choice == learner.judge.choice
     was, now = (x.field.origin.precision.graph.weights for x in (learner, again))

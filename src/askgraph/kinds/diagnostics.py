@@ -18,6 +18,9 @@ ENOUGH = 10  # labels, or audited labels, from which advice is given
 SUSPICIOUS = 0.97
 AUDIT = 20  # items that are proposed for an audit, if as many are left
 REMEDY = "What helps: other features, another graph, or doing without one."
+WARN_FROM = (
+    18  # labels, from which a person is told that a graph predicts several classes or numbers no better than their mean
+)
 ERRING = 0.1  # share of labels that look wrong from which a person is told
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,11 +13,14 @@ from askgraph.answers.coding import Coding
 from askgraph.answers.events import checked
 from askgraph.answers.history import History
 from askgraph.errors import SettingError
-from askgraph.field import Field
+from askgraph.field import Field, Observation
+from askgraph.field.leave_one_out import Supposed, supposed_in
 from askgraph.kinds.diagnostics import Suspect
 from askgraph.kinds.recall import Left, left_to_find
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
+from askgraph.plan.tune import usual_margin
+from askgraph.priors.base import Prior
 from askgraph.readouts import Readout
 from askgraph.types import AnyArray, Array, BoolArray
 
@@ -81,6 +84,7 @@ class Kind(ABC):
     guessed: ClassVar[bool] = False  # whether models may guess answers
     grouped: ClassVar[bool] = False  # whether items can be confirmed in groups
     usual_readout: ClassVar[str | None] = "cautious"
+    usual_options: ClassVar[Mapping[str, Any]] = {}  # of a plan, where nobody says another
     samplers: ClassVar[tuple[str, ...] | None] = None  # those that can ask for such answers; None for all
 
     def to_json(self) -> dict[str, Any]:
@@ -246,6 +250,16 @@ class Kind(ABC):
         """
         return plan
 
+    def check_noise(self, noise: float | None) -> None:
+        """Raise `SettingError` if an answer cannot have this label noise of its own.
+
+        Parameters
+        ----------
+        noise : float or None
+            The label noise; None for that of the learner.
+        """
+        return
+
     def check(self, plan: Plan) -> None:
         """Raise `SettingError` if questions cannot be chosen so for such answers.
 
@@ -259,6 +273,59 @@ class Kind(ABC):
             return
         fit = ", ".join(map(repr, self.samplers))
         raise SettingError(f"sampler={name!r} scores answers of one class, not answers={self.name!r}: take {fit}")
+
+    def price(self, prior: Prior, labels: Sequence[Observation], coding: Any, features: bool) -> tuple[float, int]:
+        """Return what labels cost in nats in a prior, each given the others, and how many are counted.
+
+        Parameters
+        ----------
+        prior : Prior
+            An engine without labels.
+        labels : sequence of Observation
+            The labels.
+        coding : Coding
+            The coding of the labels.
+        features : bool
+            Whether features may be compared with a graph alone.
+
+        Returns
+        -------
+        tuple of float and int
+            The loss, summed over the labels counted, and their number.
+        """
+        return self.loss(supposed_in(prior, labels, coding)), len(labels)
+
+    @abstractmethod
+    def loss(self, told: Supposed) -> float:
+        """Return what labels cost in nats, each given the others.
+
+        Parameters
+        ----------
+        told : Supposed
+            The labels as if there were no others.
+
+        Returns
+        -------
+        float
+            The loss, summed over the labels.
+        """
+
+    def margin(self, loss: float, classes: int) -> float:
+        """Return by how many nats features beside a graph, with this loss, must be worse than the graph alone to be dropped.
+
+        Parameters
+        ----------
+        loss : float
+            The loss with features.
+        classes : int
+            The number of classes.
+
+        Returns
+        -------
+        float
+            The margin.
+        """
+        return usual_margin(loss, classes)
 
     # What is predicted
 

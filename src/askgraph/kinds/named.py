@@ -7,9 +7,12 @@ from typing import Any
 
 from askgraph.errors import SettingError
 from askgraph.kinds.kind import Kind
+from askgraph.kinds.numbers import Numbers
 from askgraph.kinds.one_class import OneClass
+from askgraph.kinds.ordered import Ordered
+from askgraph.kinds.several import Several
 
-KINDS: dict[str, Kind] = {"classes": OneClass()}
+KINDS: dict[str, Kind] = {"classes": OneClass(), "ordered": Ordered(), "several": Several(), "numbers": Numbers()}
 
 
 def kind_of(plain: Mapping[str, Any]) -> Kind:

@@ -10,16 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.coding import Classes, Said
+from askgraph.answers.coding import Classes, Said, parts_of
 from askgraph.answers.plain import declared_classes, label_array, plain_label
 from askgraph.answers.shares import OneOf, Shares, as_shares, check_known
 from askgraph.errors import LabelError
+from askgraph.field import Observation
+from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.kinds.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
 from askgraph.kinds.kind import Kind, Moment
 from askgraph.kinds.stopping import ErrorEstimate, expected_error, wrong_without
 from askgraph.plan import Plan
+from askgraph.plan.loss import loss
 from askgraph.plan.noise import ChosenNoise
+from askgraph.priors.base import Prior
 from askgraph.readouts import Cautious, Consensus, Tempered
+from askgraph.readouts.hearing import surprise_heard
+from askgraph.readouts.temperature import surprise
 from askgraph.types import AnyArray, Array, IntArray
 
 READ_ALIKE = (Cautious, Consensus, Tempered)  # readouts whose decisions leave-one-out follows
@@ -80,12 +86,32 @@ class OneClass(Kind):
         """Return the plan, which chooses the label noise unless it is given."""
         return plan.with_noise_chosen() if isinstance(noise, str) else plan
 
+    def price(self, prior: Prior, labels: Sequence[Observation], coding: Classes, features: bool) -> tuple[float, int]:
+        """Return what labels cost that are not alone in their class; with features, neighbors are heard where that is better."""
+        return (surprise_heard if features else surprise)(prior, labels, coding)
+
+    def loss(self, told: Supposed) -> float:
+        """Return what labels cost that are not alone in their class."""
+        return loss(told)
+
     def predict(self, moment: Moment) -> AnyArray:
         """Return the likeliest class of each node; None for every node while no class is known."""
         p, classes = moment.chances, moment.history.classes
         if not classes:
             return np.full(len(p), None, dtype=object)
-        return label_array(classes)[self.decide(p, classes)]
+        return label_array(classes)[self._among(moment, self.decide(p, classes))]
+
+    def _among(self, moment: Moment, decided: IntArray) -> IntArray:
+        """Return the same, where a node was told to be one of several classes: the one of them that the other labels speak for."""
+        some = {node for node, answer in moment.history.told.items() if isinstance(answer, OneOf)}
+        if not some:
+            return decided
+        left = left_out(moment.field, every=True)
+        for node, said, votes in zip(left.nodes.tolist(), left.said.tolist(), left.votes, strict=True):
+            if node in some:
+                places = [place for place, _ in parts_of(said)]
+                decided[node] = places[int(coding.decide(votes[None, places])[0])]
+        return decided
 
     def predicted(self, moment: Moment, node: int) -> Hashable:
         """Return the likeliest class of a node; None while no class is known."""

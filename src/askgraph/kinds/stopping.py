@@ -45,6 +45,8 @@ class ErrorEstimate(NamedTuple):
         The number of audited labels that were counted.
     measured : int
         The number of random answers, audited labels and spot checks, that the range is measured on; 0 where it is from the model.
+    unit : str or None
+        What the error is in, such as "steps"; None for a share.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class ErrorEstimate(NamedTuple):
     high: float
     audited: int
     measured: int = 0
+    unit: str | None = None
 
     @property
     def kind(self) -> str:
@@ -66,7 +69,9 @@ class ErrorEstimate(NamedTuple):
 
     def __str__(self) -> str:
         """Return the figure, its range in percent, and what it rests on."""
-        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}, {self.kind})"
+        if self.unit is None:
+            return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}, {self.kind})"
+        return f"{self.value:.3g} {self.unit} ({self.low:.3g} to {self.high:.3g}, {self.kind})"
 
 
 class Signs(NamedTuple):
@@ -197,7 +202,8 @@ def enough(error: ErrorEstimate, target: float) -> str | None:
     if error.value > target or error.high > WIDEST * target:
         return None
     advice = "" if error.measured else "; an audit, labels of items drawn at random, would make that sure"
-    return f"enough: the expected error is {error}, not above {target:.1%}{advice}"
+    wanted = f"{target:.1%}" if error.unit is None else f"{target:.3g}"
+    return f"enough: the expected error is {error}, not above {wanted}{advice}"
 
 
 def labels_until_enough(error: ErrorEstimate, held: int, target: float, left: int) -> tuple[int, int] | None:

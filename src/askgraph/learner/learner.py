@@ -165,6 +165,7 @@ class Learner(Shown):
             sampler = kind.usual_sampler(
                 linear is not None, partial(is_exact, next(iter(graphs.values())), delta, engine)
             )
+        options = options if isinstance(sampler, Plan) else {**kind.usual_options, **options}  # type: ignore[typeddict-item]
         settings = Settings.of(sampler, readout, delta, noise, tune, kind, **options)
         self._begin(graphs, settings, engine, as_seed(rng), kind.declared(classes), features=linear)
 
@@ -186,7 +187,8 @@ class Learner(Shown):
             self.plan.check_signed()
         if settings.tune or features is not None:
             every = candidates(graphs, settings.delta, settings.tune, features)
-            tune = Tune(every, engine, self.plan.sampler.criterion.columns, settings.first_noise)  # type: ignore[arg-type]  # checked
+            columns, noise = self.plan.sampler.criterion.columns, settings.first_noise
+            tune = Tune(every, engine, columns, noise, self.answers)  # type: ignore[arg-type]  # the engine is checked
             self.plan = replace(self.plan, rules=(tune, *self.plan.rules))
         self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared, self.answers.named)
         coding = self.answers.coding(declared)
@@ -396,6 +398,7 @@ class Learner(Shown):
             raise LabelError(
                 f"node {name!r} is labeled {self.labels[name]!r} already; change it with relabel({name!r}, ...)"
             )
+        self.answers.check_noise(noise)
         noise = None if noise is None else checked_noise(noise)
         before = self._foretold(at, asked) if predicted is None else predicted
         history = self.history.after(Event("tell", at, label, noise=noise, predicted=before))
@@ -434,6 +437,8 @@ class Learner(Shown):
         taken = [at for at in told if self._is_labeled(at)]
         if taken:
             raise LabelError(f"node {self.graph.name(taken[0])!r} is labeled already: leave it out, or relabel it")
+        for value in node_mapping(noise, "noise").values():
+            self.answers.check_noise(value)
         gamma = {index(node): checked_noise(value) for node, value in node_mapping(noise, "noise").items()}
         foretold = node_mapping(predicted, "predicted")
         before = dict(zip(map(index, foretold), self._checked_all(list(foretold.values())), strict=True))

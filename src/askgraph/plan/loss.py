@@ -26,8 +26,11 @@ def loss(told: Supposed) -> float:
     return float(coding.price(p, told.coding.width).sum())
 
 
-def least_loss(values: Sequence[float], suppose: Callable[[float], Supposed]) -> float:
+Loss = Callable[[Supposed], float]
+
+
+def least_loss(values: Sequence[float], suppose: Callable[[float], Supposed], priced: Loss = loss) -> float:
     """Return the value at which labels predict each other best; the first one where none is better by more than the margin."""
-    losses = {value: loss(suppose(value)) for value in values}
+    losses = {value: priced(suppose(value)) for value in values}
     best, first = min(losses, key=losses.__getitem__), values[0]
     return best if losses[best] + MARGIN < losses[first] else first

@@ -112,6 +112,21 @@ class Plan:
         first = self.rules[:1] if self.rules and isinstance(self.rules[0], SetAside) else ()
         return replace(self, rules=(*first, rule, *self.rules[len(first) :]))
 
+    def with_first(self, rule: Rule) -> Plan:
+        """Return the plan with one more rule, which comes before all others.
+
+        Parameters
+        ----------
+        rule : Rule
+            The rule.
+
+        Returns
+        -------
+        Plan
+            A new plan; this one does not change.
+        """
+        return replace(self, rules=(rule, *self.rules))
+
     def with_noise_chosen(self) -> Plan:
         """Return the plan that goes on with the label noise that the labels speak for, before any other rule.
 
@@ -121,7 +136,7 @@ class Plan:
             A new plan; this one does not change.
         """
         discounts = any(isinstance(rule, Hubs) and rule.how == "discount" for rule in self.rules)
-        return replace(self, rules=(ChosenNoise(HubDiscount(POWERS[0]) if discounts else None), *self.rules))
+        return self.with_first(ChosenNoise(HubDiscount(POWERS[0]) if discounts else None))
 
     def finding(self, label: Any) -> Plan:
         """Return the plan that asks for the nodes most likely in a class, with the same spot checks.

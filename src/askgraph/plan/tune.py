@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from askgraph.answers.coding import Coding
 from askgraph.answers.events import Event, told_when
 from askgraph.answers.history import History
 from askgraph.errors import SettingError
@@ -19,8 +20,6 @@ from askgraph.plan.rule import Rule
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features, make_prior
 from askgraph.priors.precision import usual_delta
-from askgraph.readouts.hearing import surprise_heard
-from askgraph.readouts.temperature import surprise
 from askgraph.support.later import remember
 
 # numbers of labels at which candidates are compared; with more labels, solves cost more than they tell
@@ -75,6 +74,30 @@ class Choice:
         )
 
 
+class Priced(Protocol):
+    """What candidates are compared by: a kind of answers, which prices what each says of the others."""
+
+    def named(self, answer: Any) -> tuple[Hashable, ...]:
+        """Return the classes that an answer names."""
+        ...
+
+    def coding(self, classes: Sequence[Hashable]) -> Coding:
+        """Return the coding with these classes."""
+        ...
+
+    def coded(self, answer: Any, classes: Sequence[Hashable]) -> Any:
+        """Return an answer as the coding takes it."""
+        ...
+
+    def price(self, prior: Prior, labels: Sequence[Observation], coding: Coding, features: bool) -> tuple[float, int]:
+        """Return what labels cost in nats, each given the others, and how many are counted; ``features`` may be compared."""
+        ...
+
+    def margin(self, loss: float, classes: int) -> float:
+        """Return by how many nats features beside a graph, with this loss, must be worse than the graph alone to be dropped."""
+        ...
+
+
 class Candidate(NamedTuple):
     """A graph, its ridge (None for the usual one), and features that are added to its field."""
 
@@ -95,6 +118,7 @@ class Tune(Rule):
     engine: str
     columns: bool  # whether the sampler looks ahead through columns of the covariance
     noise: float  # of a label that was told without a noise of its own
+    answers: Priced
     priors: dict[str, Prior] = field(default_factory=dict)
     choices: dict[Hashable, Choice] = field(
         default_factory=dict
@@ -152,23 +176,24 @@ class Tune(Rule):
         return self.priors[name]
 
     def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:
-        classes = list(dict.fromkeys([*declared, *(label for label, _ in told.values())]))
+        kind, named = self.answers, (name for label, _ in told.values() for name in self.answers.named(label))
+        classes = list(dict.fromkeys([*declared, *named]))
         labels = [
-            Observation(node, classes.index(label), self.noise if noise is None else noise)
+            Observation(node, kind.coded(label, classes), self.noise if noise is None else noise)
             for node, (label, noise) in told.items()
         ]
-        price = surprise if all(one.features is None for one in self.candidates.values()) else surprise_heard
-        prices = {name: price(self._made(name), labels, len(classes)) for name in self.candidates}
+        features, coding = any(one.features is not None for one in self.candidates.values()), kind.coding(classes)
+        prices = {name: kind.price(self._made(name), labels, coding, features) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
         counted = prices[first][1]
-        margin = MARGIN if self.candidates[first].features is None else _harm(losses[first], len(classes))
+        margin = MARGIN if self.candidates[first].features is None else kind.margin(losses[first], len(classes))
         chosen = best if losses[best] + margin < losses[first] else first
         return Choice(chosen, len(labels), counted, losses)
 
 
-def _harm(loss: float, classes: int) -> float:
-    """Return by how many nats features beside a graph, with this loss, must be worse than the graph alone to be dropped."""
+def usual_margin(loss: float, classes: int) -> float:
+    """Return the margin for answers that are classes."""
     return float(GUESSED * np.log(classes) + loss**0.5 / 2)
 
 

@@ -7,7 +7,7 @@ from askgraph.readouts.cautious import Cautious, Doubt, doubt
 from askgraph.readouts.guesses import WithGuesses, Witness
 from askgraph.readouts.names import READOUTS, as_readout
 from askgraph.readouts.readout import Readout, ReadoutFunction
-from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered
+from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered, Votes
 from askgraph.readouts.view import Block, View
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Reweighted",
     "Tempered",
     "View",
+    "Votes",
     "WithGuesses",
     "Witness",
     "as_readout",

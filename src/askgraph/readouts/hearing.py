@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.coding import Classes
+from askgraph.answers.coding import Coding
 from askgraph.field import Field, Observation, once_per_field
 from askgraph.field.leave_one_out import Told, supposed_in
 from askgraph.priors.base import Prior
@@ -36,16 +36,16 @@ def hears(field: Field) -> bool:
     return not own + MARGIN < _loss(heard_without(field, evidence), evidence)
 
 
-def surprise_heard(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple[float, int]:
+def surprise_heard(prior: Prior, labels: Sequence[Observation], coded: Coding) -> tuple[float, int]:
     """Return -Σ ln p of labels in nats, each from all others, by the node's own votes or with its neighbors: what is less.
 
     The number is that of the labels that are not alone in their class, which count. The prior has no label yet. This takes one
     solve per label.
     """
-    told, counted = supposed_in(prior, labels, Classes(classes), around=True), not_alone(labels)
+    told, counted = supposed_in(prior, labels, coded, around=True), not_alone(labels)
     evidence = Evidence.of(told)
     if evidence is None or evidence.seen.size < 2 or not counted:
-        return (evidence.freely[2] if evidence else counted * np.log(classes)), counted
+        return (evidence.freely[2] if evidence else counted * np.log(coded.width)), counted
     return min(evidence.freely[2], _loss(heard_without(told, evidence), evidence)), counted
 
 

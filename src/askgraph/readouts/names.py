@@ -8,7 +8,7 @@ from askgraph.errors import SettingError
 from askgraph.readouts.cautious import Cautious
 from askgraph.readouts.checked import Checked
 from askgraph.readouts.readout import Readout, ReadoutFunction
-from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered
+from askgraph.readouts.readouts import Consensus, Map, Mass, Reweighted, Tempered, Votes
 
 READOUTS: dict[str, Readout] = {
     "map": Map(),
@@ -17,6 +17,7 @@ READOUTS: dict[str, Readout] = {
     "consensus": Consensus(),
     "cautious": Cautious(),
     "reweighted": Reweighted(),
+    "votes": Votes(),
 }
 OWN = {Checked, *map(type, READOUTS.values())}
 

@@ -98,6 +98,25 @@ class Mass(Readout):
 
 
 @dataclass(frozen=True)
+class Votes(Readout):
+    """The votes as they are: the share of each class in them, and 1 − H of the uniform distribution.
+
+    Where classes have an order, a class in the middle should get more than the same share as its neighbors.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> field = ag.Field.start(ag.prior(ag.chain(5), delta=1e-6), 2).observe(0, 0).observe(4, 1)
+    >>> ag.Votes()(field)[1:4].round(2).tolist()
+    [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+    """
+
+    def by_block(self, view: View) -> ByBlock:
+        """Return H p + (1 − H)/C with p ∝ h."""
+        return view.blended(view.votes)
+
+
+@dataclass(frozen=True)
 class Tempered(Readout):
     r"""Class-mass normalization with a temperature: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau` over the classes seen.
 

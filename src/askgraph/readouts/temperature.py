@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.coding import Classes
+from askgraph.answers.coding import Coding
 from askgraph.field import Field, Observation, answer_weights, nodes_of, once_per_field
 from askgraph.field.leave_one_out import LeftOut, Told, left_out, supposed, supposed_in
 from askgraph.priors.base import Prior
@@ -94,13 +94,13 @@ def from_all_others(field: Field) -> tuple[LeftOut, Array]:
     return from_others(supposed(field, None, field.held))
 
 
-def surprise(prior: Prior, labels: Sequence[Observation], classes: int) -> tuple[float, int]:
+def surprise(prior: Prior, labels: Sequence[Observation], coded: Coding) -> tuple[float, int]:
     """Return -Σ ln p of labels in nats, each from all others, and the number of labels counted: those not alone in their class.
 
     The prior has no label yet. This takes one solve per label.
     """
-    evidence, counted = Evidence.of(supposed_in(prior, labels, Classes(classes))), not_alone(labels)
-    return evidence.freely[2] if evidence else counted * np.log(classes), counted
+    evidence, counted = Evidence.of(supposed_in(prior, labels, coded)), not_alone(labels)
+    return evidence.freely[2] if evidence else counted * np.log(coded.width), counted
 
 
 def not_alone(labels: Sequence[Observation]) -> int:

@@ -1,0 +1,286 @@
+"""Numbers, such as prices or temperatures: predicted by a mean and an interval, in their unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from askgraph.answers.numbers import Values
+from askgraph.answers.sought import AtLeast
+from askgraph.errors import LabelError, SettingError
+from askgraph.field.leave_one_out import Supposed
+from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
+from askgraph.kinds.kind import Kind, Moment
+from askgraph.kinds.measured import LEVEL, MEASURED, quantile
+from askgraph.kinds.recall import Left
+from askgraph.kinds.stopping import ErrorEstimate
+from askgraph.plan import Plan
+from askgraph.plan.noise import ChosenNoise
+from askgraph.readouts.number import fit, loss, numbers_left_out, spread
+from askgraph.support.arguments import is_missing, one_of
+from askgraph.types import AnyArray, Array
+
+LARGEST = 1e150  # its square must be a finite number
+LINKS = ("identity", "log", "auto")
+HIGHEST, LOWEST = "highest", "lowest"  # what may be sought beside numbers of at least a value
+NOISES = (0.1, 0.01, 0.03, 0.3, 1.0, 3.0)  # variances of an answer, times the mean degree; the first one to begin with
+POINTS = (5, 10, 20, 40, 80, 160, 320)  # numbers of answers at which they are compared
+FAR = 3.0  # robust standard deviations between an answer and what the others say of it from which it is a suspect
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """A number per answer; ``answers="numbers"``.
+
+    How sure an answer is, and what the numbers vary by, the answers say themselves; nothing depends on their unit or their mean.
+
+    Parameters
+    ----------
+    unit : str, optional
+        The unit, for sentences.
+    link : {"identity", "log", "auto"}
+        Whether numbers are read as they are or by their logarithms, for positive numbers that vary by factors; "auto" for the one
+        by which they are likelier.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(9), answers=ag.Numbers(unit="EUR"), rng=0)
+    >>> learner.tell_all({0: 10.0, 4: 14.5, 8: 18.0})
+    >>> value, low, high = learner.predict([2], interval=0.9)
+    >>> bool(10 < value[0] < 14.5), bool(low[0] < value[0] < high[0])
+    (True, True)
+    """
+
+    unit: str | None = None
+    link: str = "identity"
+
+    name: ClassVar[str] = "numbers"
+    by_class: ClassVar[bool] = False
+    usual_readout: ClassVar[str | None] = None
+    usual_options: ClassVar[Mapping[str, Any]] = {"first": "utility"}
+    samplers: ClassVar[tuple[str, ...] | None] = ("vm", "sigma", "influence", "random")
+
+    def __post_init__(self) -> None:
+        one_of(self.link, "link", LINKS)
+        if self.unit is not None and not isinstance(self.unit, str):
+            raise SettingError(f"unit={self.unit!r}: give a text, such as 'EUR'")
+
+    def checked(self, answer: Any, classes: Sequence[Hashable] = ()) -> float:
+        """Return a number as a float."""
+        if getattr(answer, "shape", None) == () and hasattr(answer, "item"):
+            answer = answer.item()
+        if is_missing(answer):
+            raise LabelError(f"{answer} is not a number: tell a number, or skip the node")
+        if isinstance(answer, bool) or not isinstance(answer, Real):
+            raise LabelError(f"{answer!r} ({type(answer).__name__}) is not a number: tell a number, such as 3.5")
+        try:
+            number = float(answer)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number) or abs(number) > LARGEST:
+            raise LabelError(f"{str(answer)[:40]} is too large a number: give one of at most {LARGEST:g}")
+        if self.link == "log" and number <= 0:
+            raise LabelError(
+                f"{number:g} is not above 0, as link='log' needs it: tell a positive number, or take another link"
+            )
+        return number
+
+    def coding(self, classes: Sequence[Hashable]) -> Values:
+        """Return a column of 1, one of the numbers, and one of their logarithms where these may be read."""
+        return Values(self.link != "identity")
+
+    def coded(self, answer: Any, classes: Sequence[Hashable]) -> float:
+        """Return the number."""
+        return float(answer)
+
+    def columns(self, places: Sequence[int]) -> list[int]:
+        """Return all columns."""
+        return list(range(self.coding(()).width))
+
+    def usual_sampler(self, features: bool, exact: Callable[[], bool]) -> str:
+        """Return vm with features where the engine knows the norms that it reads; else sigma."""
+        return "vm" if features and exact() else "sigma"
+
+    def check_noise(self, noise: float | None) -> None:
+        """Raise an error for an answer with a noise of its own."""
+        if noise is not None:
+            raise SettingError(f"noise={noise!r}: how sure numbers are is the same for all, and they say it themselves")
+
+    def with_rules(self, plan: Plan, noise: float | str) -> Plan:
+        """Return the plan, which chooses the label noise."""
+        if not isinstance(noise, str):
+            raise SettingError(f"noise={noise!r}: how sure numbers are they say themselves; leave noise out")
+        return plan.with_first(ChosenNoise(None, self.loss, NOISES, POINTS))
+
+    def loss(self, told: Supposed) -> float:
+        """Return −ln of the likelihood of the numbers."""
+        return loss(told, self.link)
+
+    def predict(self, moment: Moment) -> AnyArray:
+        """Return the mean of each node; NaN for every node while no number is known. Numbers told stand as they were told."""
+        if not moment.field.held:
+            return np.full(moment.field.prior.n_nodes, np.nan)
+        return self._told(moment, self._back(moment, moment.field.space.gather(spread(moment.field, self.link).mean)))
+
+    def interval(self, moment: Moment, share: float) -> tuple[AnyArray, AnyArray]:
+        """Return the ends of the range that holds another answer with this probability; without limit before two answers."""
+        n = moment.field.prior.n_nodes
+        if moment.field.held < 2:
+            return np.full(n, -np.inf), np.full(n, np.inf)
+        mean, scale = map(moment.field.space.gather, spread(moment.field, self.link))
+        half = quantile((1 + share) / 2, fit(moment.field, self.link).degrees) * scale
+        low, high = (self._told(moment, self._back(moment, end)) for end in (mean - half, mean + half))
+        return low, high
+
+    def deviation(self, moment: Moment) -> Array:
+        """Return by how much another answer may differ from the mean, a standard deviation per node.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+
+        Returns
+        -------
+        array
+            One number per node, in the unit of the numbers; infinite before two answers.
+        """
+        if moment.field.held < 2:
+            return np.full(moment.field.prior.n_nodes, np.inf)
+        mean, scale = map(moment.field.space.gather, spread(moment.field, self.link))
+        if not fit(moment.field, self.link).logs:
+            return np.asarray(scale)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(mean + scale**2 / 2) * np.sqrt(np.expm1(scale**2)))
+
+    def likely(self, moment: Moment, sought: Any) -> Array | None:
+        """Return how likely a number is at least a value; for the highest or the lowest, the mean and one scale beyond it."""
+        from scipy.special import stdtr
+
+        if moment.field.held < 2:
+            return None
+        found, (mean, scale) = fit(moment.field, self.link), spread(moment.field, self.link)
+        if sought in (HIGHEST, LOWEST):
+            return scale + (mean if sought == HIGHEST else -mean)
+        value = sought.value
+        if found.logs:
+            value = math.log(value) if value > 0 else -math.inf
+        here = moment.field.space.to_numpy((mean - value) / scale)
+        return moment.field.space.asarray(stdtr(found.degrees, here))
+
+    def check_sought(self, sought: Any) -> Hashable:
+        """Return what is sought: "highest", "lowest", or numbers of at least a value."""
+        if isinstance(sought, AtLeast):
+            return AtLeast(self.checked(sought.value))
+        if isinstance(sought, str) and sought in (HIGHEST, LOWEST):
+            return sought
+        raise SettingError(
+            f"{sought!r} cannot be sought among numbers: give at_least(value), {HIGHEST!r} or {LOWEST!r}"
+        )
+
+    def is_found(self, answer: Any, sought: Any) -> bool:
+        """Return whether a number is at least the value that is sought."""
+        return bool(answer >= sought.value)
+
+    def left_to_find(self, moment: Moment, sought: Hashable) -> Left:
+        """Return how many numbers of at least a value are found, and about how many are left."""
+        if not isinstance(sought, AtLeast):
+            raise SettingError(f"{sought!r}: nobody knows which numbers count as that; give at_least(value)")
+        return super().left_to_find(moment, sought)
+
+    def expected_error(self, moment: Moment) -> ErrorEstimate:
+        """Return the expected root of the mean squared error, in the unit of the numbers."""
+        rest, unit, held = moment.rest, self.unit or "", moment.field.held
+        if not rest.any():
+            return ErrorEstimate(0.0, 0.0, 0.0, 0, unit=unit)
+        if held < 2:
+            return ErrorEstimate(math.inf, 0.0, math.inf, 0, unit=unit)
+        value = float(np.sqrt((self.deviation(moment)[rest] ** 2).mean()))
+        audited = moment.history.audited
+        made = self.predict(moment)
+        wrong: list[Any] = [made[node] - told for node, told in audited.items()]
+        both: list[Any] = list(moment.drawn.values())
+        checks = [before - told for before, told in both if before is not None]
+        drawn = np.array(wrong if len(wrong) >= MEASURED else [*wrong, *checks], dtype=float)
+        if drawn.size < MEASURED:
+            return ErrorEstimate(value, *_range(value, held - 1), len(wrong), unit=unit)
+        value = float(np.sqrt((drawn**2).mean()))
+        return ErrorEstimate(value, *_range(value, drawn.size), len(wrong), drawn.size, unit=unit)
+
+    def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
+        """Return the numbers that differ most from what all others say, the least likely first: of all, or of those far off."""
+        from scipy.special import stdtr
+
+        if moment.field.held < 3:
+            return []
+        left, told, degrees = self._left(moment, every=True), moment.history.told, moment.field.held - 1
+        off = np.abs(left.gap / left.scale)
+        robust = off / max(float(np.median(off)) / quantile(0.75, degrees), np.finfo(float).tiny)
+        some = np.argsort(-off, kind="stable")[: np.count_nonzero(robust > FAR) if not every else None]
+        chances, instead = 2 * stdtr(degrees, -off), self._back(moment, left.mean)
+        return [
+            Suspect(node, told[node], float(instead[at]), float(chances[at]))
+            for at in some
+            for node in [int(left.nodes[at])]
+        ]
+
+    def advice(self, moment: Moment) -> list[str]:
+        """Return a sentence where leave-one-out predicts the numbers no better than their mean does."""
+        left = self._left(moment) if moment.field.held >= WARN_FROM else None
+        if left is None or self._explained(left.mean + left.gap, left.gap) > 0:
+            return []
+        return [
+            f"The graph does not predict these numbers: of {left.nodes.size} numbers, each is missed by what the others say "
+            f"by as much as by their mean. {REMEDY}"
+        ]
+
+    def explained(self, moment: Moment) -> float:
+        """Return the share of the variance of the numbers that leave-one-out explains; below 0 where their mean predicts better.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+
+        Returns
+        -------
+        float
+            R², at most 1.
+        """
+        left = self._left(moment)
+        return self._explained(left.mean + left.gap, left.gap)
+
+    def _explained(self, told: Array, gap: Array) -> float:
+        """Return 1 − Σ gap² / Σ (y − the mean of the others)²."""
+        n = told.size
+        around = float(((told - told.mean()) ** 2).sum()) * (n / max(n - 1, 1)) ** 2
+        return 1 - float((gap**2).sum()) / around if around > 0 else 0.0
+
+    def _left(self, moment: Moment, every: bool = False) -> Any:
+        return numbers_left_out(moment.field, self.link, every)
+
+    def _back(self, moment: Moment, ends: Array) -> Array:
+        """Return numbers, of their logarithms where these are read."""
+        with np.errstate(over="ignore"):
+            return np.exp(ends) if fit(moment.field, self.link).logs else ends
+
+    def _told(self, moment: Moment, values: Array) -> Array:
+        """Return values with the numbers that were told in place."""
+        told: dict[int, Any] = moment.history.told
+        values = np.array(values)
+        values[list(told)] = list(told.values())
+        return values
+
+
+def _range(value: float, degrees: int) -> tuple[float, float]:
+    """Return a range of a root mean square that this many independent errors give, each normal."""
+    from scipy.special import chdtri
+
+    low, high = (math.sqrt(degrees / float(chdtri(degrees, at))) for at in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return value * low, value * high

@@ -1,0 +1,205 @@
+"""Classes in an order, such as stars or severities: predicted by the median, judged by how many steps it is off."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from askgraph.answers import coding
+from askgraph.answers.plain import declared_classes, label_array
+from askgraph.answers.shares import OneOf, Shares
+from askgraph.answers.sought import AtLeast
+from askgraph.errors import LabelError, SettingError
+from askgraph.field.leave_one_out import left_out
+from askgraph.kinds.diagnostics import Suspect
+from askgraph.kinds.kind import Moment
+from askgraph.kinds.measured import MEASURED, mean_of
+from askgraph.kinds.one_class import OneClass
+from askgraph.kinds.stopping import ErrorEstimate
+from askgraph.types import AnyArray, Array, IntArray
+
+EARLY = 10  # labels per class that leave-one-out counts: later ones are asked for where the field hesitates
+TIMES = 1.5  # the range by the model goes from the estimate over this to the estimate times this
+OFF = 2  # steps between a label and what the others say of it from which it is a suspect
+
+
+@dataclass(frozen=True)
+class Ordered(OneClass):
+    """One of several classes that have an order; ``answers="ordered"`` where the classes are numbers.
+
+    What is predicted is the median of the votes: half of them are for that step or a lower one.
+
+    Parameters
+    ----------
+    steps : iterable of hashable
+        The classes, the lowest first; by default numbers, in the order of their size, as they are told.
+
+    Examples
+    --------
+    >>> import askgraph as ag
+    >>> learner = ag.Learner(ag.chain(9), answers=ag.Ordered(["bad", "fair", "good"]), rng=0)
+    >>> learner.tell_all({0: "bad", 8: "good"})
+    >>> learner.predict([1, 4, 7]).tolist()
+    ['bad', 'fair', 'good']
+    >>> value, low, high = learner.predict([2], interval=0.8)
+    >>> value.tolist(), low.tolist(), high.tolist()
+    (['bad'], ['bad'], ['good'])
+    """
+
+    steps: tuple[Hashable, ...] = ()
+
+    name: ClassVar[str] = "ordered"
+    stop_at: ClassVar[float | None] = None
+    usual_readout: ClassVar[str | None] = "votes"
+
+    def __post_init__(self) -> None:
+        steps = declared_classes(self.steps)
+        if len(steps) == 1:
+            raise SettingError(f"Ordered({steps!r}): give two or more classes, the lowest first, or none for numbers")
+        object.__setattr__(self, "steps", tuple(steps))
+
+    def checked(self, answer: Any, classes: Sequence[Hashable]) -> Hashable:
+        """Return a step, one of several, or shares, as a plain value."""
+        found = super().checked(answer, classes)
+        for name in self.named(found):
+            self._check_step(name)
+        return found
+
+    def _check_step(self, name: Any) -> None:
+        if self.steps and name not in self.steps:
+            raise LabelError(f"{name!r} is no step: choose one of {', '.join(map(repr, self.steps))}")
+        if not self.steps and (isinstance(name, bool) or not isinstance(name, int | float) or not np.isfinite(name)):
+            raise LabelError(f"{name!r} is not a number: give numbers, or name the steps: answers=ag.Ordered([...])")
+
+    def declared(self, classes: Iterable[Hashable] | None) -> list[Hashable]:
+        """Return the steps."""
+        if self.steps and classes is not None:
+            raise SettingError(f"classes={classes!r}: the steps of answers=Ordered(...) are the classes")
+        found = list(self.steps) or super().declared(classes)
+        for name in found:
+            self._check_step(name)
+        return found
+
+    def ranks(self, classes: Sequence[Hashable]) -> IntArray:
+        """Return the step of each class, from 0.
+
+        Parameters
+        ----------
+        classes : sequence of hashable
+            The classes, in the order of the columns.
+
+        Returns
+        -------
+        array of int
+            One step per class.
+        """
+        order = self.steps or sorted(classes)  # type: ignore[type-var]  # numbers
+        place = {name: k for k, name in enumerate(order)}
+        return np.array([place[name] for name in classes], dtype=np.int64)
+
+    def below(self, p: Array, classes: Sequence[Hashable]) -> Array:
+        """Return the probability of each step or a lower one, one column per step.
+
+        Parameters
+        ----------
+        p : array
+            Class probabilities, one row per node.
+        classes : sequence of hashable
+            The classes, in the order of the columns.
+
+        Returns
+        -------
+        array
+            One row per node, one column per step, the last one 1.
+        """
+        return np.cumsum(p[:, np.argsort(self.ranks(classes))], axis=1)
+
+    def decide(self, p: Array, classes: Sequence[Hashable]) -> IntArray:
+        """Return the index of the median class of each row: the lowest step with half of the probability at or below it."""
+        return np.argsort(self.ranks(classes))[_first(self.below(p, classes), 0.5)]
+
+    def interval(self, moment: Moment, share: float) -> tuple[AnyArray, AnyArray]:
+        """Return the lowest and the highest step of a range with this probability, as much outside on either side."""
+        classes = moment.history.classes
+        if not classes:
+            none = np.full(moment.field.prior.n_nodes, None, dtype=object)
+            return none, none
+        below, order = self.below(moment.chances, classes), np.argsort(self.ranks(classes))
+        low, high = (label_array(classes)[order[_first(below, at)]] for at in ((1 - share) / 2, (1 + share) / 2))
+        return low, high
+
+    def check_sought(self, sought: Any) -> Hashable:
+        """Return a step, or all from one on."""
+        return AtLeast(self.check_sought(sought.value)) if isinstance(sought, AtLeast) else super().check_sought(sought)
+
+    def likely(self, moment: Moment, sought: Hashable) -> Array | None:
+        """Return the probability of a step, or of all from one on."""
+        if not isinstance(sought, AtLeast):
+            return super().likely(moment, sought)
+        here = [self.is_found(name, sought) for name in moment.history.classes]
+        return moment.read()[:, here].sum(axis=1) if any(here) else None
+
+    def is_found(self, answer: Any, sought: Any) -> bool:
+        """Return whether an answer is the step that is sought, or as high."""
+        if not isinstance(sought, AtLeast) or isinstance(answer, OneOf | Shares):
+            return super().is_found(answer, sought)
+        return self._height(answer) >= self._height(sought.value)
+
+    def expected_error(self, moment: Moment) -> ErrorEstimate:
+        """Return the expected number of steps that a prediction is off."""
+        rest, classes = moment.rest, moment.history.classes
+        if not rest.any() or not classes:
+            return ErrorEstimate(0.0, 0.0, 0.0, 0, unit="steps")
+        below = self.below(moment.chances[rest], classes)
+        by_model = float(np.minimum(below, 1 - below).clip(0.0).sum(axis=1).mean())
+        _, _, off = self._left_out(moment)
+        early = off[: EARLY * len(classes)]
+        value = (by_model + float(early.mean())) / 2 if early.size else by_model
+        audited, checks = self._audited_off(moment), self._checked_off(moment)
+        alone = len(audited) >= MEASURED
+        drawn = audited if alone else [*audited, *checks]
+        if len(drawn) < MEASURED:
+            return ErrorEstimate(value, value / TIMES, value * TIMES, len(audited), unit="steps")
+        return ErrorEstimate(*mean_of(drawn, value), len(audited), len(drawn), unit="steps")
+
+    def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
+        """Return the labels that the median of all others misses by two steps or more, the least likely first."""
+        classes = moment.history.classes
+        nodes, votes, off = self._left_out(moment, every=True)
+        told, instead = moment.history.told, self.decide(votes, classes) if nodes.size else nodes
+        some = np.flatnonzero(off >= (1 if every else OFF)).tolist()
+        found = [(votes[at, classes.index(told[nodes[at]])], int(nodes[at]), classes[instead[at]]) for at in some]
+        return [Suspect(node, told[node], other, float(p)) for p, node, other in sorted(found, key=lambda one: one[:2])]
+
+    def _height(self, name: Any) -> Any:
+        return self.steps.index(name) if self.steps else name
+
+    def _left_out(self, moment: Moment, every: bool = False) -> tuple[IntArray, Array, Array]:
+        """Return labeled nodes, the class probabilities by all other labels, and how many steps their median is off."""
+        left, classes = left_out(moment.field, every).of_one_class, moment.history.classes
+        votes = coding.shares(left.votes) if left.nodes.size else left.votes
+        ranks = self.ranks(classes)
+        off = np.abs(ranks[self.decide(votes, classes)] - ranks[left.said]) if left.nodes.size else left.variance
+        return left.nodes, votes, off.astype(float)
+
+    def _audited_off(self, moment: Moment) -> list[float]:
+        """Return how many steps each audited label is off its prediction; a step that is not known yet is as far as any."""
+        pairs = self._audited(moment, moment.chances) if moment.history.audited else []
+        ranks = self.ranks(moment.history.classes)
+        return [float(abs(ranks[made] - ranks[told])) if told >= 0 else float(ranks.size) for made, told in pairs]
+
+    def _checked_off(self, moment: Moment) -> list[float]:
+        """Return how many steps each spot check is off: its label by all others now, or what was predicted before."""
+        nodes, _, off = self._left_out(moment)
+        now, classes = dict(zip(nodes.tolist(), off.tolist(), strict=True)), moment.history.classes
+        place = dict(zip(classes, self.ranks(classes).tolist(), strict=True))
+        known = {node: both for node, both in moment.drawn.items() if place.keys() >= set(both)}
+        return [now.get(node, float(abs(place[before] - place[told]))) for node, (before, told) in known.items()]
+
+
+def _first(below: Array, at: float) -> IntArray:
+    """Return the first column with this much of the probability of each row."""
+    return np.argmax(below >= at * below[:, -1:] - coding.TIE, axis=1)
