@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import numpy as np
 from askgraph.errors import LabelError, SettingError
 from askgraph.support.arguments import generator, is_missing, listed
 from askgraph.types import AnyArray
+
+LARGEST = 1e150  # of a number that is an answer: its square must be a finite number
 
 
 def plain_label(label: Any) -> Hashable:
@@ -29,6 +33,33 @@ def plain_label(label: Any) -> Hashable:
     except TypeError:
         raise LabelError(f"{label!r} ({type(label).__name__}) cannot be a label: give something hashable") from None
     return label
+
+
+def plain_number(answer: Any) -> float:
+    """Return a number that somebody said as a float; raise `LabelError` for what is none, or too large to be squared."""
+    if getattr(answer, "shape", None) == () and hasattr(answer, "item"):
+        answer = answer.item()
+    if is_missing(answer):
+        raise LabelError(f"{answer} is not a number: tell a number, or skip the node")
+    if isinstance(answer, bool) or not isinstance(answer, Real):
+        raise LabelError(
+            f"{answer!r} ({type(answer).__name__}) is not a number: tell one, such as {_as_number(answer)}"
+        )
+    try:
+        number = float(answer)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number) or abs(number) > LARGEST:
+        raise LabelError(f"{str(answer)[:20]} is too large a number: tell one of at most {LARGEST:g}")
+    return number
+
+
+def _as_number(answer: Any) -> float:
+    """Return the number that a text means, with a comma or a point; 3.5 where it means none."""
+    try:
+        return float(answer.replace(",", ".")) if isinstance(answer, str) else 3.5
+    except ValueError:
+        return 3.5
 
 
 def label_array(classes: list[Hashable]) -> AnyArray:

@@ -108,6 +108,21 @@ def check_known(answer: OneOf | Shares, classes: Iterable[Hashable]) -> None:
         )
 
 
+def to_plain(answer: Any) -> Any:
+    """Return an answer as values that a JSON file holds."""
+    if isinstance(answer, OneOf):
+        return {"one of": list(answer.names)}
+    return {"shares": [list(one) for one in answer.shares]} if isinstance(answer, Shares) else answer
+
+
+def from_plain(plain: Any) -> Any:
+    """Return the answer that ``to_plain`` gave."""
+    if not isinstance(plain, dict):
+        return plain
+    ((how, said),) = plain.items()
+    return OneOf(tuple(said)) if how == "one of" else Shares(tuple((name, share) for name, share in said))
+
+
 def _share(name: Hashable, share: Any) -> float:
     try:
         return real_number(share, f"share of {name!r}", 0.0, 1.0, "a number from 0 to 1")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from askgraph.answers.numbers import Values
+from askgraph.answers.plain import plain_number
 from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError, SettingError
 from askgraph.field.leave_one_out import Supposed
@@ -22,10 +22,9 @@ from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.plan.noise import ChosenNoise
 from askgraph.readouts.number import fit, loss, numbers_left_out, spread
-from askgraph.support.arguments import is_missing, one_of
+from askgraph.support.arguments import one_of
 from askgraph.types import AnyArray, Array
 
-LARGEST = 1e150  # its square must be a finite number
 LINKS = ("identity", "log", "auto")
 HIGHEST, LOWEST = "highest", "lowest"  # what may be sought beside numbers of at least a value
 NOISES = (0.1, 0.01, 0.03, 0.3, 1.0, 3.0)  # variances of an answer, times the mean degree; the first one to begin with
@@ -73,18 +72,7 @@ class Numbers(Kind):
 
     def checked(self, answer: Any, classes: Sequence[Hashable] = ()) -> float:
         """Return a number as a float."""
-        if getattr(answer, "shape", None) == () and hasattr(answer, "item"):
-            answer = answer.item()
-        if is_missing(answer):
-            raise LabelError(f"{answer} is not a number: tell a number, or skip the node")
-        if isinstance(answer, bool) or not isinstance(answer, Real):
-            raise LabelError(f"{answer!r} ({type(answer).__name__}) is not a number: tell a number, such as 3.5")
-        try:
-            number = float(answer)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number) or abs(number) > LARGEST:
-            raise LabelError(f"{str(answer)[:40]} is too large a number: give one of at most {LARGEST:g}")
+        number = plain_number(answer)
         if self.link == "log" and number <= 0:
             raise LabelError(
                 f"{number:g} is not above 0, as link='log' needs it: tell a positive number, or take another link"
@@ -121,6 +109,10 @@ class Numbers(Kind):
     def loss(self, told: Supposed) -> float:
         """Return −ln of the likelihood of the numbers."""
         return loss(told, self.link)
+
+    def margin(self, loss: float, classes: int) -> float:
+        """Return 0: the likelihood of numbers says by itself whether features belong to them."""
+        return 0.0
 
     def predict(self, moment: Moment) -> AnyArray:
         """Return the mean of each node; NaN for every node while no number is known. Numbers told stand as they were told."""

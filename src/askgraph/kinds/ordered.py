@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askgraph.answers import coding
-from askgraph.answers.plain import declared_classes, label_array
+from askgraph.answers.plain import declared_classes, label_array, plain_number
 from askgraph.answers.shares import OneOf, Shares
 from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError, SettingError
@@ -71,8 +71,11 @@ class Ordered(OneClass):
     def _check_step(self, name: Any) -> None:
         if self.steps and name not in self.steps:
             raise LabelError(f"{name!r} is no step: choose one of {', '.join(map(repr, self.steps))}")
-        if not self.steps and (isinstance(name, bool) or not isinstance(name, int | float) or not np.isfinite(name)):
-            raise LabelError(f"{name!r} is not a number: give numbers, or name the steps: answers=ag.Ordered([...])")
+        if not self.steps:
+            try:
+                plain_number(name)
+            except LabelError as error:
+                raise LabelError(f"{error}; or name the steps: answers=ag.Ordered([...])") from None
 
     def declared(self, classes: Iterable[Hashable] | None) -> list[Hashable]:
         """Return the steps."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from askgraph.answers.shares import from_plain, to_plain
 from askgraph.distributed.distribute import sharded
 from askgraph.distributed.ranks import world
 from askgraph.errors import AskgraphError, FileError
@@ -55,8 +56,12 @@ class Saved(NamedTuple):
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
     """Write the whole file or none of it; without ``writes``, only take part in gathering what other processes write."""
-    as_json(tuple(event[2] for event in saved.log), "labels")
-    words = {"classes": saved.declared, "log": saved.log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
+    log = tuple(
+        (kind, node, to_plain(label), to_plain(before), noise, *rest)
+        for kind, node, label, before, noise, *rest in saved.log
+    )
+    as_json(tuple(event[2] for event in log), "labels")
+    words = {"classes": saved.declared, "log": log, "orders": saved.orders, "graphs": tuple(saved.graphs)}
     if saved.guesses:
         words[GUESSES] = saved.guesses
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
@@ -101,7 +106,10 @@ def read(path: Path) -> Saved:
         raise FileError(f"{path}: not a saved learner; write it with Learner.save")
     how = json.loads(str(stored["learner"]))
     seed, engine = how.pop("seed"), how.pop("engine")
-    classes, log = (from_json(str(stored[key])) for key in ("classes", "log"))
+    classes, events = (from_json(str(stored[key])) for key in ("classes", "log"))
+    log = tuple(
+        (kind, node, from_plain(label), from_plain(before), *rest) for kind, node, label, before, *rest in events
+    )
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
     guesses = from_json(str(stored[GUESSES])) if GUESSES in stored else ()
     features = _features(path, stored) if "features" in stored else None
@@ -179,7 +187,8 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
     prior.reason = f"{engine}: as it was saved"
     prior = prior if features is None else features.added(prior, made.get("scale"))
     with _naming_damage(path):
-        return from_arrays(prior, state, settings.first_noise, settings.plan.squares, discount_of(state))
+        coding = settings.answers.coding(saved.orders[-1])
+        return from_arrays(prior, state, coding, settings.first_noise, settings.plan.squares, discount_of(state))
 
 
 @contextmanager

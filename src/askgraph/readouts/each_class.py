@@ -18,7 +18,7 @@ from askgraph.types import Array, BoolArray
 FAINT = 1e-3  # votes are read between this and one less this
 USUAL = (0.0, 1.0, 0.0)  # a, b and c before any label
 PULL = 1.0  # the precision with which they are drawn there
-ROUNDS = 20  # of Newton's method, at most
+ROUNDS, CLOSE = 50, 1e-8  # steps of Newton's method, at most; a step that ends it
 
 
 class Calibrated(NamedTuple):
@@ -29,7 +29,7 @@ class Calibrated(NamedTuple):
 
     def chances(self, votes: Array) -> Array:
         """Return the probability of each class at nodes with these votes, one row per node."""
-        return expit(_signs(votes, self.shares) @ self.weights)
+        return np.clip(expit(_signs(votes, self.shares) @ self.weights), FAINT, 1 - FAINT)
 
 
 @once_per_field
@@ -82,15 +82,22 @@ def _signs(votes: Array, shares: Array) -> Array:
 
 
 def _fitted(signs: Array, said: Array) -> Array:
-    """Return the weights of a logistic regression, drawn to the usual ones."""
+    """Return the weights of a logistic regression, drawn to the usual ones: by Newton's method, with shorter steps where needed."""
     start = np.array(USUAL)
-    weights = start.copy()
+
+    def cost(weights: Array) -> float:
+        z = signs @ weights
+        return float((np.logaddexp(0.0, z) - said * z).sum() + PULL / 2 * ((weights - start) ** 2).sum())
+
+    weights, now = start.copy(), cost(start)
     for _ in range(ROUNDS):
         p = expit(signs @ weights)
         slope = signs.T @ (said - p) - PULL * (weights - start)
         curve = (signs * (p * (1 - p))[:, None]).T @ signs + PULL * np.eye(3)
         step = np.linalg.solve(curve, slope)
-        weights = weights + step
-        if np.abs(step).max() < 1e-8:
+        while np.abs(step).max() > CLOSE and (then := cost(weights + step)) > now:
+            step = step / 2
+        if np.abs(step).max() <= CLOSE:
             break
+        weights, now = weights + step, then
     return weights
