@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 import askgraph as ag
 from askgraph.answers.coding import Classes
-from askgraph.field import Observation
+from askgraph.answers.numbers import Values
+from askgraph.answers.several import ClassSets
 from askgraph.field.leave_one_out import left_out
 from askgraph.readouts import View
 from tests.helpers.draws import given, settings, st
@@ -19,64 +18,21 @@ from tests.helpers.graphs import random_graph
 over_engines = pytest.mark.parametrize("engine", [*ENGINES, *SPARSE, *ABROAD, PETSC_BLOCKS], ids=str)
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """An answer is a tuple of numbers, one per column: shares of classes, several classes, or a measurement."""
-
-    width: int
-
-    def rows(self, said):
-        return np.array(said, dtype=float).reshape(-1, self.width)
-
-    def touched(self, said):
-        return np.flatnonzero(self.rows(said).any(axis=0))
-
-    def totals(self, said, weights=None):
-        rows = self.rows(said)
-        return (rows if weights is None else rows * weights[:, None]).sum(axis=0)
-
-    def widened(self, said):
-        return self
-
-    def arranged(self, columns):
-        return Numbers(len(columns))
-
-    def renumbered(self, said, columns):
-        return tuple(said[column] for column in columns)
+def a_set(rng, classes):
+    return tuple(np.flatnonzero(rng.random(classes) < 0.5).tolist())
 
 
-@dataclass(frozen=True)
-class Several:
-    """An answer is a set of classes: 1 in the column of each, and a row of zeros for none of them."""
-
-    width: int
-
-    def rows(self, said):
-        return np.array([[float(column in one) for column in range(self.width)] for one in said]).reshape(
-            -1, self.width
-        )
-
-    def touched(self, said):
-        return np.array(sorted(set().union(*said)), dtype=np.int64)
-
-    def totals(self, said, weights=None):
-        rows = self.rows(said)
-        return (rows if weights is None else rows * weights[:, None]).sum(axis=0)
-
-    def widened(self, said):
-        return Several(max([self.width, *(column + 1 for one in said for column in one)]))
-
-    def arranged(self, columns):
-        return Several(len(columns))
-
-    def renumbered(self, said, columns):
-        return frozenset(list(columns).index(column) for column in said)
+def shares(rng, classes):
+    parts = rng.dirichlet(np.ones(classes)) * rng.choice([0.6, 1.0])
+    return tuple(enumerate(parts.tolist()))
 
 
-CODINGS = {  # by kind of answer: a function from a width to a coding, and one that draws an answer
-    "classes": (Classes, lambda rng, width: int(rng.integers(width))),
-    "numbers": (Numbers, lambda rng, width: tuple(rng.normal(size=width).tolist())),
-    "several classes": (Several, lambda rng, width: frozenset(np.flatnonzero(rng.random(width) < 0.5).tolist())),
+CODINGS = {  # by kind of answer: a function from a number of classes to a coding, and one that draws an answer
+    "classes": (Classes, lambda rng, classes: int(rng.integers(classes))),
+    "shares": (Classes, shares),
+    "numbers": (lambda classes: Values(), lambda rng, classes: float(rng.normal())),
+    "numbers and logarithms": (lambda classes: Values(logs=True), lambda rng, classes: float(rng.lognormal())),
+    "several classes": (lambda classes: ClassSets(classes + 1), a_set),
 }
 
 
@@ -119,10 +75,17 @@ def test_any_answers_are_observed_changed_forgotten_and_left_out(engine, kind, s
 @pytest.mark.parametrize("kind", CODINGS)
 def test_columns_of_any_coding_are_taken_and_put_in_another_order(kind):
     rng, (make, draw) = np.random.default_rng(0), CODINGS[kind]
-    coding, kept = make(4), [3, 0, 1]
-    answers = [one for one in (draw(rng, 4) for _ in range(40)) if coding.rows([one])[0, 2] == 0 or kind == "numbers"]
+    coding = make(4)
+    whole = kind.startswith("numbers")
+    kept = list(range(coding.width)) if whole else [0, 4, 1] if kind.startswith("several") else [3, 0, 1]
+    gone = [column for column in range(coding.width) if column not in kept]
+    answers = [
+        one for one in (draw(rng, 4) for _ in range(40)) if kind == "shares" or not coding.rows([one])[0, gone].any()
+    ]
+    answers = [tuple(part for part in one if part[0] in kept) for one in answers] if kind == "shares" else answers
     turned = [coding.renumbered(one, kept) for one in answers]
     assert np.array_equal(coding.arranged(kept).rows(turned), coding.rows(answers)[:, kept])
+    assert [coding.answer(row) for row in coding.rows(answers)] == answers
     weights = rng.random(len(answers))
     close(coding.totals(answers, weights), weights @ coding.rows(answers), 1e-12)
     assert set(np.flatnonzero(coding.rows(answers).any(axis=0))) <= set(coding.touched(answers).tolist())
@@ -131,7 +94,7 @@ def test_columns_of_any_coding_are_taken_and_put_in_another_order(kind):
 
 @over_engines
 def test_columns_are_taken_and_put_in_another_order(engine):
-    field = engine.start(ag.chain(6), 0.1, Numbers(3)).observe(0, (1.0, 0.5, 0.0)).observe(5, (0.0, 0.5, 2.0))
+    field = engine.start(ag.chain(6), 0.1, Classes(3)).observe(0, ((0, 0.5), (2, 0.5))).observe(5, 2)
     turned = field.arranged([2, 0])
     close(turned.votes, field.votes[:, [2, 0]], 1e-12)
-    assert turned.observations[1] == Observation(5, (2.0, 0.0), 0.0, field.observations[1].scale)
+    assert [x.said for x in turned.observations] == [((0, 0.5), (1, 0.5)), 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -155,7 +156,8 @@ class Ordered(OneClass):
         """Return the expected number of steps that a prediction is off."""
         rest, classes = moment.rest, moment.history.classes
         if not rest.any() or not classes:
-            return ErrorEstimate(0.0, 0.0, 0.0, 0, unit="steps")
+            most = math.inf if rest.any() else 0.0
+            return ErrorEstimate(most, 0.0, most, 0, unit="steps")
         below = self.below(moment.chances[rest], classes)
         by_model = float(np.minimum(below, 1 - below).clip(0.0).sum(axis=1).mean())
         _, _, off = self._left_out(moment)

@@ -582,10 +582,13 @@ class Learner(Shown):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         field, history, *_ = self._state
-        if not self.answers.by_class:
-            raise SettingError(f"answers={self.answers.name!r} have no class probabilities: see predict(interval=0.9)")
+        self._check_by_class()
         p = field.space.gather(self._read(field, history))
         return p if nodes is None else p[self._indices(nodes)]
+
+    def _check_by_class(self) -> None:
+        if not self.answers.by_class:
+            raise SettingError(f"answers={self.answers.name!r} have no class probabilities: see predict(interval=0.9)")
 
     def _read(self, field: Field, history: History) -> Array:
         """Return the probabilities of all rows: by the readout, and by guesses where there are any."""
@@ -668,6 +671,7 @@ class Learner(Shown):
 
     def _best(self, nodes: Sequence[Hashable] | None, top: int) -> tuple[AnyArray, Array]:
         """Return the likeliest labels of each node, and their probabilities."""
+        self._check_by_class()
         field, classes = self.field, self.history.classes
         top = min(top, len(classes))
         if not top:
