@@ -13,6 +13,7 @@ import askgraph as ag
 from askgraph import why as module
 from askgraph.answers.coding import decide, means
 from askgraph.field import Field
+from askgraph.kinds import changes as changes_module
 from askgraph.layout.neighborhood import MAX_NODES, arrange
 from askgraph.layout.stress import distances
 from askgraph.priors.precision import Precision
@@ -119,12 +120,14 @@ def test_of_many_answers_the_likely_ones_are_tried(monkeypatch):
     field, readout = learner.field, ag.Consensus()
     exact, tried = why(field, readout, 3).changes, []
     assert np.isnan(why(field, None, 3).changes)
-    monkeypatch.setattr(module, "LARGE", 1)
-    monkeypatch.setattr(module, "_changed", lambda field, *_: tried.append(field.observations[-1].said) or 7)
+    monkeypatch.setattr(changes_module, "LARGE", 1)
+    monkeypatch.setattr(changes_module, "_changed", lambda field, *_: tried.append(field.observations[-1].said) or 7)
     assert why(field, readout, 3).changes == pytest.approx(7)
     p = readout(field)[3]
     assert sorted(p[tried]) == sorted(p)[-len(tried) :]
-    assert len(tried) == module.TRIED or (len(tried) < module.TRIED and p[tried].sum() >= module.LIKELY)
+    assert len(tried) == changes_module.TRIED or (
+        len(tried) < changes_module.TRIED and p[tried].sum() >= changes_module.LIKELY
+    )
     assert 0 <= exact <= 149
 
 

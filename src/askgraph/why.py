@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askgraph.answers import coding
 from askgraph.errors import LabelError
 from askgraph.field import Field, answer_weights
+from askgraph.kinds.changes import expected_changes
 from askgraph.layout.neighborhood import arrange, neighborhood
 from askgraph.readouts import Readout
 from askgraph.types import Array, IntArray
 
 VOTERS, HEARD = 12, 0.9  # voters sure of a place in the drawing: at most this number, and this share of all weights
 FAINT = 0.02  # a weight too small for that
-LARGE = 1_000_000  # numbers in a readout from which only the likely answers are tried:
-LIKELY, TRIED = 0.95, 5  # as many as make up this probability, and at most this number
 
 
 class Why(NamedTuple):
@@ -94,34 +92,6 @@ def _votes(field: Field, node: int, g: Array, pull: Array) -> tuple[IntArray, Ar
     weights = np.divide(g[nodes], noise**2, out=pull[nodes], where=noise > 0)
     heaviest = np.argsort(-weights, kind="stable")
     return nodes[heaviest], weights[heaviest]
-
-
-def expected_changes(field: Field, readout: Readout, node: int, after: Field | None = None) -> float:
-    r"""Return how many other predictions the node's answer changes, :math:`\sum_c p_c\, \#\{j \ne i : \hat y_j \text{ changes}\}`.
-
-    On large graphs the mean is over the likeliest answers only, 95% of the probability or five answers. ``after`` is
-    ``field.awaiting(node)`` where that is known already.
-    """
-    if field.coding.width == 0 or field.space.pick(field.labeled, node):
-        return 0.0
-    after = after or field.awaiting(node)
-    p = readout(field)
-    now, own = coding.decide(p), field.space.pick(p, node)
-    answers = _likeliest(own) if p.size > LARGE else np.arange(own.size)
-    if after.worn:
-        after = field.rebase().awaiting(node)  # once, rather than with every answer
-    changed = [_changed(after.answered(int(c)), readout, node, now) for c in answers]
-    return float(own[answers] @ np.array(changed) / own[answers].sum())
-
-
-def _likeliest(p: Array) -> IntArray:
-    answers = np.argsort(-p, kind="stable")
-    return answers[: min(TRIED, int(np.searchsorted(np.cumsum(p[answers]), LIKELY)) + 1)]
-
-
-def _changed(field: Field, readout: Readout, node: int, before: IntArray) -> int:
-    differs = coding.decide(readout(field)) != before
-    return int(field.space.total(differs & ~field.space.unit(node)))
 
 
 def weighty(weights: Array) -> int:

@@ -12,10 +12,10 @@ import askgraph as ag
 from askgraph.answers.coding import decide
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import left_out
+from askgraph.kinds.changes import expected_changes
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, View, as_readout
 from askgraph.readouts.readouts import zero_of
 from askgraph.readouts.temperature import TEMPERATURES, Evidence, tempered_or_plain
-from askgraph.why import expected_changes
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
 

@@ -523,6 +523,25 @@ class Kind(ABC):
         likely = self.likely(moment, sought)
         return 0.0 if likely is None else float(moment.field.space.gather(likely)[moment.rest].sum())
 
+    @abstractmethod
+    def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
+        """Return how many predictions of other nodes the answer of a node is expected to change.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+        node : int
+            The node.
+        after : Field, optional
+            ``field.awaiting(node)``, where that is known already.
+
+        Returns
+        -------
+        float
+            The number; 0 for a node that is labeled.
+        """
+
     def check_groups(self) -> None:
         """Raise `SettingError` if items with such answers cannot be confirmed in groups."""
         if not self.grouped:

@@ -13,7 +13,9 @@ from askgraph.answers.numbers import Values
 from askgraph.answers.plain import plain_number
 from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError, SettingError
+from askgraph.field import Field
 from askgraph.field.leave_one_out import Supposed
+from askgraph.kinds.changes import narrowed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
 from askgraph.kinds.kind import Kind, Moment
 from askgraph.kinds.measured import LEVEL, MEASURED, quantile
@@ -204,6 +206,10 @@ class Numbers(Kind):
             return ErrorEstimate(value, *_range(value, held - 1), len(wrong), unit=unit)
         value = float(np.sqrt((drawn**2).mean()))
         return ErrorEstimate(value, *_range(value, drawn.size), len(wrong), drawn.size, unit=unit)
+
+    def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
+        """Return at how many other nodes the range becomes narrower by a tenth or more, whatever the answer."""
+        return narrowed(moment.field, node, after)
 
     def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
         """Return the numbers that differ most from what all others say, the least likely first: of all, or of those far off."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -14,8 +15,9 @@ from askgraph.answers.coding import Classes, Said, parts_of
 from askgraph.answers.plain import declared_classes, label_array, plain_label
 from askgraph.answers.shares import OneOf, Shares, as_shares, check_known
 from askgraph.errors import LabelError
-from askgraph.field import Observation
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed, left_out
+from askgraph.kinds.changes import expected_changes
 from askgraph.kinds.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
 from askgraph.kinds.kind import Kind, Moment
 from askgraph.kinds.stopping import ErrorEstimate, expected_error, wrong_without
@@ -160,6 +162,12 @@ class OneClass(Kind):
         usual = isinstance(moment.readout, READ_ALIKE) and not moment.guessed
         now = wrong_without(moment.field) if usual else {}
         return [now.get(node, before != label) for node, (before, label) in moment.drawn.items()]
+
+    def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
+        """Return how many other nodes are expected to be predicted otherwise."""
+        assert moment.readout is not None
+        decide = partial(self.decide, classes=moment.history.classes)
+        return expected_changes(moment.field, moment.readout, node, after, decide)
 
     def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
         """Return the labels that another class beats by what all other labels say, the least likely first."""

@@ -13,6 +13,7 @@ from askgraph.answers.plain import declared_classes, plain_label
 from askgraph.answers.several import ClassSets
 from askgraph.answers.shares import OneOf, Shares
 from askgraph.errors import LabelError
+from askgraph.field import Field
 from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
 from askgraph.kinds.kind import Kind, Moment, as_objects
@@ -134,9 +135,13 @@ class Several(Kind):
         array of bool
             One row per node, one column per class.
         """
-        field = moment.field
+        return self._decided(moment.field, ~moment.rest)
+
+    def _decided(self, field: Field, labeled: BoolArray) -> BoolArray:
+        """Return which classes nodes have by a field, where these nodes are labeled."""
         counts = field.coding.totals([x.said for x in field.known])[1:]
-        return cut_at_shares(moment.chances, ~moment.rest, calibrated(field).shares, counts)
+        chances = field.space.gather(chances_of_each(field))
+        return cut_at_shares(chances, labeled, calibrated(field).shares, counts)
 
     def check_sought(self, sought: Any) -> Hashable:
         """Return one class."""
@@ -180,6 +185,20 @@ class Several(Kind):
         """
         p, has = moment.chances[moment.rest], self.decide(moment)[moment.rest]
         return {name: _one_less_f1(p[:, [c]], has[:, [c]]) for c, name in enumerate(moment.history.classes)}
+
+    def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
+        """Return how many classes are expected to be added to other nodes or taken from them, by the answer about each class."""
+        field, classes = moment.field, moment.history.classes
+        if not field.held or not classes or field.space.pick(field.labeled, node):
+            return 0.0
+        now, p, after = self.decide(moment), moment.chances[node], after or field.awaiting(node)
+        others, changed = np.arange(len(now)) != node, 0.0
+        for c in range(len(classes)):
+            for has, chance in ((True, p[c]), (False, 1 - p[c])):
+                then = after.answered((c,) if has else ())
+                marks = self._decided(then, ~moment.rest)[:, c] != now[:, c]
+                changed += float(chance * (marks & others).sum())
+        return changed
 
     def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
         """Return the classes that labels have or lack against what all other labels say: each with the better set."""

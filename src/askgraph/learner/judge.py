@@ -43,6 +43,34 @@ class Judge:
         """The reason why there is nothing to ask, or None."""
         return why_finished(self._learner.field, self._learner.history.set_aside)
 
+    @in_turn
+    def changes(self, node: Hashable) -> float:
+        """Return how many predictions of other nodes the answer of a node is expected to change.
+
+        Of several classes, how many of them are added to other nodes or taken away; of numbers, how many ranges become narrower
+        by a tenth or more.
+
+        Parameters
+        ----------
+        node : hashable
+            The node.
+
+        Returns
+        -------
+        float
+            The number; 0 for a node that is labeled.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.chain(4), delta=1e-9, readout="map", rng=0)
+        >>> learner.tell_all({0: "left", 3: "right"})
+        >>> round(learner.judge.changes(1), 3)
+        0.667
+        """
+        learner = self._learner
+        return learner.answers.changes(learner._moment, learner.graph.index(node))
+
     @property
     @in_turn
     def choice(self) -> Choice | None:
