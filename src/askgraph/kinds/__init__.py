@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from askgraph.kinds.kind import Kind, Moment
+from askgraph.kinds.kind import Kind, Making, Moment
 from askgraph.kinds.named import as_kind, kind_of
 
-__all__ = ["Kind", "Moment", "as_kind", "kind_of"]
+__all__ = ["Kind", "Making", "Moment", "as_kind", "kind_of"]

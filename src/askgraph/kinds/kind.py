@@ -15,12 +15,14 @@ from askgraph.answers.history import History
 from askgraph.errors import SettingError
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed, supposed_in
+from askgraph.graph import Graph
 from askgraph.kinds.diagnostics import Suspect
 from askgraph.kinds.recall import Left, left_to_find
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
-from askgraph.plan.tune import usual_margin
+from askgraph.plan.tune import Tune, candidates, usual_margin
 from askgraph.priors.base import Prior
+from askgraph.priors.features import join_features
 from askgraph.readouts import Readout
 from askgraph.types import AnyArray, Array, BoolArray
 
@@ -65,6 +67,33 @@ class Moment(NamedTuple):
     def drawn(self) -> dict[int, tuple[Hashable, Hashable]]:
         """{node: (predicted before, label)} of the spot checks."""
         return checked(self.history.log)
+
+
+class Making(NamedTuple):
+    """What a field is made of, as a learner is given it.
+
+    Attributes
+    ----------
+    graphs : dict
+        {name: graph}.
+    delta : float or None
+        The ridge.
+    engine : str or Prior
+        The engine, or its name.
+    tune : bool
+        Whether to choose among graphs or ridges.
+    noise : float or "auto"
+        The label noise.
+    features : object
+        What :meth:`Kind.join` made of features; None without.
+    """
+
+    graphs: dict[str, Graph]
+    delta: float | None
+    engine: str | Prior
+    tune: bool
+    noise: float | str
+    features: Any = None
 
 
 class Kind(ABC):
@@ -233,22 +262,43 @@ class Kind(ABC):
         """
         return "influence"
 
-    def with_rules(self, plan: Plan, noise: float | str) -> Plan:
-        """Return the plan with the rules that such answers need.
+    def join(self, graph: Graph | None, X: Any) -> tuple[Graph, Any]:
+        """Return the graph to use beside features, and what of the features is added to its field.
+
+        Parameters
+        ----------
+        graph : Graph or None
+            The graph that is given.
+        X : array or sparse matrix
+            The features, one row per node.
+
+        Returns
+        -------
+        tuple
+            The graph, and the features.
+        """
+        return join_features(graph, X)
+
+    def with_rules(self, plan: Plan, making: Making) -> Plan:
+        """Return the plan with the rules about the field that such answers need, before its own.
 
         Parameters
         ----------
         plan : Plan
             How questions are chosen.
-        noise : float or "auto"
-            The label noise, as a learner takes it.
+        making : Making
+            What the field is made of.
 
         Returns
         -------
         Plan
-            The plan; by default the same.
+            The plan; by default it chooses among graphs, ridges or features, where there is a choice.
         """
-        return plan
+        if not making.tune and making.features is None:
+            return plan
+        every = candidates(making.graphs, making.delta, making.tune, making.features)
+        columns, noise = plan.sampler.criterion.columns, making.noise if isinstance(making.noise, float) else 0.0
+        return plan.with_first(Tune(every, making.engine, columns, noise, self))  # type: ignore[arg-type]  # the engine is checked
 
     def check_noise(self, noise: float | None) -> None:
         """Raise `SettingError` if an answer cannot have this label noise of its own.

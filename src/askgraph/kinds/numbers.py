@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,22 +16,22 @@ from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field
 from askgraph.field.leave_one_out import Supposed
+from askgraph.graph import Graph
+from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.changes import narrowed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
-from askgraph.kinds.kind import Kind, Moment
+from askgraph.kinds.kind import Kind, Making, Moment
 from askgraph.kinds.measured import LEVEL, MEASURED, quantile
 from askgraph.kinds.recall import Left
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
-from askgraph.plan.noise import ChosenNoise
-from askgraph.readouts.number import fit, loss, numbers_left_out, spread
+from askgraph.priors.features import join_kernels
+from askgraph.readouts.number import cost, fit, loss, numbers_left_out, spread
 from askgraph.support.arguments import one_of
 from askgraph.types import AnyArray, Array
 
 LINKS = ("identity", "log", "auto")
 HIGHEST, LOWEST = "highest", "lowest"  # what may be sought beside numbers of at least a value
-NOISES = (0.1, 0.01, 0.03, 0.3, 1.0, 3.0)  # variances of an answer, times the mean degree; the first one to begin with
-POINTS = (5, 10, 20, 40, 80, 160, 320)  # numbers of answers at which they are compared
 FAR = 3.0  # robust standard deviations between an answer and what the others say of it from which it is a suspect
 
 
@@ -102,11 +103,15 @@ class Numbers(Kind):
         if noise is not None:
             raise SettingError(f"noise={noise!r}: how sure numbers are is the same for all, and they say it themselves")
 
-    def with_rules(self, plan: Plan, noise: float | str) -> Plan:
-        """Return the plan, which chooses the label noise."""
-        if not isinstance(noise, str):
-            raise SettingError(f"noise={noise!r}: how sure numbers are they say themselves; leave noise out")
-        return plan.with_first(ChosenNoise(None, self.loss, NOISES, POINTS))
+    def join(self, graph: Graph | None, X: Any) -> tuple[Graph, Any]:
+        """Return the graph, and kernels of the features."""
+        return join_kernels(graph, X)
+
+    def with_rules(self, plan: Plan, making: Making) -> Plan:
+        """Return the plan, which chooses the label noise, and how much the graph and the features count."""
+        if not isinstance(making.noise, str):
+            raise SettingError(f"noise={making.noise!r}: how sure numbers are they say themselves; leave noise out")
+        return mixed(plan, making, as_columns, partial(cost, link=self.link), self)
 
     def loss(self, told: Supposed) -> float:
         """Return −ln of the likelihood of the numbers."""
@@ -274,6 +279,11 @@ class Numbers(Kind):
         values = np.array(values)
         values[list(told)] = list(told.values())
         return values
+
+
+def as_columns(values: Sequence[Any]) -> Array:
+    """Return numbers as one column."""
+    return np.array(values, dtype=float)[:, None]
 
 
 def _range(value: float, degrees: int) -> tuple[float, float]:

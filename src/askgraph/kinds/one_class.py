@@ -19,7 +19,7 @@ from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.kinds.changes import expected_changes
 from askgraph.kinds.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
-from askgraph.kinds.kind import Kind, Moment
+from askgraph.kinds.kind import Kind, Making, Moment
 from askgraph.kinds.stopping import ErrorEstimate, expected_error, wrong_without
 from askgraph.plan import Plan
 from askgraph.plan.loss import loss
@@ -84,9 +84,9 @@ class OneClass(Kind):
         likely = np.argsort(-coding.chances(votes)[0], kind="stable")
         return {code: classes[code] for code in likely.tolist()}
 
-    def with_rules(self, plan: Plan, noise: float | str) -> Plan:
+    def with_rules(self, plan: Plan, making: Making) -> Plan:
         """Return the plan, which chooses the label noise unless it is given."""
-        return plan.with_noise_chosen() if isinstance(noise, str) else plan
+        return super().with_rules(plan.with_noise_chosen() if isinstance(making.noise, str) else plan, making)
 
     def price(self, prior: Prior, labels: Sequence[Observation], coding: Classes, features: bool) -> tuple[float, int]:
         """Return what labels cost that are not alone in their class; with features, neighbors are heard where that is better."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,11 +15,16 @@ from askgraph.answers.shares import OneOf, Shares
 from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError, SettingError
 from askgraph.field.leave_one_out import left_out
+from askgraph.graph import Graph
+from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.diagnostics import Suspect
-from askgraph.kinds.kind import Moment
+from askgraph.kinds.kind import Making, Moment
 from askgraph.kinds.measured import MEASURED, mean_of
 from askgraph.kinds.one_class import OneClass
 from askgraph.kinds.stopping import ErrorEstimate
+from askgraph.plan import Plan
+from askgraph.priors.features import join_kernels
+from askgraph.readouts.number import cost
 from askgraph.types import AnyArray, Array, IntArray
 
 EARLY = 10  # labels per class that leave-one-out counts: later ones are asked for where the field hesitates
@@ -61,6 +66,39 @@ class Ordered(OneClass):
         if len(steps) == 1:
             raise SettingError(f"Ordered({steps!r}): give two or more classes, the lowest first, or none for numbers")
         object.__setattr__(self, "steps", tuple(steps))
+
+    def join(self, graph: Graph | None, X: Any) -> tuple[Graph, Any]:
+        """Return the graph, and kernels of the features."""
+        return join_kernels(graph, X)
+
+    def usual_sampler(self, features: bool, exact: Callable[[], bool]) -> str:
+        """Return vm with features where the engine knows the norms that it reads; else influence."""
+        return "vm" if features and exact() else "influence"
+
+    def with_rules(self, plan: Plan, making: Making) -> Plan:
+        """Return the plan, which chooses the noise, and how much the graph and the features count, as if steps were numbers."""
+        return mixed(plan, making, self.values, cost, self)
+
+    def values(self, answers: Sequence[Any]) -> Array:
+        """Return the numbers of steps from 0, or the numbers themselves; of several steps, their mean.
+
+        Parameters
+        ----------
+        answers : sequence of hashable
+            Answers, checked.
+
+        Returns
+        -------
+        array
+            One row per answer, one column.
+        """
+        return np.array([[self._value(answer)] for answer in answers])
+
+    def _value(self, answer: Any) -> float:
+        if not isinstance(answer, OneOf | Shares):
+            return float(self._height(answer))
+        shares = np.array([share for _, share in answer.shares])
+        return float(shares @ [self._height(name) for name in answer.names] / shares.sum())
 
     def checked(self, answer: Any, classes: Sequence[Hashable]) -> Hashable:
         """Return a step, one of several, or shares, as a plain value."""
@@ -126,14 +164,14 @@ class Ordered(OneClass):
         return np.argsort(self.ranks(classes))[_first(self.below(p, classes), 0.5)]
 
     def interval(self, moment: Moment, share: float) -> tuple[AnyArray, AnyArray]:
-        """Return the lowest and the highest step of a range with this probability, as much outside on either side."""
+        """Return the lowest and the highest step of the shortest range with this probability, or more: steps are whole."""
         classes = moment.history.classes
         if not classes:
             none = np.full(moment.field.prior.n_nodes, None, dtype=object)
             return none, none
-        below, order = self.below(moment.chances, classes), np.argsort(self.ranks(classes))
-        low, high = (label_array(classes)[order[_first(below, at)]] for at in ((1 - share) / 2, (1 + share) / 2))
-        return low, high
+        named = label_array(classes)[np.argsort(self.ranks(classes))]
+        low, high = _shortest(self.below(moment.chances, classes), share)
+        return named[low], named[high]
 
     def check_sought(self, sought: Any) -> Hashable:
         """Return a step, or all from one on."""
@@ -208,3 +246,22 @@ class Ordered(OneClass):
 def _first(below: Array, at: float) -> IntArray:
     """Return the first column with this much of the probability of each row."""
     return np.argmax(below >= at * below[:, -1:] - coding.TIE, axis=1)
+
+
+def _shortest(below: Array, share: float) -> tuple[IntArray, IntArray]:
+    """Return the first and the last step of the shortest range with this probability in each row; of several, the likeliest.
+
+    >>> _shortest(np.array([[0.1, 0.5, 0.9, 1.0], [0.85, 0.9, 0.95, 1.0]]), 0.8)
+    (array([1, 0]), array([2, 0]))
+    """
+    n, steps = below.shape
+    low, high = np.zeros(n, dtype=np.int64), np.full(n, steps - 1)
+    before = np.hstack([np.zeros((n, 1)), below / np.maximum(below[:, -1:], np.finfo(float).tiny)])
+    open_ = np.ones(n, dtype=bool)
+    for many in range(1, steps):
+        held = before[:, many:] - before[:, : steps + 1 - many]
+        likeliest = held.argmax(axis=1)
+        fits = open_ & (held.max(axis=1) >= share - coding.TIE)
+        low[fits], high[fits] = likeliest[fits], likeliest[fits] + many - 1
+        open_ &= ~fits
+    return low, high

@@ -15,11 +15,16 @@ from askgraph.answers.shares import OneOf, Shares
 from askgraph.errors import LabelError
 from askgraph.field import Field
 from askgraph.field.leave_one_out import Supposed, left_out
+from askgraph.graph import Graph
+from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
-from askgraph.kinds.kind import Kind, Moment, as_objects
+from askgraph.kinds.kind import Kind, Making, Moment, as_objects
 from askgraph.kinds.measured import MEASURED, ratio_of
 from askgraph.kinds.stopping import ErrorEstimate
+from askgraph.plan import Plan
+from askgraph.priors.features import join_kernels
 from askgraph.readouts.each_class import USUAL, Calibrated, calibrated, chances_of_each, cut_at_shares
+from askgraph.readouts.number import cost
 from askgraph.support.arguments import is_missing
 from askgraph.types import AnyArray, Array, BoolArray
 
@@ -90,6 +95,31 @@ class Several(Kind):
     def probabilities(self, moment: Moment, votes: Array | None = None, links: csr_array | None = None) -> Array:
         """Return the probability of each class."""
         return chances_of_each(moment.field, votes)
+
+    def join(self, graph: Graph | None, X: Any) -> tuple[Graph, Any]:
+        """Return the graph, and kernels of the features."""
+        return join_kernels(graph, X)
+
+    def with_rules(self, plan: Plan, making: Making) -> Plan:
+        """Return the plan, which chooses the label noise, and how much the graph and the features count."""
+        return mixed(plan, making, self.values, cost, self)
+
+    def values(self, answers: Sequence[Any]) -> Array:
+        """Return 0 or 1 for each class that some answers have and others lack.
+
+        Parameters
+        ----------
+        answers : sequence of tuple
+            Answers, checked.
+
+        Returns
+        -------
+        array
+            One row per answer, one column per class.
+        """
+        names = sorted({name for answer in answers for name in answer}, key=str)
+        rows = np.array([[float(name in answer) for name in names] for answer in answers]).reshape(len(answers), -1)
+        return rows[:, rows.std(axis=0) > 0]
 
     def loss(self, told: Supposed) -> float:
         """Return −Σ ln p of what was said of each class, p by the votes of the others; no share of 0 or 1 is believed."""

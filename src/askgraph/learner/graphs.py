@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scipy.sparse import issparse
@@ -10,8 +10,9 @@ from scipy.sparse import issparse
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError, SettingError
 from askgraph.graph import Graph
-from askgraph.priors.features import Features, join_features
+from askgraph.priors.features import Features, Kernels, join_features
 
+Join = Callable[[Graph | None, Any], tuple[Graph, Any]]
 ALONE = "the graph"  # the name of a graph that was given without one
 
 
@@ -46,16 +47,16 @@ def _check_alike(one: str, a: Graph, other: str, b: Graph) -> None:
         )
 
 
-def joined_graphs(graph: Any, features: Any, tune: bool) -> tuple[dict[str, Graph], Features | None]:
-    """Return {name: graph} and the linear part of the field, of a graph, of a graph and features, or of features alone."""
+def joined_graphs(graph: Any, features: Any, tune: bool, join: Join = join_features) -> tuple[dict[str, Graph], Any]:
+    """Return {name: graph} and what ``join`` makes of features, of a graph, of a graph and features, or of features alone."""
     if features is None:
         if graph is None:
             raise SettingError("what joins the nodes? give a graph, features, or both")
         return named_graphs(graph, tune), None
-    if isinstance(features, Features):
+    if isinstance(features, Features | Kernels):
         return named_graphs(graph, tune), features
     given = {} if graph is None else named_graphs(graph, tune)
     if len(given) > 1:
         raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
-    joined, linear = join_features(next(iter(given.values()), None), features)
+    joined, linear = join(next(iter(given.values()), None), features)
     return {next(iter(given), ALONE): joined}, linear

@@ -6,7 +6,6 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
@@ -20,7 +19,7 @@ from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import LabelError, SettingError
 from askgraph.field import Field, Observation, once_per_field
 from askgraph.graph import Graph
-from askgraph.kinds import Kind, Moment, as_kind
+from askgraph.kinds import Kind, Making, Moment, as_kind
 from askgraph.learner import saving
 from askgraph.learner.graphs import joined_graphs
 from askgraph.learner.guesses import Guesses
@@ -35,12 +34,13 @@ from askgraph.learner.steps import Step, replay
 from askgraph.options import OptionKeywords, check_names
 from askgraph.plan import Plan, Question, Turn
 from askgraph.plan.chance import SPOT_CHECK
+from askgraph.plan.mixture import Mixture
 from askgraph.plan.plan import Batch
-from askgraph.plan.tune import Tune, candidates
+from askgraph.plan.tune import Tune
 from askgraph.priors import is_exact
 from askgraph.priors import prior as choose_prior
 from askgraph.priors.base import Prior
-from askgraph.priors.features import Features
+from askgraph.priors.features import Features, Kernels
 from askgraph.readouts import Readout, ReadoutFunction, WithGuesses
 from askgraph.readouts.by_class import best_classes, ranked
 from askgraph.support.arguments import flag, is_missing, listed, node_mapping, one_of, share, whole_number
@@ -160,7 +160,7 @@ class Learner(Shown):
     ) -> None:
         check_names(options, KEYWORDS)
         kind = as_kind(answers)
-        graphs, linear = joined_graphs(graph, features, tune)
+        graphs, linear = joined_graphs(graph, features, tune, kind.join)
         if sampler is None:
             sampler = kind.usual_sampler(
                 linear is not None, partial(is_exact, next(iter(graphs.values())), delta, engine)
@@ -177,19 +177,15 @@ class Learner(Shown):
         seed: int,
         declared: list[Hashable],
         field: Field | None = None,
-        features: Features | None = None,
+        features: Features | Kernels | None = None,
     ) -> None:
         self.graph, self.seed, self._turn = next(iter(graphs.values())), seed, Lock()
         self._graphs, self._features, self._settings = graphs, features, settings
         self.answers, self.readout = settings.answers, settings.decide
-        self.plan = self.answers.with_rules(settings.plan.fresh(), settings.noise)
         if features is not None:
-            self.plan.check_signed()
-        if settings.tune or features is not None:
-            every = candidates(graphs, settings.delta, settings.tune, features)
-            columns, noise = self.plan.sampler.criterion.columns, settings.first_noise
-            tune = Tune(every, engine, columns, noise, self.answers)  # type: ignore[arg-type]  # the engine is checked
-            self.plan = replace(self.plan, rules=(tune, *self.plan.rules))
+            settings.plan.check_signed()
+        making = Making(graphs, settings.delta, engine, settings.tune, settings.noise, features)
+        self.plan = self.answers.with_rules(settings.plan.fresh(), making)
         self.judge, self.guesses, history = Judge(self), Guesses(self), History(declared, self.answers.named)
         coding = self.answers.coding(declared)
         start = field or Field.start(self._prior(engine), coding, settings.first_noise, self.plan.squares)
@@ -197,8 +193,8 @@ class Learner(Shown):
 
     def _prior(self, engine: str | Prior) -> Prior:
         for rule in self.plan.rules:
-            if isinstance(rule, Tune):
-                return rule.prior()
+            if (started := rule.starts()) is not None:
+                return started
         if isinstance(engine, Prior):
             return engine
         prior = choose_prior(self.graph, self._settings.delta, engine, self.plan.sampler.criterion.columns)
@@ -855,6 +851,8 @@ class Learner(Shown):
         for rule in learner.plan.rules:
             if isinstance(rule, Tune):
                 rule.restore(log, learner.history.declared, saved.choice, saved.field.origin)
+            elif isinstance(rule, Mixture):
+                rule.restore(learner.history, saved.field)
         return learner
 
     def _next_turn(self, field: Field, history: History) -> Turn:

@@ -27,14 +27,16 @@ from askgraph.learner.settings import Settings
 from askgraph.plan.plan import discount_of, discount_to_arrays
 from askgraph.plan.tune import Choice, candidates
 from askgraph.priors import ENGINES
-from askgraph.priors.features import Features
+from askgraph.priors.features import TINY, Features, Kernels
 from askgraph.priors.precision import Precision
 from askgraph.priors.summaries import checked_array
+from askgraph.priors.summed import Summed
 from askgraph.support.npz import as_json, from_json, load_arrays, save_arrays
 from askgraph.support.progress import log
 from askgraph.support.wording import counted
 
 Path = str | os.PathLike[str]
+KERNEL = "kernel_"  # and a number: the columns of a kernel of features
 GUESSES = "suggestions"  # the text that says what models guess
 
 
@@ -51,7 +53,7 @@ class Saved(NamedTuple):
     field: Field | None = None  # None where the state is not saved
     choice: Choice | None = None
     guesses: tuple[Any, ...] = ()  # (source, ((node, label, score), ...)) per source
-    features: Features | None = None
+    features: Features | Kernels | None = None
 
 
 def write(path: Path, saved: Saved, writes: bool = True) -> None:
@@ -66,7 +68,7 @@ def write(path: Path, saved: Saved, writes: bool = True) -> None:
         words[GUESSES] = saved.guesses
     how = {**saved.settings.to_json(), "seed": saved.seed, "engine": saved.engine}
     part = {} if saved.features is None else _feature_arrays(saved.features)
-    state = {} if saved.field is None else _state(path, saved.field, saved.choice)
+    state = {} if saved.field is None else _state(path, saved.field, saved.choice, isinstance(saved.features, Kernels))
     text = {key: as_json(value, key) for key, value in words.items()}
     graphs = _graph_arrays(saved.graphs)
     if writes:
@@ -79,12 +81,13 @@ def _graph_arrays(graphs: dict[str, Graph]) -> dict[str, Any]:
     return {**first, **{f"{at}_{key}": x for at, part in enumerate(others, 1) for key, x in part.items()}}
 
 
-def _state(path: Path, field: Field, choice: Choice | None) -> dict[str, Any]:
+def _state(path: Path, field: Field, choice: Choice | None, mixes: bool) -> dict[str, Any]:
     """Return what was computed; where it lives in several processes, each writes its own file, and how many is returned."""
     scale = field.origin.scale
     made = {"in_use": field.prior.name, "choice": choice and asdict(choice), "scale": scale}
     made["delta"] = field.origin.delta / scale
-    space, arrays = field.space, {**to_arrays(field), **discount_to_arrays(field)}
+    mixed = {"mixed": field.space.gather(vars(field.origin)["features"])} if mixes else {}
+    space, arrays = field.space, {**to_arrays(field), **discount_to_arrays(field), **mixed}
     if space.alone:
         return {"state": json.dumps(made), **{f"state_{key}": x for key, x in arrays.items()}}
     rank, size = space.process
@@ -112,7 +115,7 @@ def read(path: Path) -> Saved:
     )
     orders = from_json(str(stored["orders"])) if "orders" in stored else ()
     guesses = from_json(str(stored[GUESSES])) if GUESSES in stored else ()
-    features = _features(path, stored) if "features" in stored else None
+    features = _features(path, stored) if "features" in stored else _kernels(stored)
     settings, graphs = Settings.from_json(how), _graphs(path, stored)
     whole = Saved(graphs, settings, seed, engine, classes, log, orders, guesses=guesses, features=features)
     arrays = {key.removeprefix("state_"): x for key, x in stored.items() if key.startswith("state_")}
@@ -144,7 +147,9 @@ def _rank_arrays(path: Path, size: int, mark: int) -> dict[str, Any]:
     return {}
 
 
-def _feature_arrays(features: Features) -> dict[str, Any]:
+def _feature_arrays(features: Features | Kernels) -> dict[str, Any]:
+    if isinstance(features, Kernels):
+        return {f"{KERNEL}{at}": columns for at, columns in enumerate(features.columns)}
     graphs = {**_prefixed("given_", features.given), **_prefixed("rows_", features.rows)}
     return {"features": features.columns, "from_start": features.from_start, **graphs}
 
@@ -156,6 +161,11 @@ def _prefixed(prefix: str, graph: Graph | None) -> dict[str, Any]:
 def _features(path: Path, stored: dict[str, Any]) -> Features:
     given, rows = (_graph_of(path, stored, prefix) for prefix in ("given_", "rows_"))
     return Features(stored["features"], bool(stored["from_start"]), given, rows)
+
+
+def _kernels(stored: dict[str, Any]) -> Kernels | None:
+    count = sum(key.startswith(KERNEL) for key in stored)
+    return Kernels(tuple(stored[f"{KERNEL}{at}"] for at in range(count))) if count else None
 
 
 def _graph_of(path: Path, stored: dict[str, Any], prefix: str) -> Graph | None:
@@ -174,7 +184,8 @@ def _graphs(path: Path, stored: dict[str, Any]) -> dict[str, Graph]:
 
 def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | None, state: dict[str, Any]) -> Field:
     settings = saved.settings
-    every = candidates(saved.graphs, settings.delta, settings.tune, saved.features)
+    linear = None if isinstance(saved.features, Kernels) else saved.features
+    every = candidates(saved.graphs, settings.delta, settings.tune, linear)
     graph, delta, features = every[choice.name if choice else next(iter(every))]
     if "delta" in made:
         delta = made["delta"]
@@ -185,7 +196,10 @@ def _restored(path: Path, saved: Saved, made: dict[str, Any], choice: Choice | N
         over = sharded(graph, nodes=checked_array(state["nodes"], (None,))) if "nodes" in state else graph
     prior = ENGINES[engine](Precision.of(over, delta))
     prior.reason = f"{engine}: as it was saved"
-    prior = prior if features is None else features.added(prior, made.get("scale"))
+    if features is not None:
+        prior = features.added(prior, made.get("scale"))
+    elif isinstance(saved.features, Kernels):
+        prior = Summed.over(prior, checked_array(state["mixed"], (graph.n_nodes, None)), TINY, made["scale"])
     with _naming_damage(path):
         coding = settings.answers.coding(saved.orders[-1])
         return from_arrays(prior, state, coding, settings.first_noise, settings.plan.squares, discount_of(state))

@@ -8,6 +8,7 @@ from typing import ClassVar
 from askgraph.answers.history import History
 from askgraph.field import Field
 from askgraph.plan.turn import Question, Turn
+from askgraph.priors.base import Prior
 from askgraph.types import IntArray
 
 
@@ -52,6 +53,16 @@ class Rule:
 
     now_and_then: ClassVar[bool] = False
     ends: ClassVar[bool] = False
+
+    def starts(self) -> Prior | None:
+        """Return the engine to begin with, where the rule chooses one.
+
+        Returns
+        -------
+        Prior or None
+            The engine; None by default.
+        """
+        return None
 
     def narrows(self, turn: Turn) -> IntArray:
         """Return the rows that may be asked for.

@@ -13,6 +13,7 @@ from askgraph.plan.find import Find
 from askgraph.plan.groups import Groups
 from askgraph.plan.handful import Handful
 from askgraph.plan.hubs import Hubs
+from askgraph.plan.mixture import Mixture
 from askgraph.plan.noise import ChosenNoise
 from askgraph.plan.rule import Rule
 from askgraph.plan.sampler import Sampler
@@ -58,7 +59,15 @@ OPTION_RULES = (
     OptionRule("hubs", Hubs, _hubs, lambda rule: rule.how, "ask"),
     OptionRule("first", FirstAtRandom, _first, lambda rule: "random", "utility"),
 )
-WITHOUT_OPTION = (SetAside, Handful, Tune, ChosenNoise, Find, Groups)  # rules of the package that no option stands for
+WITHOUT_OPTION = (
+    SetAside,
+    Handful,
+    Tune,
+    Mixture,
+    ChosenNoise,
+    Find,
+    Groups,
+)  # rules of the package that no option stands for
 OURS = frozenset({*(row.rule for row in OPTION_RULES), *WITHOUT_OPTION})
 
 

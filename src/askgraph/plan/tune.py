@@ -164,6 +164,10 @@ class Tune(Rule):
         start = Field.start(prior, now.coding, now.noise, now.squares, now.discount)
         return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), now.observations, start)
 
+    def starts(self) -> Prior:
+        """Return the prior of the first candidate."""
+        return self.prior()
+
     def prior(self, choice: Choice | None = None) -> Prior:
         """Return the prior of the chosen candidate; before the first choice, of the first candidate."""
         return self._made(choice.name if choice else next(iter(self.candidates)))

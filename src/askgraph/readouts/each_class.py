@@ -17,7 +17,7 @@ from askgraph.types import Array, BoolArray
 
 FAINT = 1e-3  # votes are read between this and one less this
 USUAL = (0.0, 1.0, 0.0)  # a, b and c before any label
-PULL = 1.0  # the precision with which they are drawn there
+PULL = 16.0  # the precision with which they are drawn there
 ROUNDS, CLOSE = 50, 1e-8  # steps of Newton's method, at most; a step that ends it
 
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from askgraph.answers.numbers import Values
 from askgraph.field import Field, nodes_of, once_per_field, rows_of
 from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.types import Array, IntArray
+
+ENOUGH, MARGIN = 20, 3.0  # answers, and nats, from which logarithms are read where nobody says
 
 
 class Fit(NamedTuple):
@@ -51,7 +54,7 @@ def fit(field: Field, link: str) -> Fit:
     if link == "identity" or (link == "auto" and Y[:, 1].min() <= 0):
         return plain
     logs = _fit(products, len(known), 2)
-    return logs if link == "log" or _costs(logs, Y) < _costs(plain, Y) else plain
+    return logs if link == "log" or _preferred(logs, plain, Y) else plain
 
 
 def spread(field: Field, link: str) -> Spread:
@@ -88,15 +91,26 @@ def numbers_left_out(field: Field, link: str, every: bool = False) -> LeftOutNum
 
 def loss(told: Supposed, link: str) -> float:
     """Return −ln of the likelihood of numbers, the trend and the unit integrated out, up to a constant."""
-    columns, coding = told.columns, told.coding
-    assert isinstance(coding, Values)
-    part = columns.inverse @ columns.gaps
-    products, t = part.T @ part, len(told.known)
-    Y = coding.rows([x.said for x in told.known])
-    costs = [_costs(_fit(products, t, 1), Y)]
-    if coding.logs and Y[:, 1].min() > 0:
-        costs = [*(costs if link == "auto" else []), _costs(_fit(products, t, 2), Y)]
-    return float(min(costs) - np.log(np.diagonal(columns.inverse)).sum() + np.log(products[0, 0]) / 2)
+    columns = told.columns
+    y = np.array([x.said for x in told.known], dtype=float)
+    return _cost(columns.inverse, y, link)
+
+
+def cost(covariance: Array, values: Array, link: str = "identity") -> float:
+    """Return the same, summed over columns of numbers with this covariance, noise included."""
+    inverse = solve_triangular(np.linalg.cholesky(covariance), np.eye(len(values)), lower=True)
+    return sum(_cost(inverse, y, link) for y in values.T)
+
+
+def _cost(inverse: Array, y: Array, link: str) -> float:
+    """Return the same, given R⁻¹ of K = R Rᵀ."""
+    Y = Values(link != "identity").rows(y.tolist())
+    part = inverse @ Y
+    products = part.T @ part
+    found = _fit(products, y.size, 2 if link == "log" else 1)
+    if link == "auto" and y.min() > 0 and _preferred(logs := _fit(products, y.size, 2), found, Y):
+        found = logs
+    return float(_costs(found, Y) - np.log(np.diagonal(inverse)).sum() + np.log(products[0, 0]) / 2)
 
 
 def _fit(products: Array, t: int, column: int) -> Fit:
@@ -104,6 +118,11 @@ def _fit(products: Array, t: int, column: int) -> Fit:
     mean = products[0, column] / products[0, 0]
     left = max(float(products[column, column] - mean * products[0, column]), np.finfo(float).tiny)
     return Fit(float(mean), left / (t - 1) if t > 1 else np.inf, t - 1, float(products[0, 0]), column)
+
+
+def _preferred(logs: Fit, plain: Fit, Y: Array) -> bool:
+    """Return whether numbers are so much likelier by their logarithms that these are read."""
+    return len(Y) >= ENOUGH and _costs(logs, Y) + MARGIN < _costs(plain, Y)
 
 
 def _costs(found: Fit, Y: Array) -> float:
