@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import askgraph as ag
+from askgraph.priors import Dense
+from askgraph.priors.precision import Precision
 from tests.helpers.draws import given, settings, st
+from tests.helpers.elsewhere import Elsewhere
 from tests.helpers.engines import close
+from tests.helpers.shuffled import Shuffled
 
 N = 24
 X = np.random.default_rng(4).normal(size=(N, 3))
@@ -232,3 +236,39 @@ def test_what_is_no_answer_is_refused_and_nothing_is_stored(said, kinds, sentenc
 def test_what_a_kind_cannot_do_is_refused_with_a_sentence(wrong, sentence):
     with pytest.raises(ag.AskgraphError, match=sentence):
         wrong()
+
+
+@over_kinds
+@pytest.mark.parametrize(
+    "abroad", [lambda precision: Elsewhere(Dense(precision)), Shuffled], ids=["elsewhere", "shuffled"]
+)
+def test_the_same_where_rows_are_elsewhere_or_in_another_order(kind, abroad):
+    pair = [learner_of(kind), learner_of(kind, engine=abroad(Precision.of(GRAPH)))]
+    for learner in pair:
+        rng = np.random.default_rng(6)
+        learner.tell_all({node: KINDS[kind][1](rng) for node in range(0, N, 2)})
+        learner.tell(learner.ask(), KINDS[kind][1](rng))
+    here, there = pair
+    assert there.labels == here.labels
+    close(shown(there), shown(here), 1e-7)
+    assert (
+        there.predict().tolist() == pytest.approx(here.predict().tolist())
+        if kind in ("numbers", "logarithms")
+        else True
+    )
+    errors = [learner.judge.expected_error() for learner in pair]
+    assert errors[1].value == pytest.approx(errors[0].value, abs=1e-6)
+    sought = {"several": "a", "classes": "a", "ordered": ag.at_least("middle")}.get(kind, ag.at_least(3))
+    plans = [learner.plan.finding(sought) for learner in pair]
+    assert pair[1].question(plan=plans[1]) == pair[0].question(plan=plans[0])
+    assert pair[1].judge.left_to_find(sought).value == pytest.approx(pair[0].judge.left_to_find(sought).value, abs=1e-5)
+    assert pair[1].judge.changes(1) == pytest.approx(pair[0].judge.changes(1), abs=1e-6)
+
+
+def test_numbers_that_count_as_classes_are_noticed():
+    learner = ag.Learner(GRAPH, rng=0)
+    learner.tell_all({node: round(3.7 * node, 1) for node in range(10)})
+    assert "answers='numbers'" in learner.judge.advice()[0]
+    other = ag.Learner(GRAPH, rng=0)
+    other.tell_all({node: node % 4 for node in range(20)})
+    assert not any("numbers" in sentence for sentence in other.judge.advice())

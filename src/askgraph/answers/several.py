@@ -63,4 +63,5 @@ class ClassSets:
         if self.width < 2:
             return np.ones_like(votes[:, 0])
         h = np.clip(votes[:, 1:] + (1 - votes[:, :1]) / 2, 0.0, 1.0)
-        return np.asarray((4 * h * (1 - h)).mean(axis=1))
+        open_: Array = (4 * h * (1 - h)).mean(axis=1)
+        return open_

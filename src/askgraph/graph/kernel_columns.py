@@ -19,7 +19,7 @@ from askgraph.graph.kernels import checked_rows, feature_columns, in_median_edge
 from askgraph.types import Array
 
 LINEAR, CURVED = 32, 48  # columns of the linear kernel, and of each of the others, at most
-SAMPLE = 1000  # rows that the directions of a kernel are found from
+SAMPLE = 500  # rows that the directions of a kernel are found from
 WIDE = 256  # columns of features; with more, cosines say more than distances
 LENGTH = 4.0  # of both kernels, in standard deviations of a column
 FLAT = 1e-9  # of the largest entry: a column that varies by less is constant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ WARN_FROM = (
     18  # labels, from which a person is told that a graph predicts several classes or numbers no better than their mean
 )
 ERRING = 0.1  # share of labels that look wrong from which a person is told
+NUMBERS = 8  # different numbers, and at least half of the answers, from which classes look like numbers
 RARE = 0.3  # advice is given above this share of labels alone in their class: about as many items are of unseen classes
 
 
@@ -87,6 +88,18 @@ def findings(field: Field, predicted: IntArray, told: IntArray) -> dict[str, str
     if counts.sum() >= ENOUGH:
         found |= {"rare": _rarity(counts), "untold": _untold(field)}
     return {about: sentence for about, sentence in found.items() if sentence}
+
+
+def said_of_numbers(labels: Sequence[Hashable]) -> list[str]:
+    """Return a sentence where classes look like numbers that were measured or rated; else nothing."""
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    different = len(set(numbers))
+    if len(numbers) < len(labels) or different < NUMBERS or 2 * different < len(numbers):
+        return []
+    return [
+        f"{different} different numbers in {len(numbers)} answers, and each counts as a class of its own: if they are "
+        "measurements, make a learner with answers='numbers'; if they are steps, with answers='ordered'."
+    ]
 
 
 def said_of_wrong(share: float, labels: int) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from askgraph.errors import LabelError
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.kinds.changes import expected_changes
-from askgraph.kinds.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_wrong
+from askgraph.kinds.diagnostics import SUSPICIOUS, Suspect, advice, doubtful, said_of_numbers, said_of_wrong
 from askgraph.kinds.kind import Kind, Making, Moment
 from askgraph.kinds.stopping import ErrorEstimate, expected_error, wrong_without
 from askgraph.plan import Plan
@@ -166,7 +165,12 @@ class OneClass(Kind):
     def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
         """Return how many other nodes are expected to be predicted otherwise."""
         assert moment.readout is not None
-        decide = partial(self.decide, classes=moment.history.classes)
+        space, classes = moment.field.space, moment.history.classes
+
+        def decide(p: Array) -> IntArray:
+            found: IntArray = space.asarray(self.decide(space.to_numpy(p), classes))
+            return found
+
         return expected_changes(moment.field, moment.readout, node, after, decide)
 
     def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
@@ -176,9 +180,10 @@ class OneClass(Kind):
         return [Suspect(node, classes[label], classes[other], p) for node, label, other, p in found]
 
     def advice(self, moment: Moment) -> list[str]:
-        """Return sentences about the graph, and that many answers look wrong."""
+        """Return sentences about the graph, that many answers look wrong, and that classes look like numbers."""
         pairs = self._audited(moment, moment.chances) if moment.history.audited else []
         predicted, told = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         chosen = [rule for rule in moment.plan.rules if isinstance(rule, ChosenNoise)]
         wrong = [said_of_wrong(*rule.wrong(moment.field, moment.history)) for rule in chosen]
-        return [*advice(moment.field, predicted, told), *chain.from_iterable(wrong)]
+        numbers = said_of_numbers(list(moment.history.told.values())) if self.name == OneClass.name else []
+        return [*numbers, *advice(moment.field, predicted, told), *chain.from_iterable(wrong)]
