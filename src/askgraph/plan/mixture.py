@@ -23,8 +23,8 @@ from askgraph.priors.features import Kernels
 from askgraph.support.later import remember
 from askgraph.types import Array, IntArray
 
-POINTS = (8, 16, 32, 64, 128)  # numbers of answers at which mixtures are weighed
-FEW, MANY_NODES = 32, 5_000  # at most 32 answers on graphs of more nodes, where each takes a solve
+POINTS = (5, 10, 20, 40, 80, 160)  # numbers of answers at which mixtures are weighed
+FEW, MANY_NODES = 40, 5_000  # at most 40 answers on graphs of more nodes, where each takes a solve
 NOISES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # variances of an answer, where the mixture has variance 1
 USUAL, PULL = 0.2, 0.5  # the one to begin with, and the precision of its logarithm
 
