@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import peers_curves
 from label_report import MARKS, against_random, cells_of, failures, falls, plot, tables
-from labeled_graphs import GROUP, budget, problem, seeds_of
+from labeled_graphs import GROUP, budget, codes_of, problem, seeds_of
 from measure import SMOKE, machine
 
 import askgraph as ag
@@ -135,7 +135,7 @@ def first_node(problem, seed):
 
 def curves(task, problem):
     """Return one record per method; its seconds are set-up, questions, and its own readout after every label."""
-    codes = np.array([problem.classes.index(label) for label in problem.truth])
+    codes = codes_of(problem)
     side, at = (ours, ours_at) if task.methods[0] in OURS else (theirs, theirs_at)
     found = [{"accuracy": [], "calibration": {}, "seconds": 0.0} for _ in task.methods]
     steps, asking = side(task, problem, codes), 0.0

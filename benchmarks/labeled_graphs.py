@@ -161,9 +161,15 @@ def seeds_of(problem):
     return next(count for below, count in SEEDS if problem.graph.n_nodes < below)
 
 
+def codes_of(problem):
+    """Return the index of each node's class."""
+    place = {label: at for at, label in enumerate(problem.classes)}
+    return np.array([place[label] for label in problem.truth])
+
+
 def majority(problem, labels, draws=200):
     """Return how often the class that is commonest in a number of labels drawn at random is right, on average over draws."""
-    codes = np.array([problem.classes.index(label) for label in problem.truth])
+    codes = codes_of(problem)
     shares, rng = np.bincount(codes) / codes.size, np.random.default_rng(0)
     drawn = (np.bincount(rng.choice(codes, labels, replace=False), minlength=shares.size) for _ in range(draws))
     return float(np.mean([shares[counts.argmax()] for counts in drawn]))

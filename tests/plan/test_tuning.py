@@ -51,7 +51,8 @@ def test_a_price_is_the_loss_of_each_label_from_all_others():
     for node, label in learner.labels.items():
         without = learner.field.forget(node)
         votes, mean = without.votes[node], without.votes[~learner.field.labeled].mean(axis=0)
-        scores = (View.of(without).counts + 1) / 32 * (votes / mean) ** tau
+        prior = ((View.of(without).counts + 1) / 32) ** (2 / 3) * mean ** (1 / 3)
+        scores = prior * (votes / mean) ** tau
         chances.append(scores[label] / scores.sum())
     plain = -np.log(0.98 * np.array(chances) + 0.02 / 3).sum()
     assert counted == 30

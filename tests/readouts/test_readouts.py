@@ -16,6 +16,7 @@ from askgraph.kinds.changes import expected_changes
 from askgraph.readouts import READOUTS, Consensus, Map, Mass, Reweighted, Tempered, View, as_readout
 from askgraph.readouts.readouts import zero_of
 from askgraph.readouts.temperature import TEMPERATURES, Evidence, tempered_or_plain
+from tests.helpers.draws import given, st
 from tests.helpers.engines import ENGINES
 from tests.helpers.graphs import random_graph, random_labels
 
@@ -75,6 +76,11 @@ def much_more(highest):
     return 1 + (1e-6 / max(highest, 1e-12)) ** 2
 
 
+def prior_literally(labels, all_labels, classes, mean):
+    """The class prior by labels, drawn to the mean votes by a third."""
+    return ((labels + 1) / (all_labels + classes)) ** (2 / 3) * max(mean, 1e-9) ** (1 / 3)
+
+
 def tempered_literally(field, plain=False, pull=0.5, choose=False):
     """The rule as it is written down, in loops."""
     h, unlabeled = np.maximum(field.votes, 0), ~field.labeled
@@ -100,7 +106,7 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
                 total, here = np.sum([without[i, c] for i in U]), without[gone.node, c]
                 m = max(total / len(U), 1e-9) * much_more(max(total / max(mean[c] * len(U), 1.0), here))
                 m = 1.0 if plain else m
-                q = 1.0 if plain else (rest + 1) / (t - 1 + C)
+                q = 1.0 if plain else prior_literally(rest, t - 1, C, total / len(U))
                 s[c] = tau * (np.log(max(without[gone.node, c], 0) + 1e-9) - np.log(m)) + np.log(q) if rest else -50
             top = max(s.values())
             share = np.exp(s[gone.said] - top) / sum(np.exp(v - top) for v in s.values())
@@ -113,7 +119,7 @@ def tempered_literally(field, plain=False, pull=0.5, choose=False):
     for i in range(len(h)):
         for c in seen:
             divisor = np.exp(np.log(mean[seen]).mean()) if plain else mean[c] * much_more(max(h[U, c]))
-            p[i, c] = (1.0 if plain else (n[c] + 1) / (t + C)) * (h[i, c] / divisor + 1e-6) ** tau
+            p[i, c] = (1.0 if plain else prior_literally(n[c], t, C, mean[c])) * (h[i, c] / divisor + 1e-6) ** tau
         p[i] /= p[i].sum()
         H = min(max(h[i].sum(), 0), 1)
         p[i] = H * p[i] + (1 - H) / C
@@ -154,14 +160,30 @@ def test_tempered_and_consensus_are_what_is_written_down(seed, classes):
     np.testing.assert_allclose(Consensus()(field), consensus_literally(field), atol=1e-3)
 
 
+@given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.1, 0.3, 0.8]))
+def test_the_class_prior_lies_between_the_shares_of_labels_and_of_votes(seed, classes, density):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 20))
+    told = [Observation(*label) for label in random_labels(rng, n, classes, int(rng.integers(2, n - 1)))]
+    evidence = Evidence.of(Field.given(ag.prior(ag.Graph(random_graph(rng, n, density)), 0.05), told, classes))
+    if evidence is None:
+        return
+    labels, votes = (evidence.counts + 1) / (len(told) + classes), np.maximum(evidence.total / evidence.reached, 1e-9)
+    ends = np.log([labels, votes, evidence.by_mass(1.0).prior])
+    by_labels, by_votes, found = (x[:, None] - x for x in ends)  # of each class against each other one
+    assert (np.minimum(by_labels, by_votes) <= found + 1e-9).all()
+    assert (found <= np.maximum(by_labels, by_votes) + 1e-9).all()
+
+
 def test_a_temperature_of_your_own():
     graph, truth = ag.communities((20, 20), rng=0)
     learner = ag.Learner(graph, rng=0, readout=Tempered(5.0), classes=[0, 1, 2])
     for node in (0, 1, 30):
         learner.tell(node, int(truth[node]))
     h, rest = learner.field.votes, ~learner.field.labeled
-    q = np.array([3, 2]) / 6 if truth[0] == 0 else np.array([2, 3]) / 6
-    p = q * (h[:, :2] / h[rest][:, :2].mean(axis=0) + 1e-6) ** 5
+    counts, mean = [2, 1] if truth[0] == 0 else [1, 2], h[rest][:, :2].mean(axis=0)
+    q = np.array([prior_literally(n, 3, 3, m) for n, m in zip(counts, mean, strict=True)])
+    p = q * (h[:, :2] / mean + 1e-6) ** 5
     H = h.sum(axis=1, keepdims=True)
     want = H * p / p.sum(axis=1, keepdims=True) + (1 - H) / 3
     np.testing.assert_allclose(learner.probabilities()[rest][:, :2], want[rest], atol=1e-12)

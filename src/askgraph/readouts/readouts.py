@@ -120,8 +120,10 @@ class Votes(Readout):
 class Tempered(Readout):
     r"""Class-mass normalization with a temperature: :math:`p_c \propto q_c (h_c / \bar h_c)^\tau` over the classes seen.
 
-    q are the label frequencies, h̄ the mean votes over the unlabeled nodes that votes reach. Where the graph mixes fast, what
-    labels tell is a few percent of a constant: τ must be large there, and is 1 where votes fall off by themselves.
+    h̄ are the mean votes over the unlabeled nodes that votes reach, and q the class prior: the label frequencies f, drawn to the
+    mean votes by a third, :math:`q_c \propto f_c^{2/3} \bar h_c^{1/3}`, since labels that were asked for are no sample of the
+    classes. Where the graph mixes fast, what labels tell is a few percent of a constant: τ must be large there, and is 1 where
+    votes fall off by themselves.
 
     Parameters
     ----------

@@ -21,6 +21,9 @@ from askgraph.types import Array, BoolArray, IntArray
 TEMPERATURES = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=float)  # τ that are tried
 FAINT, NOTHING = 1e-6, 1e-9  # added to vote ratios, and to leave-one-out votes, so that no class gets probability 0
 NEVER = -50.0  # the logarithm of the score of a class whose only label is left out
+# the class prior is the label frequencies, so far drawn to the shares of the votes: labels that were asked for lie where classes
+# meet, so the smaller classes have more of them than of the nodes
+LEANING = 1 / 3
 # nats, and as many for each class with a single label: votes are read without class masses where the loss is lower by more
 PLAIN = 0.5
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # of wrong labels, that are tried
@@ -181,8 +184,8 @@ class Evidence:
 
     def by_mass(self, tau: float) -> Reading:
         """Return class-mass normalization at this temperature."""
-        prior = coding.frequencies(self.weighted, self.classes)
-        return Reading(self.seen, coding.divisor(self._mean(self.total), self.highest), prior, tau)
+        mean = self._mean(self.total)
+        return Reading(self.seen, coding.divisor(mean, self.highest), self._prior(self.weighted, mean), tau)
 
     def plainly(self, tau: float) -> Reading:
         """Return the votes as they are, at this temperature."""
@@ -235,11 +238,10 @@ class Evidence:
 
     def scores(self, tau: float | Array, plain: bool) -> Array:
         """Return what all other labels say at each label, for the classes seen, up to one factor per label."""
-        logs, own = tau * self._logs(plain), np.eye(self.seen.size)[self.place]
+        logs = tau * self._logs(plain)
         if not plain:
-            others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
-            logs += np.log(coding.frequencies(others, self.classes))
-        logs = np.where(self.counts > own, logs, NEVER)
+            logs += np.log(self._prior_without())
+        logs = np.where(self.counts > self._own, logs, NEVER)
         logs -= logs.max(axis=-1, keepdims=True)
         return np.asarray(np.exp(logs, out=logs))
 
@@ -255,23 +257,40 @@ class Evidence:
         return self.counts[self.place] > 1
 
     def without(self, plain: bool) -> tuple[Array, Array]:
-        """Return the mean votes and the prior of each class seen without each of the labels, one row per label."""
+        """Return the mean votes and the prior, up to a factor, of each class seen without each label, one row per label."""
         if plain:
             reading = self.plainly(1.0)
             rows = self.place.size, 1
             return np.tile(reading.mean, rows), np.tile(reading.prior, rows)
-        own = np.eye(self.seen.size)[self.place]
-        others = np.maximum(self.weighted - self.weights[:, None] * own, 0.0)
-        return self._mean_without(), coding.frequencies(others, self.classes)
+        return self._mean_without(), self._prior_without()
 
     def _mean_without(self) -> Array:
         """Return what the votes of each class seen are divided by without each of the labels, one row per label.
 
         A class that then has votes neither at unlabeled nodes nor at the node of the label counts for nothing there.
         """
-        rest = self.total - self.left.lost[:, self.seen]
+        rest = self._total_without
         highest = np.maximum(rest / np.maximum(self.total, 1.0), self.left.votes[:, self.seen])
         return coding.divisor(self._mean(rest), highest)
+
+    def _prior_without(self) -> Array:
+        """Return the prior of each class seen without each of the labels, up to a factor, one row per label."""
+        others = np.maximum(self.weighted - self.weights[:, None] * self._own, 0.0)
+        return self._prior(others, self._mean(self._total_without))
+
+    def _prior(self, counts: Array, mean: Array) -> Array:
+        """Return the class prior that labels and mean votes suggest, up to a factor."""
+        return np.asarray(coding.frequencies(counts, self.classes) ** (1 - LEANING) * mean**LEANING)
+
+    @property
+    def _total_without(self) -> Array:
+        """The votes for each class seen without each of the labels, summed over the nodes reached, one row per label."""
+        return self.total - self.left.lost[:, self.seen]
+
+    @property
+    def _own(self) -> Array:
+        """1 for the class of each label left out, 0 for the other classes seen."""
+        return np.eye(self.seen.size)[self.place]
 
     def _mean(self, total: Array) -> Array:
         """Return the mean over the nodes reached, at least so much that it can be divided by."""
