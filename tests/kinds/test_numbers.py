@@ -167,7 +167,9 @@ def test_a_mixture_is_weighed_by_its_likelihood():
     logs = np.array(
         [
             [
-                -cost(sum(a * K for a, K in zip(shares, parts, strict=True))[:20, :20] + noise * np.eye(20), Y[:20, None])
+                -cost(
+                    sum(a * K for a, K in zip(shares, parts, strict=True))[:20, :20] + noise * np.eye(20), Y[:20, None]
+                )
                 - PULL * np.log(noise / USUAL) ** 2
                 for noise in NOISES
             ]

@@ -934,4 +934,4 @@ class Reader(NamedTuple):
 
     def likely(self, sought: Hashable) -> Array | None:
         """Return how likely each row is what is sought."""
-        return self.kind.likely(self.moment, sought)
+        return self.kind.likely(self.moment, self.kind.check_sought(sought))

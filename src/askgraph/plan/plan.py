@@ -144,7 +144,7 @@ class Plan:
         Parameters
         ----------
         label : hashable
-            The class.
+            The class; among ordered classes and numbers also ``at_least(value)``, and among numbers "highest" or "lowest".
 
         Returns
         -------
