@@ -56,7 +56,7 @@ $(PYTHON_VENV)/tested: pyproject.toml
 # The lowest versions that pyproject.toml allows, in an environment of their own, on what works with these libraries; old
 # libraries warn of newer ones, so here a warning is not an error.
 LOWEST_VENV ?= .venv-lowest
-CORE = cli end_to_end/test_cli.py end_to_end/test_web.py graph/test_graph.py io/test_readers.py laws/test_laws.py learner/test_diagnostics.py \
+CORE = cli end_to_end/test_cli.py end_to_end/test_web.py graph/test_graph.py io/test_readers.py laws/test_laws.py kinds/test_diagnostics.py \
   learner/test_learner.py test_estimator.py workbench/test_project.py
 
 test-lowest: $(LOWEST_VENV)/tested
