@@ -57,6 +57,8 @@ class Mixture(Rule):
 
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field of the mixture that its answers speak for."""
+        if not field.observations and field.origin not in self._units:
+            self._units[field.origin] = _variance(field.origin, field.spread.variance)
         mix, now = self.mix(field, history), field
         prior = now.origin if self.base is None else self._prior(self.base, mix)
         unit = self._unit(prior) if self.base is None else 1.0
@@ -85,8 +87,7 @@ class Mixture(Rule):
         count = self._count(now)
         if not count:
             return self._usual
-        told, base = history.told, self.base or now.origin
-        oldest = tuple((x.node, told[x.node]) for x in now.observations[:count])
+        base, oldest = self.base or now.origin, tuple(history.told.items())[:count]
         mix = self._chosen.get((base, oldest))
         if mix is None:
             mix = self._weighed(base, oldest)
@@ -120,13 +121,16 @@ class Mixture(Rule):
         return [-self.cost(K, y) - PULL * float(np.log(noise / USUAL)) ** 2 for noise, K in noisy]
 
     def _unit(self, prior: Prior) -> float:
-        """Return the variance of a field about its mean, averaged over nodes."""
+        """Return the variance of a field of a graph about its mean, averaged over nodes."""
         if prior not in self._units:
-            variance, n = prior.spread(False).variance, prior.n_nodes
-            self._units[prior] = max(
-                float(prior.space.total(variance)) / n - 1 / (n * prior.delta), np.finfo(float).tiny
-            )
+            self._units[prior] = _variance(prior, prior.spread(False).variance)
         return self._units[prior]
+
+
+def _variance(prior: Prior, variances: Array) -> float:
+    """Return mean g_ii less the variance 1/(nδ) that all nodes share."""
+    n = prior.n_nodes
+    return max(float(prior.space.total(variances)) / n - 1 / (n * prior.delta), np.finfo(float).tiny)
 
 
 def _mixtures(parts: int) -> Array:
