@@ -9,7 +9,9 @@ import numpy as np
 
 from askgraph.answers.plain import plain_label
 from askgraph.errors import MissingExtraError
-from askgraph.estimator import UNLABELED, GraphClassifier, within_floats
+from askgraph.estimator import GraphClassifier
+from askgraph.estimator.rows import within_floats
+from askgraph.estimator.targets import UNLABELED
 from askgraph.options import options_of, with_options
 from askgraph.plan import Turn
 from askgraph.support.moved import with_new_names
