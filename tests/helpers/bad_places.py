@@ -160,9 +160,17 @@ def _learners() -> Places:
     yield "Learner(features)", lambda v: _told(features=v).probabilities()
     yield "Learner(two graphs)", lambda v: ag.Learner({"a": ag.chain(3), "b": v}, tune=True)
     yield "Learner.plot_curve(truth)", lambda v: curve(_told(), v)
+    for kind, answers in {"several": [["a"], []], "numbers": [1.0, 2.5], "ordered": [1, 3]}.items():
+        yield f"Learner.plot_curve({kind})", lambda v, kind=kind, answers=answers: curve(_of_kind(kind, answers), v)
     yield "annotate(adata)", lambda v: ag.annotate(v, _told())
     yield "annotate(cells)", lambda v: ag.annotate(SimpleNamespace(obs_names=v, obs=pd.DataFrame()), _told())
     yield "annotate(learner)", lambda v: ag.annotate(SimpleNamespace(obs_names=[0, 1], obs=pd.DataFrame()), v)
+
+
+def _of_kind(kind: str, answers: list[Any]) -> ag.Learner:
+    learner = ag.Learner(ag.chain(5), answers=kind, rng=0)
+    learner.tell_all(dict(enumerate(answers)))
+    return learner
 
 
 def _estimators() -> Places:
