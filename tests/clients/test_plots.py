@@ -170,17 +170,11 @@ def test_every_kind_of_answers_has_a_curve(kind, words):
         curve(learner, [None] * 48)
 
 
-class Colors(Kind):
-    """A kind of answers that nobody has drawn yet."""
-
-    name = "colors"
-    checked = coding = coded = loss = predict = expected_error = suspects = advice = None
-
-
 def test_a_kind_that_cannot_be_drawn_is_refused_with_a_sentence():
+    other = type("Colors", (Kind,), {**dict.fromkeys(Kind.__abstractmethods__), "name": "colors"})()
     for draw in (_drawing, lambda kind: _judging(kind, ())):
         with pytest.raises(ag.SettingError, match="answers='colors'"):
-            draw(Colors())
+            draw(other)
 
 
 def test_lines_and_cards_say_the_kind_of_answers():
