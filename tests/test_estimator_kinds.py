@@ -80,6 +80,18 @@ def test_with_every_row_labeled_a_class_is_cut_by_what_the_labels_say_of_each_ot
     assert f1_score(has[400:], model.predict(X[400:]), average="micro") > 0.85
 
 
+def test_functions_of_the_rows_may_be_added_for_every_kind_of_answers():
+    X, has, hidden = digits(450, 60)
+    model = ag.GraphClassifier(linear=True, random_state=0).fit(X[:350], hidden[:350])
+    assert f1_score(has[350:], model.predict(X[350:]), average="micro") > 0.75
+    x, y, numbers = diabetes()
+    plain, linear = (ag.GraphRegressor(linear=how, random_state=0).fit(x[:300], numbers[:300]) for how in (False, True))
+    assert linear.score(x[300:], y[300:]) > plain.score(x[300:], y[300:])
+    mean, std = linear.predict(x[300:], return_std=True)
+    half = quantile(0.95, fit(linear.learner_.field, "identity").degrees) * std
+    assert 0.8 < (np.abs(y[300:] - mean) <= half).mean() < 1
+
+
 def test_several_classes_are_asked_for_and_told_row_by_row():
     X, has, _ = digits(200)
     model = ag.GraphClassifier(random_state=0).fit(X, np.full((200, 4), np.nan))

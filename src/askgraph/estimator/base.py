@@ -116,7 +116,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             self._lookup.setdefault(key, []).append(at)
         graph = Graph(X) if self._given else self._neighbors(X)
         if flag(self.linear, "linear") and not self._given:
-            features = linear_part(graph, self._scaled(X), from_start=False)
+            features = _joined_features(kind, graph, self._scaled(X))
         seed = check_random_state(self.random_state).randint(2**31)
         options = {} if isinstance(self.sampler, Plan) else options_of(self)
         how = {"answers": kind, "classes": classes, "features": features, "rng": seed}
@@ -244,3 +244,10 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _known(self, values: Array, rows: IntArray) -> Array:
         """Return the values of training rows, the mean over the copies of each; values have one row per node."""
         return values[rows] if self._given else self._copies.means(values)[self._copies.of[rows]]
+
+
+def _joined_features(kind: Kind, graph: Graph, points: Any) -> Any:
+    """Return what rows add to the graph that was made of them: a linear function, or what a kind has of its own."""
+    if type(kind).join is Kind.join:
+        return linear_part(graph, points, from_start=False)
+    return kind.join(graph, points)[1]

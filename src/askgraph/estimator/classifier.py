@@ -68,7 +68,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):  # type: ignore[misc]  #
         Whether to scale every column of the training rows to [−1, 1] first.
     linear : bool
         Whether to add a linear function of the rows to the field once leave-one-out asks for it, as ``Learner(features=X)``
-        does; for ``graph="neighbors"`` only. With ``graph="precomputed"`` pass features to :meth:`fit`.
+        does; for ordered and several classes smooth functions too, each as much as the labels speak for. For
+        ``graph="neighbors"`` only; with ``graph="precomputed"`` pass features to :meth:`fit`.
     noise : float or "auto"
         The label noise γ, a standard deviation, as in :class:`Learner`; a label of sample weight w has the noise γ/√w, and with
         "auto" all labels of weights above 0 count alike.

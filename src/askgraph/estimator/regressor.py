@@ -43,8 +43,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # s
     scale : bool
         Whether to scale every column of the training rows to [−1, 1] first.
     linear : bool
-        Whether to add a linear function of the rows to the field once leave-one-out asks for it; for ``graph="neighbors"``
-        only. With ``graph="precomputed"`` pass features to :meth:`fit`.
+        Whether to add linear and smooth functions of the rows to the field, each as much as the numbers speak for, as
+        ``Learner(features=X)`` does; for ``graph="neighbors"`` only. With ``graph="precomputed"`` pass features to :meth:`fit`.
     link : {"identity", "log", "auto"}
         Whether numbers are read as they are or by their logarithms, as in :class:`Numbers`.
     delta : float, optional
@@ -176,8 +176,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # s
         return_std : bool
             Whether to return also by how much another answer may differ, a standard deviation; infinite before two numbers.
             A row that is not in the graph takes one solve with an engine that is exact; with another one, it is a bound from
-            above, as if the errors at its neighbors were the same error. The linear function of features is taken to be at
-            such a row what it is at its neighbors, on average.
+            above, as if the errors at its neighbors were the same error. What functions of features add at such a row is taken
+            to be what they add at its neighbors, on average, and to be no less sure.
 
         Returns
         -------
