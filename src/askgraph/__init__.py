@@ -30,7 +30,7 @@ _HOMES = {
     "options": "Options",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
-    "estimator": "GraphClassifier",
+    "estimator": "GraphClassifier GraphRegressor",
     "graph.combine": "with_features",
     "graph.texts": "nearest_texts",
     "field": "Field",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
     from askgraph.errors import *
-    from askgraph.estimator import GraphClassifier
+    from askgraph.estimator import GraphClassifier, GraphRegressor
     from askgraph.field import Field
     from askgraph.graph import Graph
     from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features

@@ -128,17 +128,27 @@ def check_names(given: Mapping[str, Any], names: Sequence[str]) -> None:
 
 def with_options(init: Callable[..., None]) -> Callable[..., None]:
     """Return a constructor that takes the options of a plan too, as parameters and attributes, as scikit-learn wants them."""
-    given = inspect.signature(init)
-    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in DEFAULTS.items()]
+    return with_usual_options()(init)
 
-    @wraps(init)
-    def made(self: Any, *args: Any, **kwargs: Any) -> None:
-        vars(self).update({name: kwargs.pop(name, default) for name, default in DEFAULTS.items()})
-        check_names(kwargs, list(given.parameters)[1:])
-        init(self, *args, **kwargs)
 
-    made.__signature__ = given.replace(parameters=[*given.parameters.values(), *more])  # type: ignore[attr-defined]
-    return made
+def with_usual_options(**usual: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what makes such a constructor, some options of which are usually others."""
+    defaults = {**DEFAULTS, **usual}
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()]
+
+    def taking(init: Callable[..., None]) -> Callable[..., None]:
+        given = inspect.signature(init)
+
+        @wraps(init)
+        def made(self: Any, *args: Any, **kwargs: Any) -> None:
+            vars(self).update({name: kwargs.pop(name, default) for name, default in defaults.items()})
+            check_names(kwargs, list(given.parameters)[1:])
+            init(self, *args, **kwargs)
+
+        made.__signature__ = given.replace(parameters=[*given.parameters.values(), *more])  # type: ignore[attr-defined]
+        return made
+
+    return taking
 
 
 def options_of(thing: Any) -> dict[str, Any]:

@@ -58,7 +58,41 @@ def test_labels_of_any_kind(strategy):
     assert strategy(random_state=0).query(X, minus) == want
 
 
-def test_it_is_copied_and_pickled(strategy):
+@pytest.fixture(scope="module")
+def regression():
+    client("skactiveml")
+    from askgraph.clients.activeml import GraphRegressionStrategy
+
+    return GraphRegressionStrategy
+
+
+NUMBERS = np.where(np.arange(60) < 6, X[:, 0] - 1.0, np.nan)
+
+
+@pytest.mark.parametrize("sampler", [None, "vm", "sigma", "influence"])
+def test_numbers_are_asked_for_as_a_learner_asks(regression, sampler):
+    rows, scores = regression(sampler, random_state=0).query(X, NUMBERS, batch_size=3, return_utilities=True)
+    model = ag.GraphRegressor(sampler=sampler, random_state=0).fit(X, NUMBERS)
+    np.testing.assert_array_equal(rows, model.query(3))
+    np.testing.assert_allclose(scores[0], model.learner_.scores(), rtol=1e-6)
+    none = regression(missing_label=None, random_state=0)
+    assert none.query(X, np.where(np.isnan(NUMBERS), None, NUMBERS)) == regression(random_state=0).query(X, NUMBERS)
+
+
+def test_a_loop_of_regression(regression):
+    y, ask = np.full(60, np.nan), regression(random_state=0)
+    for _ in range(20):
+        row = ask.query(X, y)
+        y[row] = X[row, 1]
+    assert ag.GraphRegressor(random_state=0).fit(X, y).score(X, X[:, 1]) > 0.8
+    rows, scores = ask.query(X, y, candidates=X[[40, 50]] + 0.01, return_utilities=True)
+    assert rows[0] in (0, 1)
+    assert scores.shape == (1, 2)
+
+
+def test_it_is_copied_and_pickled(strategy, regression):
+    one = regression("vm", k=5, random_state=0)
+    assert clone(one).query(X, NUMBERS) == pickle.loads(pickle.dumps(one)).query(X, NUMBERS)
     one = strategy("vm", k=5, random_state=0)
     for other in (clone(one), pickle.loads(pickle.dumps(one))):
         assert repr(other.get_params()) == repr(one.get_params())

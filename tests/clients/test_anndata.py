@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -53,3 +56,24 @@ def test_neighbors_under_another_key():
     assert graph.names[:2] == ("cell0", "cell1")
     assert graph.notes == ()
     assert graph.n_edges == sp.triu(adata.obsp["connectivities"], 1).nnz
+
+
+def test_every_kind_of_answers_is_written():
+    names = [f"cell{k}" for k in range(9)]
+    graph = ag.chain(9)
+    adata = SimpleNamespace(obs_names=list(range(9)), obs=pd.DataFrame(index=names))
+    numbers, several, ordered = (ag.Learner(graph, answers=kind, rng=0) for kind in ("numbers", "several", "ordered"))
+    numbers.tell_all({0: 1.0, 4: 2.0, 8: 4.0})
+    several.tell_all({0: ["a", "b"], 4: ["b"], 8: []})
+    ordered.tell_all({0: 3, 8: 1})
+    for key, learner in (("dose", numbers), ("types", several), ("stage", ordered)):
+        ag.annotate(adata, learner, key=key)
+    obs = adata.obs
+    assert (obs["dose_low"] <= obs["dose"]).all()
+    assert (obs["dose"] <= obs["dose_high"]).all()
+    np.testing.assert_array_equal(obs["dose"], numbers.predict())
+    assert obs["types"].tolist()[0] == "a, b"
+    np.testing.assert_array_equal(obs["types_b"], several.probabilities()[:, several.classes.index("b")])
+    assert obs["stage"].cat.categories.tolist() == [1, 3]
+    assert obs["stage"].cat.ordered
+    assert [obs[f"{key}_told"].sum() for key in ("dose", "types", "stage")] == [3, 3, 2]

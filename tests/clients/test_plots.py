@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 import askgraph as ag
 from askgraph.cli import app
 from askgraph.cli import simulate as commands
-from askgraph.clients.plots import curve
+from askgraph.clients.plots import _drawing, _judging, curve
+from askgraph.kinds import Kind
 from askgraph.simulate import Problem
 from askgraph.workbench.source import Source
 
@@ -93,3 +94,97 @@ def test_without_matplotlib_the_demo_prints_its_table_and_what_draws_names_the_e
         done = run(app, words)
         assert isinstance(done.exception, ag.MissingExtraError)
         assert "askgraph[plot]" in str(done.exception)
+
+
+def of_kind(kind):
+    """Return a learner of this kind of answers on a grid, and the truth."""
+    at = np.arange(48)
+    x, y = at % 8, at // 8
+    truth = {
+        "ordered": (x // 2 + 1).tolist(),
+        "several": [
+            tuple(name for name, has in (("left", i < 4), ("low", j < 3)) if has) for i, j in zip(x, y, strict=True)
+        ],
+        "numbers": (x + 10.0).tolist(),
+    }[kind]
+    learner = ag.Learner(ag.grid(6, 8), answers=ag.Numbers(unit="km") if kind == "numbers" else kind, rng=0)
+    for _ in learner.run(lambda node: truth[node], budget=12):
+        pass
+    return learner, truth
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "words"),
+    [
+        ("ordered", "12 labels, 4 classes; the median", ["4", "3", "2", "1"]),
+        ("several", "12 labels, 2 classes; the likeliest of the classes of each node", ["left", "low", "none of them"]),
+        ("numbers", "12 numbers; the predicted number", []),
+    ],
+)
+def test_every_kind_of_answers_has_a_picture(kind, title, words):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    learner, _ = of_kind(kind)
+    axes = learner.plot()
+    assert sum(len(part.get_offsets()) for part in axes.collections[1:]) == 48 + 12 + 1  # nodes, rings, the star
+    assert axes.get_title("left") == title
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert sorted(named) == sorted([*words, "labeled", "next question"])
+    if kind == "ordered":
+        assert named[:4] == words
+    bars = [other.get_xlabel() for other in axes.figure.axes if other is not axes]
+    assert bars == (["km"] if kind == "numbers" else [])
+    assert len(ag.Learner(ag.chain(3), answers=kind).plot().collections[1].get_offsets()) == 3
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("ordered", "steps off, on average, among the unlabeled"),
+        ("several", "F1 of the unlabeled"),
+        ("numbers", "RMSE (km) of the unlabeled"),
+    ],
+)
+def test_every_kind_of_answers_has_a_curve(kind, words):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    learner, truth = of_kind(kind)
+    axes = learner.plot_curve(truth)
+    assert axes.get_ylabel() == words
+    found = curve(learner, truth)
+    rest = [node for node in range(48) if node not in learner.labels]
+    made, true = learner.predict(rest), [truth[node] for node in rest]
+    if kind == "several":
+        both = sum(len(set(a) & set(b)) for a, b in zip(made, true, strict=True))
+        want = 2 * both / sum(len(a) + len(b) for a, b in zip(made, true, strict=True))
+        assert curve(learner, [list(label) for label in truth]) == found
+    else:
+        off = np.array(made, dtype=float) - true
+        want = np.abs(off).mean() if kind == "ordered" else np.sqrt((off**2).mean())
+    assert found[-1] == (12, pytest.approx(want))
+    plt.close("all")
+    with pytest.raises(ag.LabelError):
+        curve(learner, [None] * 48)
+
+
+def test_a_kind_that_cannot_be_drawn_is_refused_with_a_sentence():
+    other = type("Colors", (Kind,), {**dict.fromkeys(Kind.__abstractmethods__), "name": "colors"})()
+    for draw in (_drawing, lambda kind: _judging(kind, ())):
+        with pytest.raises(ag.SettingError, match="answers='colors'"):
+            draw(other)
+
+
+def test_lines_and_cards_say_the_kind_of_answers():
+    assert [repr(of_kind(kind)[0]) for kind in ("ordered", "several", "numbers")] == [
+        "Learner(48 nodes, 12 labels, 4 classes, answers='ordered', engine='dense')",
+        "Learner(48 nodes, 12 labels, 2 classes, answers='several', engine='dense')",
+        "Learner(48 nodes, 12 numbers, answers='numbers', engine='dense')",
+    ]
+    assert "answers" not in repr(told()[0])
+    card = of_kind("numbers")[0]._repr_html_()
+    assert "10 to 17 km" in card
+    assert "classes" not in card
+    assert "none yet" in ag.Learner(ag.chain(3), answers="numbers")._repr_html_()

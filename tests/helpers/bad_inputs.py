@@ -35,6 +35,7 @@ LIKE_SCIKIT_LEARN = (
     "GraphClassifier(random_state)",
     "GraphClassifier.fit",
     "GraphClassifier.partial_fit",
+    "GraphRegressor",
     "GraphQueryStrategy",
 )
 VALUES: dict[str, Callable[[], Any]] = {

@@ -160,9 +160,17 @@ def _learners() -> Places:
     yield "Learner(features)", lambda v: _told(features=v).probabilities()
     yield "Learner(two graphs)", lambda v: ag.Learner({"a": ag.chain(3), "b": v}, tune=True)
     yield "Learner.plot_curve(truth)", lambda v: curve(_told(), v)
+    for kind, answers in {"several": [["a"], []], "numbers": [1.0, 2.5], "ordered": [1, 3]}.items():
+        yield f"Learner.plot_curve({kind})", lambda v, kind=kind, answers=answers: curve(_of_kind(kind, answers), v)
     yield "annotate(adata)", lambda v: ag.annotate(v, _told())
     yield "annotate(cells)", lambda v: ag.annotate(SimpleNamespace(obs_names=v, obs=pd.DataFrame()), _told())
     yield "annotate(learner)", lambda v: ag.annotate(SimpleNamespace(obs_names=[0, 1], obs=pd.DataFrame()), v)
+
+
+def _of_kind(kind: str, answers: list[Any]) -> ag.Learner:
+    learner = ag.Learner(ag.chain(5), answers=kind, rng=0)
+    learner.tell_all(dict(enumerate(answers)))
+    return learner
 
 
 def _estimators() -> Places:
@@ -183,10 +191,28 @@ def _estimators() -> Places:
     yield "GraphClassifier.partial_fit(y)", lambda v: fitted().partial_fit(X, v)
     yield "GraphClassifier.partial_fit(classes)", lambda v: fitted().partial_fit(X, y, v)
     yield "GraphClassifier(linear)", lambda v: fitted(linear=v).predict_proba(X)
+    yield "GraphClassifier(answers)", lambda v: fitted(answers=v).predict_proba(X)
+    sets = np.where(y[:, None] < 0, -1, np.column_stack([y, 1 - y]))
+    yield "GraphClassifier.fit(y, several classes)", lambda v: ag.GraphClassifier().fit(X, [v, *sets[1:].tolist()])
+    yield from _regressors(X, np.where(y < 0, np.nan, y + 0.5))
+
+
+def _regressors(X: Any, y: Any) -> Places:
+    def fitted(**settings: Any) -> Any:
+        return ag.GraphRegressor(random_state=0, **settings).fit(X, y)
+
+    yield "GraphRegressor.fit(X)", lambda v: ag.GraphRegressor().fit(v, y)
+    yield "GraphRegressor.fit(y)", lambda v: ag.GraphRegressor().fit(X, v)
+    yield "GraphRegressor.fit(a number)", lambda v: ag.GraphRegressor().fit(X, [v, *y[1:].tolist()])
+    yield "GraphRegressor.partial_fit(y)", lambda v: fitted().partial_fit(X, v)
+    yield "GraphRegressor.predict", lambda v: fitted().predict(v)
+    yield "GraphRegressor.predict(return_std)", lambda v: fitted().predict(X + 0.1, v)
+    for key in ("link", "delta", "sampler", "engine", "k", "first"):
+        yield f"GraphRegressor({key})", lambda v, key=key: fitted(**{key: v}).predict(X)
 
 
 def _strategies() -> Places:
-    from askgraph.clients.activeml import PARAMETERS, GraphQueryStrategy
+    from askgraph.clients.activeml import GRAPH, GraphQueryStrategy
 
     X = np.random.default_rng(0).normal(size=(16, 3))
     y = np.array([0.0, 1.0, 2.0, 0.0] + [np.nan] * 12)
@@ -201,7 +227,8 @@ def _strategies() -> Places:
             found = strategy.query(**given)
         return np.nan_to_num(found[1], posinf=np.inf) if isinstance(found, tuple) else found  # labeled rows have none
 
-    for key in (*PARAMETERS, "missing_label", "random_state"):
+    more = ("sampler", "delta", "doubt", "form", "readout", "engine", "missing_label", "random_state")
+    for key in (*GRAPH, *more):
         yield f"GraphQueryStrategy({key})", lambda v, key=key: asked(**{key: v})
     for key in ("X", "y", "candidates", "batch_size", "return_utilities"):
         yield f"GraphQueryStrategy.query({key})", lambda v, key=key: asked(v, key)

@@ -19,13 +19,13 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 PACKAGES = """
 support answers linalg graph io distributed spaces priors field utilities layout readouts plan kinds learner
-simulate workbench web clients paper cli
+estimator simulate workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
 GROUND = ("errors", "types", "version")  # everybody may use these
 ABOVE_SUPPORT = ("options",)  # and light: the help of the commands reads it
-ABOVE_LEARNER = ("why", "estimator", "pools")  # modules of their own, which stand between learner and simulate
-_SIMULATE = PACKAGES.index("simulate")
-ORDER = [*GROUND, PACKAGES[0], *ABOVE_SUPPORT, *PACKAGES[1:_SIMULATE], *ABOVE_LEARNER, *PACKAGES[_SIMULATE:]]
+ABOVE_LEARNER = ("why", "pools")  # modules of their own, which stand between learner and estimator
+_ESTIMATOR = PACKAGES.index("estimator")
+ORDER = [*GROUND, PACKAGES[0], *ABOVE_SUPPORT, *PACKAGES[1:_ESTIMATOR], *ABOVE_LEARNER, *PACKAGES[_ESTIMATOR:]]
 
 
 def module_name(path):

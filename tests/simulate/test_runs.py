@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import askgraph as ag
@@ -55,3 +56,17 @@ def test_labels_needed_reads_the_mean_curve():
     records = [{"accuracy": [0.5, 0.7, 0.9]}, {"accuracy": [0.7, 0.9, 0.95, 0.99]}]
     assert labels_needed(records, 0.8) == 2
     assert labels_needed(records, 0.99) is None
+
+
+def test_ordered_classes_are_classes_and_what_is_not_one_class_per_node_is_refused():
+    graph = ag.chain(8)
+    stars = [1.0, 1.0, 1.5, 1.5, 2.0, 2.0, 2.5, 2.5]
+    names = [str(label) for label in stars]
+    run = Run("influence", 0, 4)
+    assert simulate(Problem(graph, stars), run)["accuracy"] == simulate(Problem(graph, names), run)["accuracy"]
+    for several in ([["a"], ["b"]] * 4, [{"a"}, set()] * 4, np.eye(8)):
+        with pytest.raises(ag.LabelError, match="one class per node"):
+            Problem(graph, several)
+    with pytest.raises(ag.LabelError, match=r"0\.5 is a number, not a class"):
+        Problem(graph, [0.5 + k for k in range(8)])
+    assert Problem(graph, list(range(8))).classes == list(range(8))

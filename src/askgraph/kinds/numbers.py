@@ -26,7 +26,7 @@ from askgraph.kinds.recall import Left
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
-from askgraph.readouts.number import cost, fit, loss, numbers_left_out, spread
+from askgraph.readouts.number import cost, fit, loss, numbers_left_out, spread, spread_of
 from askgraph.support.arguments import one_of
 from askgraph.types import AnyArray, Array
 
@@ -152,7 +152,48 @@ class Numbers(Kind):
         """
         if moment.field.held < 2:
             return np.full(moment.field.prior.n_nodes, np.inf)
-        mean, scale = map(moment.field.space.gather, spread(moment.field, self.link))
+        return self._deviation(moment, *map(moment.field.space.gather, spread(moment.field, self.link)))
+
+    def mean_beyond(self, moment: Moment, votes: Array) -> Array:
+        """Return the mean at samples outside the graph.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known, at least one number.
+        votes : array
+            What the field says of the samples, one row per sample.
+
+        Returns
+        -------
+        array
+            One number per sample.
+        """
+        return self._back(moment, spread_of(moment.field, self.link, votes, np.zeros(len(votes))).mean)
+
+    def deviation_beyond(self, moment: Moment, votes: Array, variance: Array) -> Array:
+        """Return by how much another answer about samples outside the graph may differ from their mean.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+        votes : array
+            What the field says of the samples, one row per sample.
+        variance : array
+            The variance of the field at each sample.
+
+        Returns
+        -------
+        array
+            One standard deviation per sample, in the unit of the numbers; infinite before two answers.
+        """
+        if moment.field.held < 2:
+            return np.full(len(votes), np.inf)
+        return self._deviation(moment, *spread_of(moment.field, self.link, votes, variance))
+
+    def _deviation(self, moment: Moment, mean: Array, scale: Array) -> Array:
+        """Return the standard deviation of numbers of this mean and scale, or of those whose logarithms have them."""
         if not fit(moment.field, self.link).logs:
             return np.asarray(scale)
         with np.errstate(over="ignore"):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from askgraph.kinds import Kind
 from askgraph.learner.state import Whole
 from askgraph.plan.set_aside import why_finished
 from askgraph.support.notebook import card, drawn, tally
@@ -15,15 +16,16 @@ class Shown:
     """A line, a card and pictures, for a learner."""
 
     def __repr__(self: Whole) -> str:
-        labels, classes = self.field.held, len(self.history.classes)
-        return (
-            f"Learner({self.graph.n_nodes} nodes, {labels} labels, {classes} classes, engine={self.field.prior.name!r})"
-        )
+        labels, classes, kind = self.field.held, len(self.history.classes), self.answers
+        said = [f"{labels} labels", f"{classes} classes"] if kind.by_class else [f"{labels} numbers"]
+        said += [] if kind.name == "classes" else [f"answers={kind.name!r}"]
+        return f"Learner({', '.join([f'{self.graph.n_nodes} nodes', *said])}, engine={self.field.prior.name!r})"
 
     def plot(self, axes: Any = None) -> Any:
         """Draw what is predicted where, with matplotlib (``pip install "askgraph[plot]"``).
 
-        A color per class, paler where it is less sure; labeled nodes have a ring, the next question is a star.
+        A color per class, paler where it is less sure; where nodes may have several classes, that of the likeliest one. Ordered
+        classes and numbers have colors from dark to light. Labeled nodes have a ring, the next question is a star.
 
         Parameters
         ----------
@@ -43,7 +45,10 @@ class Shown:
         return drawn("plot_learner", self, axes)
 
     def plot_curve(self, truth: Mapping[Any, Hashable] | Sequence[Hashable], axes: Any = None) -> Any:
-        """Draw the share of right predictions after each label told, with matplotlib (``pip install "askgraph[plot]"``).
+        """Draw how right predictions were after each label told, with matplotlib (``pip install "askgraph[plot]"``).
+
+        That is the share of right predictions; of several classes F1, of ordered classes the mean number of steps off, and of
+        numbers the root of the mean squared error.
 
         Parameters
         ----------
@@ -55,7 +60,7 @@ class Shown:
         Returns
         -------
         matplotlib.axes.Axes
-            The axes: labels told, and the share of right predictions among nodes that were not labeled then.
+            The axes: labels told, and how right predictions were of nodes that were not labeled then.
 
         Examples
         --------
@@ -68,11 +73,30 @@ class Shown:
 
     def _repr_html_(self: Whole) -> str:
         """Return a card for notebooks."""
-        field, classes = self.field, self.history.classes
-        told = Counter(name for label in self.history.told.values() for name in self.answers.named(label))
+        field, kind = self.field, self.answers
         rows: dict[str, object] = {"nodes": f"{self.graph.n_nodes:,}", "labels": f"{field.held:,}"}
-        rows["classes"] = tally(classes, told)
+        if kind.name != "classes":
+            rows["answers"] = kind.name
+        rows |= (
+            {"classes": _tally(self)}
+            if kind.by_class
+            else {"numbers": _range_of(list(self.history.told.values()), kind)}
+        )
         rows["sampler"] = self.plan.sampler.name
         rows["engine"] = field.prior.reason
         finished = why_finished(field, self.history.set_aside)
         return card("Learner", rows | ({"finished": finished} if finished else {}))
+
+
+def _tally(learner: Whole) -> str:
+    """Return the classes, each with its number of labels."""
+    told = Counter(name for label in learner.history.told.values() for name in learner.answers.named(label))
+    return tally(learner.history.classes, told)
+
+
+def _range_of(numbers: Sequence[Any], kind: Kind) -> str:
+    """Return the lowest and the highest number told, with their unit."""
+    if not numbers:
+        return "none yet"
+    unit = getattr(kind, "unit", None)
+    return f"{min(numbers):.4g} to {max(numbers):.4g}{f' {unit}' if unit else ''}"

@@ -73,6 +73,22 @@ def cut_at_shares(p: Array, labeled: BoolArray, shares: Array, counts: Array) ->
     return has
 
 
+def thresholds(field: Field, p: Array) -> Array:
+    """Return above which probability a node outside the graph has each class, p being those of all nodes.
+
+    As large a share of the nodes is above as of the labels has the class; of a labeled node, what all others say of it counts.
+    A class without any label is predicted nowhere.
+    """
+    left, found = left_out(field), calibrated(field)
+    rest = field.space.gather(~field.labeled)
+    every = np.sort(np.concatenate([p[rest], found.chances(left.votes)]), axis=0)[::-1]
+    counts = field.coding.totals([x.said for x in field.known])[1:]
+    many = np.where(counts > 0, np.round(found.shares * len(every)), 0).astype(int)
+    ends = np.concatenate([np.full_like(every[:1], np.inf), every, np.full_like(every[:1], -np.inf)])
+    columns = np.arange(many.size)
+    return np.asarray((ends[many, columns] + ends[many + 1, columns]) / 2)
+
+
 def _signs(votes: Array, shares: Array) -> Array:
     """Return (1, logit h, logit q) of each row and class; what answers do not reach counts as the share."""
     reach = np.clip(votes[:, :1], 0.0, 1.0)

@@ -59,11 +59,16 @@ def fit(field: Field, link: str) -> Fit:
 
 def spread(field: Field, link: str) -> Spread:
     """Return the mean and the scale of another answer at all rows of this process."""
-    found, votes = fit(field, link), field.votes
+    return spread_of(field, link, field.votes, field.spread.variance)
+
+
+def spread_of(field: Field, link: str, votes: Array, variance: Array) -> Spread:
+    """Return the same of rows with these votes and variances of the field, in the graph or not."""
+    found = fit(field, link)
     mean = found.mean + votes[:, found.column] - found.mean * votes[:, 0]
     noise = field.noise**2 + field.origin.noise**2
-    variance = field.spread.variance + noise + (1 - votes[:, 0]) ** 2 / found.precision
-    return Spread(mean, np.sqrt(found.variance * np.maximum(variance, 0.0)))
+    whole = variance + noise + (1 - votes[:, 0]) ** 2 / found.precision
+    return Spread(mean, np.sqrt(found.variance * np.maximum(whole, 0.0)))
 
 
 class LeftOutNumbers(NamedTuple):

@@ -92,7 +92,9 @@ class Run(Options):
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph whose every node has a known label.
+    """A graph whose every node has a known label, one class per node.
+
+    Classes in an order are classes like any others here: runs say how often a prediction is right.
 
     Parameters
     ----------
@@ -119,6 +121,7 @@ class Problem:
             raise LabelError(
                 f"{len(self.truth)} labels for {self.graph.n_nodes} nodes: a simulation needs one label per node"
             )
+        check_single(self.truth)
 
     @property
     def classes(self) -> list[Hashable]:
@@ -142,6 +145,21 @@ class Problem:
         for part in (W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data):
             digest.update(part.tobytes())
         return digest.hexdigest()[:16]
+
+
+def check_single(truth: Sequence[Any]) -> None:
+    """Raise `LabelError` where nodes have several classes each, or numbers that hardly two of them share."""
+    for label in truth:
+        if not isinstance(label, Hashable):
+            raise LabelError(
+                f"{label!r} is not one class: runs are of one class per node; for several run a Learner(answers='several') yourself"
+            )
+    number = next((label for label in truth if isinstance(label, float | np.floating) and label % 1), None)
+    if number is not None and len(set(truth)) > len(truth) / 2:
+        raise LabelError(
+            f"{number:g} is a number, not a class, and most nodes differ in it: runs are of one class per node; for numbers run a "
+            "Learner(answers='numbers') yourself"
+        )
 
 
 def simulate(problem: Problem | ShardedProblem, run: Run, prior: Prior | None = None) -> Record:
