@@ -10,7 +10,7 @@ import askgraph as ag
 from askgraph.answers.coding import Classes
 from askgraph.answers.several import ClassSets
 from askgraph.field import Field
-from askgraph.readouts.each_class import PULL, USUAL, _fitted, calibrated, cut_at_shares
+from askgraph.readouts.each_class import PULL, USUAL, _fitted, calibrated, cut_as_expected
 from tests.helpers.draws import given, settings, st
 from tests.helpers.engines import close
 from tests.helpers.graphs import random_graph
@@ -48,13 +48,12 @@ def test_calibration_is_the_maximum_of_its_likelihood(seed):
     assert all(cost(best) <= cost(best + step) + 1e-9 for step in 0.01 * rng.normal(size=(20, 3)))
 
 
-def test_as_large_a_share_is_predicted_as_has_the_class():
+def test_as_many_are_predicted_as_are_expected():
     rng = np.random.default_rng(0)
     p, labeled = rng.random((200, 3)), rng.random(200) < 0.3
-    shares, counts = np.array([0.1, 0.5, 0.9]), np.array([3, 20, 0])
-    has = cut_at_shares(p, labeled, shares, counts)
+    has = cut_as_expected(p, labeled, np.array([3, 20, 0]))
     rest = has[~labeled]
-    assert rest.sum(axis=0).tolist() == [*np.round(shares[:2] * len(rest)).astype(int).tolist(), 0]
+    assert rest.sum(axis=0).tolist() == [*np.round(p[~labeled].sum(axis=0)[:2]).astype(int).tolist(), 0]
     for c in range(2):
         assert p[~labeled, c][rest[:, c]].min() >= p[~labeled, c][~rest[:, c]].max()
     close(has[labeled], p[labeled] > 0.5, 0)

@@ -1,4 +1,4 @@
-"""Several classes per item, or none of them: each class is predicted for as large a share of the items as has it."""
+"""Several classes per item, or none of them: each class is predicted for as many items as are expected to have it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from askgraph.kinds.measured import MEASURED, ratio_of
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
-from askgraph.readouts.each_class import USUAL, Calibrated, calibrated, chances_of_each, cut_at_shares
+from askgraph.readouts.each_class import USUAL, Calibrated, calibrated, chances_of_each, cut_as_expected
 from askgraph.readouts.number import cost
 from askgraph.support.arguments import is_missing
 from askgraph.types import AnyArray, Array, BoolArray
@@ -31,7 +31,7 @@ from askgraph.types import AnyArray, Array, BoolArray
 SUSPICIOUS = (
     0.03  # the probability of what was said, by all other labels, below which it is on the short list of suspects
 )
-BETWEEN = (0.6, 1.5)  # times the estimate: the range by the model
+BELOW, ABOVE, BESIDE = 0.6, 1.6, 0.03  # the range by the model: times the estimate, less and more this
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Several(Kind):
         return as_objects([tuple(sorted((classes[c] for c in np.flatnonzero(row).tolist()), key=str)) for row in has])
 
     def decide(self, moment: Moment) -> BoolArray:
-        """Return which classes each node has, by the share of each among the labels.
+        """Return which classes each node has: as many nodes have each one as are expected to.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Several(Kind):
         """Return which classes nodes have by a field, where these nodes are labeled."""
         counts = field.coding.totals([x.said for x in field.known])[1:]
         chances = field.space.gather(chances_of_each(field))
-        return cut_at_shares(chances, labeled, calibrated(field).shares, counts)
+        return cut_as_expected(chances, labeled, counts)
 
     def check_sought(self, sought: Any) -> Hashable:
         """Return one class."""
@@ -190,7 +190,7 @@ class Several(Kind):
         checks = [(told, before) for before, told in moment.drawn.values()]
         drawn = audited if len(audited) >= MEASURED else [*audited, *checks]
         if len(drawn) < MEASURED:
-            low, high = (min(times * value, 1.0) for times in BETWEEN)
+            low, high = max(BELOW * value - BESIDE, 0.0), min(ABOVE * value + BESIDE, 1.0)
             return ErrorEstimate(value, low, high, len(audited), unit="1 − F1")
         return ErrorEstimate(*ratio_of(*_wrong_of(drawn)), len(audited), len(drawn), unit="1 − F1")
 

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from askgraph.field import Field, once_per_field
 from askgraph.field.leave_one_out import left_out
-from askgraph.types import Array, BoolArray
+from askgraph.types import Array, BoolArray, IntArray
 
 FAINT = 1e-3  # votes are read between this and one less this
 USUAL = (0.0, 1.0, 0.0)  # a, b and c before any label
@@ -54,21 +54,20 @@ def chances_of_each(field: Field, votes: Array | None = None) -> Array:
     return field.space.put(p, nodes, rows[:, 1:])
 
 
-def cut_at_shares(p: Array, labeled: BoolArray, shares: Array, counts: Array) -> BoolArray:
-    """Return which classes nodes have: of the nodes without a label as large a share as of the labels, the likeliest.
+def cut_as_expected(p: Array, labeled: BoolArray, counts: Array) -> BoolArray:
+    """Return which classes nodes have: of the nodes without a label the likeliest, as many as the probabilities add up to.
 
     A class without any label is predicted nowhere.
 
-    >>> p = np.array([[0.9, 0.2], [0.4, 0.1], [0.3, 0.3], [1.0, 0.0]])
-    >>> cut_at_shares(p, np.array([False, False, False, True]), np.array([0.4, 0.6]), np.array([1, 0])).tolist()
+    >>> p = np.array([[0.9, 0.2], [0.3, 0.1], [0.1, 0.3], [1.0, 0.0]])
+    >>> cut_as_expected(p, np.array([False, False, False, True]), np.array([1, 0])).tolist()
     [[True, False], [False, False], [False, False], [True, False]]
     """
     has: BoolArray = p > 0.5
     rest = np.flatnonzero(~labeled)
     has[rest] = False
-    wanted = np.where(counts > 0, np.round(shares * rest.size), 0).astype(int)
     order = np.argsort(-p[rest], axis=0, kind="stable")
-    for c, many in enumerate(wanted.tolist()):
+    for c, many in enumerate(_expected(p[rest], counts).tolist()):
         has[rest[order[:many, c]], c] = True
     return has
 
@@ -76,17 +75,21 @@ def cut_at_shares(p: Array, labeled: BoolArray, shares: Array, counts: Array) ->
 def thresholds(field: Field, p: Array) -> Array:
     """Return above which probability a node outside the graph has each class, p being those of all nodes.
 
-    As large a share of the nodes is above as of the labels has the class; of a labeled node, what all others say of it counts.
-    A class without any label is predicted nowhere.
+    As many nodes are above as their probabilities add up to; of a labeled node, what all others say of it counts. A class without
+    any label is predicted nowhere.
     """
     left, found = left_out(field), calibrated(field)
     rest = field.space.gather(~field.labeled)
     every = np.sort(np.concatenate([p[rest], found.chances(left.votes)]), axis=0)[::-1]
-    counts = field.coding.totals([x.said for x in field.known])[1:]
-    many = np.where(counts > 0, np.round(found.shares * len(every)), 0).astype(int)
+    many = _expected(every, field.coding.totals([x.said for x in field.known])[1:])
     ends = np.concatenate([np.full_like(every[:1], np.inf), every, np.full_like(every[:1], -np.inf)])
     columns = np.arange(many.size)
     return np.asarray((ends[many, columns] + ends[many + 1, columns]) / 2)
+
+
+def _expected(p: Array, counts: Array) -> IntArray:
+    """Return how many rows are expected to have each class; none of a class without any label."""
+    return np.where(counts > 0, np.round(p.sum(axis=0)), 0).astype(np.int64)
 
 
 def _signs(votes: Array, shares: Array) -> Array:
