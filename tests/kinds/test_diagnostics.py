@@ -86,7 +86,7 @@ def test_suspects_are_ranked_and_the_same_when_folded_in():
 def test_the_error_is_a_share_with_a_range_that_narrows():
     graph, truth = GRAPHS["communities"]()
     learner = ag.Learner(graph, rng=0, classes=[0, 1, 2])
-    assert learner.judge.expected_error() == (1.0, 0.0, 1.0, 0, 0)
+    assert learner.judge.expected_error() == (1.0, 0.0, 1.0, 0, 0, None)
     widths = []
     for step, _ in enumerate(learner.run(lambda node: int(truth[node]), 60)):
         error = learner.judge.expected_error()

@@ -120,7 +120,7 @@ def test_the_same_judgements(engine):
             learner.tell(node, int(truth[node]) if node != 25 else int(truth[node] + 1) % 3)
         learner.judge.tell_audit(1, int(truth[1]))
     for judged in (
-        lambda one: tuple(np.round(one.judge.expected_error(), 6)),
+        lambda one: tuple(np.round(one.judge.expected_error()[:5], 6)),
         lambda one: [(x.node, x.label, x.instead) for x in one.judge.suspects()],
         lambda one: one.judge.advice(),
         lambda one: one.ask(4),

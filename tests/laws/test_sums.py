@@ -144,7 +144,7 @@ def test_a_sum_is_saved_and_read_as_it_was(engine):
     W, labels = random_graph(rng, 15), random_labels(rng, 15, 2, 4)
     field = posterior(engine, W, 0.05, 2, labels[:2]).rebase().observe(*labels[2])
     prior = Summed(engine.prior(ag.Graph(W), 0.05), phi(15), NOISE)
-    again = from_arrays(prior, to_arrays(field), 0.0, field.squares, field.discount)
+    again = from_arrays(prior, to_arrays(field), field.coding, 0.0, field.squares, field.discount)
     equals(again.observe(*labels[3]), plain(W, 0.05, 2, labels), 10 * engine.tolerance)
 
 

@@ -105,7 +105,7 @@ def test_summaries_are_saved_and_go_on_as_they_were():
     field = pair(ag.grid(8, 8), probes=16)[0]
     for node, label in LABELS:
         field = field.observe(node, label)
-    again = from_arrays(field.origin, to_arrays(field), field.noise, field.squares, field.discount)
+    again = from_arrays(field.origin, to_arrays(field), field.coding, field.noise, field.squares, field.discount)
     for change in (
         lambda x: x,
         lambda x: x.observe(18, 0),
@@ -123,6 +123,7 @@ def test_labels_of_neighborhoods_that_cannot_be_are_refused(nodes):
         from_arrays(
             field.origin,
             to_arrays(field) | {"field_labeled": np.array(nodes)},
+            field.coding,
             field.noise,
             field.squares,
             field.discount,
@@ -149,7 +150,7 @@ def test_samples_of_an_earlier_version_are_read_as_they_were_made(monkeypatch):
     stored = to_arrays(field)
     monkeypatch.undo()
     assert "field_labeled" not in stored
-    again = from_arrays(field.origin, stored, field.noise, field.squares, field.discount)
+    again = from_arrays(field.origin, stored, field.coding, field.noise, field.squares, field.discount)
     for node, label in LABELS[1:]:
         field, again = field.observe(node, label), again.observe(node, label)
     np.testing.assert_allclose(again.spread.variance, field.spread.variance, rtol=1e-12)

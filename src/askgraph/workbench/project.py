@@ -171,7 +171,11 @@ class Project:
             lock.take()
         try:
             with Store.open(path, write) as store:
-                yield cls(store)
+                project = cls(store)
+                try:
+                    yield project
+                finally:
+                    project.model.forget()
         finally:
             if lock:
                 lock.release()
