@@ -52,7 +52,16 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
     "within_subsection_order": ExplicitOrder(
-        ["plot_papers.py", "plot_cells.py", "plot_accounts.py", "plot_sensors.py", "plot_samplers.py"]
+        [
+            "plot_papers.py",
+            "plot_cells.py",
+            "plot_accounts.py",
+            "plot_tags.py",
+            "plot_severity.py",
+            "plot_patients.py",
+            "plot_sensors.py",
+            "plot_samplers.py",
+        ]
     ),
     "download_all_examples": False,
     "show_memory": False,
