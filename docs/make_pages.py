@@ -3,7 +3,8 @@
     python docs/make_pages.py
 
 Equations are found in the docstrings and comments of src and tests: a number in parentheses there, such as (24), is an equation of
-the paper. The sentence of each package is the first line of its ``__init__.py``. Commands are described as their help does.
+the paper. Equations of answers that the paper does not know are listed below, each with the functions and tests that have it. The
+sentence of each package is the first line of its ``__init__.py``. Commands are described as their help does.
 """
 
 from __future__ import annotations
@@ -61,6 +62,118 @@ EQUATIONS = {
     34: "doubt, α/C + (1 − α) p in place of p",
     35: "MSD with doubt as printed: (α/2) VM + (1 − α) MSD",
 }
+NUMBER, EACH, SHOWN = "readouts/number.py", "readouts/each_class.py", "tests/readouts/test_number.py"
+BEYOND: dict[
+    str, tuple[str, list[Any]]
+] = {  # heading: a sentence, and equations: words, who computes it, tests that show it
+    "Numbers": (
+        "t answers y are m + s(ψ + noise), with ψ the field, m a trend and s a unit. K is the covariance of the answers for "
+        "s = 1, noise included, h_y and h_1 are the votes of the numbers and of as many ones, and γ² is the noise that the answers "
+        'choose. With `link="log"` y are the logarithms.',
+        [
+            (
+                "K⁻¹Y = (Y − h)/γ² at the labeled nodes, so that nothing below takes a solve",
+                [(NUMBER, "fit")],
+                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+            ),
+            (
+                "the trend, m = 1ᵀK⁻¹y / 1ᵀK⁻¹1",
+                [(NUMBER, "_fit")],
+                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+            ),
+            (
+                "the square of the unit, s² = (y − m)ᵀK⁻¹(y − m)/(t − 1)",
+                [(NUMBER, "_fit")],
+                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+            ),
+            (
+                "what is predicted, m + h_y − m h_1",
+                [(NUMBER, "spread"), ("kinds/numbers.py", "Numbers.predict")],
+                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+            ),
+            (
+                "the variance of another answer, s²(g_ii + γ² + (1 − h_1)² / 1ᵀK⁻¹1)",
+                [(NUMBER, "spread")],
+                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+            ),
+            (
+                "an interval, the mean ± the quantile of Student's t with t − 1 degrees of freedom times the root of that "
+                "variance; of logarithms, its ends by exp",
+                [("kinds/numbers.py", "Numbers.interval")],
+                [(SHOWN, "test_the_range_of_a_number_is_that_of_students_t")],
+            ),
+            (
+                "leave-one-out: an answer differs from what all others say by (Py)_l / P_ll, with the variance s²/P_ll, "
+                "P = K⁻¹ − K⁻¹1 1ᵀK⁻¹ / 1ᵀK⁻¹1",
+                [(NUMBER, "numbers_left_out"), ("kinds/numbers.py", "Numbers.suspects")],
+                [(SHOWN, "test_a_number_left_out_is_what_all_others_say_of_it")],
+            ),
+            (
+                "−ln of the likelihood, m and s integrated out: (t − 1) ln s + ½ ln det K + ½ ln 1ᵀK⁻¹1, and with "
+                "logarithms (t − 1) times the mean of ln y on top, so that the unit decides nothing; the least chooses γ, the link "
+                "and the features",
+                [(NUMBER, "loss"), (NUMBER, "_costs")],
+                [(SHOWN, "test_likelihoods_of_numbers_differ_as_those_of_the_plain_formula")],
+            ),
+            (
+                "the expected error, the root of the mean of the variances of the nodes without an answer",
+                [("kinds/numbers.py", "Numbers.expected_error")],
+                [],
+            ),
+        ],
+    ),
+    "Several classes": (
+        "Each class is a column of 0 and 1 of its own. h_c are its votes, H the votes of ones, n_c of t answers have it.",
+        [
+            (
+                "the vote of a class, h_c + (1 − H) q_c with q_c = (n_c + ½)/(t + 1): where answers do not reach, its share",
+                [(EACH, "_signs")],
+                [(SHOWN, "test_votes_of_several_classes_become_probabilities_by_their_logits")],
+            ),
+            (
+                "the probability of a class, logit p = a + b logit h + c logit q, with one a, b and c for all classes",
+                [(EACH, "Calibrated.chances")],
+                [(SHOWN, "test_votes_of_several_classes_become_probabilities_by_their_logits")],
+            ),
+            (
+                "a, b and c: the least of −Σ ln p of what was said, each answer left out, + ½(a² + (b − 1)² + c²)",
+                [(EACH, "_fitted")],
+                [],
+            ),
+            (
+                "which nodes have a class: of n without an answer the round(q_c n) likeliest",
+                [(EACH, "cut_at_shares")],
+                [],
+            ),
+            (
+                "how open a node is, the mean of 4 h_c(1 − h_c) over the classes",
+                [("answers/several.py", "ClassSets.openness")],
+                [],
+            ),
+            (
+                "the expected error, 1 − F1 = 1 − 2 Σ p over what is predicted / (the number predicted + Σ p)",
+                [("kinds/several.py", "_one_less_f1")],
+                [],
+            ),
+        ],
+    ),
+    "Ordered classes": (
+        "The field is that of classes; the order is read into it.",
+        [
+            (
+                "what is predicted, the median: the lowest step k with P(at most k) ≥ ½",
+                [("kinds/ordered.py", "Ordered.decide")],
+                [],
+            ),
+            (
+                "how many steps a prediction is off, by the model: Σ_k min(P(at most k), 1 − P(at most k)); the estimate is "
+                "its mean with the steps by which early labels are off, each left out",
+                [("kinds/ordered.py", "Ordered.expected_error")],
+                [],
+            ),
+        ],
+    ),
+}
 HEAD = """# The paper's equations
 
 Numbers in parentheses in docstrings and comments, such as (24), are the equations of the paper: D. Berberidis and G. B. Giannakis,
@@ -68,7 +181,9 @@ Numbers in parentheses in docstrings and comments, such as (24), are the equatio
 Q is the paper's L with its ridge, L + δI, and G the paper's inverse; [the glossary](glossary.md) has the other names.
 
 *Computed by* is what a learner uses. *Written plainly* is the same formula without shortcuts, which the tests and the timings of
-the paper compare with. An equation without a function is a step of a derivation that needs no code.
+the paper compare with. An equation without a function is a step of a derivation that needs no code. Below the table are the
+equations of answers that the paper does not know: [numbers](#numbers), [several classes](#several-classes) and
+[ordered classes](#ordered-classes).
 
 `python docs/make_pages.py` writes this page from the source; a test compares the two.
 
@@ -164,7 +279,28 @@ def equations_page() -> str:
     for number, words in EQUATIONS.items():
         used, plain, test = (" ".join(cells[number, column]) for column in ("used", "plain", "test"))
         rows.append(f"| ({number}) | {words} | {used} | {plain} | {test} |\n")
-    return HEAD + "".join(rows)
+    return HEAD + "".join(rows) + "".join(_beyond(heading, *part) for heading, part in BEYOND.items())
+
+
+def _beyond(heading: str, sentence: str, equations: list[Any]) -> str:
+    """Return the section of equations of one kind of answers."""
+    rows = []
+    for words, used, tests in equations:
+        computed = [_link(Citation(0, f"src/askgraph/{path}", name)) for path, name in used]
+        shown = [_link(Citation(0, path, name)) for path, name in tests]
+        rows.append(f"| {words} | {' '.join(computed)} | {' '.join(shown)} |\n")
+    return f"\n## {heading}\n\n{sentence}\n\n| equation | computed by | shown by |\n|---|---|---|\n" + "".join(rows)
+
+
+def _link(citation: Citation) -> str:
+    """Return a link to a function, and raise an error if it is not there."""
+    found = ast.parse((ROOT / citation.path).read_text())
+    for name in citation.name.split("."):
+        inside = {node.name: node for node in found.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+        if name not in inside:
+            raise LookupError(f"{citation.path} has no {citation.name}: write another name into BEYOND")
+        found = inside[name]
+    return f"[`{_shown(citation)}`](../{citation.path})"
 
 
 def column_of(citation: Citation) -> str:
