@@ -55,8 +55,8 @@ print(f"in truth: {np.sqrt(np.mean((value - progression)[rest] ** 2)):.3g} point
 # ---------------------
 #
 # Five clinics of 250 patients drawn from all: the error of who asks where it tells most, and of who asks at random, both divided
-# by the spread of the numbers. At 1 nothing is gained over predicting the mean for everybody. Ten measurements say only so much about
-# the year to come, so both stay far above 0, and ranges stay wide.
+# by the spread of the numbers. At 1 nothing is gained over predicting the mean for everybody. Ten measurements say only so much
+# about the year to come, so both stay far above 0, and ranges stay wide.
 
 
 def errors(sampler, clinic):

@@ -36,7 +36,9 @@ TAUGHT = [  # pages for users: what they show can be pasted
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
 ]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
-MADE = {f"gallery/plot_{name}" for name in ("patients", "sensors", "severity", "tags")}  # pages that the build of the site makes from tutorials
+MADE = {
+    f"gallery/plot_{name}" for name in ("patients", "sensors", "severity", "tags")
+}  # pages that the build of the site makes from tutorials
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"^```shell\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
