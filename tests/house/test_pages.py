@@ -126,7 +126,7 @@ def public_functions():
                 ours = (getattr(method, "__module__", None) or "").startswith("askgraph")
                 first = next(kind for kind in reversed(value.__mro__) if attribute in vars(kind))
                 if ours and not attribute.startswith("_") and (first is value or first.__name__ not in ag.__all__):
-                    yield f"{name}.{attribute}", method
+                    yield f"{name}.{attribute}", getattr(first, attribute)
         else:
             yield name, value
 
@@ -139,6 +139,8 @@ INNER = (  # for other parts of the package and for engines: described, without 
     "Guesses.restore",
     "Guesses.to_rows",
     "Guesses.witnesses",
+    "Numbers.",
+    "Ordered.",
     "Plan.",
     "Project.",
     "Readout.",
