@@ -44,7 +44,7 @@ numpydoc_validation_exclude = {  # classes that others make for you: they docume
     r"askgraph\.\w*Error$",
     r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
     r"askgraph\.(GuessSource|Suspect|SuspectGuess)$",
-    r"askgraph\.(Cautious|Consensus|Map|Mass|Reweighted|Tempered)\.by_block$",  # Readout.by_block says what it takes
+    r"askgraph\.(Cautious|Consensus|Map|Mass|Reweighted|Tempered|Votes)\.by_block$",  # Readout.by_block says what it takes
 }
 
 sphinx_gallery_conf = {
@@ -92,9 +92,11 @@ html_theme_options = {
 
 
 def _is_foreign(app, what, name, member, skip, options):
-    """Leave out members that scikit-learn and Python bring; None leaves the decision to autodoc."""
+    """Leave out members that scikit-learn and Python bring, and what a learner asks of a kind; None leaves it to autodoc."""
     home = getattr(getattr(member, "fget", member), "__module__", None) or "askgraph"
-    return True if not home.startswith("askgraph") else None
+    return (
+        True if not home.startswith("askgraph") or (home.startswith("askgraph.kinds.") and callable(member)) else None
+    )
 
 
 def setup(app):

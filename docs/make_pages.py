@@ -110,10 +110,20 @@ BEYOND: dict[
             ),
             (
                 "−ln of the likelihood, m and s integrated out: (t − 1) ln s + ½ ln det K + ½ ln 1ᵀK⁻¹1, and with "
-                "logarithms (t − 1) times the mean of ln y on top, so that the unit decides nothing; the least chooses γ, the link "
-                "and the features",
+                "logarithms (t − 1) times the mean of ln y on top, so that the unit decides nothing",
                 [(NUMBER, "loss"), (NUMBER, "_costs")],
                 [(SHOWN, "test_likelihoods_of_numbers_differ_as_those_of_the_plain_formula")],
+            ),
+            (
+                "the covariance before any answer, Σ_k w_k G_k: of the graph and of kernels of the features, each of variance 1; the "
+                "shares w and γ² are means over a few mixtures and noises, weighed by that likelihood",
+                [("plan/mixture.py", "Mixture._weighed"), ("graph/kernel_columns.py", "kernel_columns")],
+                [],
+            ),
+            (
+                'logarithms are read with `link="auto"` from 20 answers on, where they make the numbers likelier by 3 nats',
+                [(NUMBER, "_preferred")],
+                [],
             ),
             (
                 "the expected error, the root of the mean of the variances of the nodes without an answer",
@@ -136,7 +146,7 @@ BEYOND: dict[
                 [(SHOWN, "test_votes_of_several_classes_become_probabilities_by_their_logits")],
             ),
             (
-                "a, b and c: the least of −Σ ln p of what was said, each answer left out, + ½(a² + (b − 1)² + c²)",
+                "a, b and c: the least of −Σ ln p of what was said, each answer left out, + 8(a² + (b − 1)² + c²)",
                 [(EACH, "_fitted")],
                 [],
             ),

@@ -201,25 +201,25 @@ def chip(axes: Axes, bottom: float, words: str, chance: float, has: bool) -> Non
     axes.text(0.5, bottom + 0.145, words, ha="center", va="center", fontsize=8, color=color, zorder=3)
 
 
-def temperatures() -> np.ndarray:
-    """Return how warm it is at each of 60 kilometers of a road over two passes, in °C."""
-    at = np.arange(60)
-    return 9 - 11 * np.exp(-(((at - 18) / 7) ** 2)) - 7 * np.exp(-(((at - 44) / 9) ** 2))
-
-
 def numbers() -> Figure:
-    """A road with eight measurements: what is predicted along it, and the band that holds nine of ten."""
-    warm, learner = temperatures(), ag.Learner(ag.chain(60), answers=ag.Numbers(unit="°C"), rng=0)
-    places = learner.ask(8)
-    learner.tell_all({place: float(warm[place]) for place in places})
+    """The flowers again, by the width of their petals: what is predicted of three other measures, with a range, and the truth."""
+    data = load_iris().data
+    others, width = data[:, :3], data[:, 3]
+    learner = ag.Learner(ag.nearest_neighbors(others, k=10), answers=ag.Numbers(unit="cm"), features=others, rng=0)
+    for _ in learner.run(lambda flower: float(width[flower]), budget=16):
+        pass
     value, low, high = learner.predict(interval=0.9)
+    rest = np.setdiff1d(np.arange(150), list(learner.labels))
+    rest = rest[np.argsort(value[rest])]
+    place = np.arange(rest.size)
     figure, axes = plt.subplots(figsize=SIZE, layout="constrained")
-    axes.fill_between(range(60), low, high, color=BLUE, alpha=0.18, linewidth=0, label="holds 9 of 10")
-    axes.plot(value, color=BLUE, linewidth=1.8, label="predicted")
-    axes.plot(warm, color="#6A727D", linewidth=1.1, linestyle="--", label="the truth")
-    axes.scatter(places, warm[places], s=45, color="white", edgecolors=INK, linewidths=1.3, zorder=4, label="measured")
-    axes.set(xlabel="kilometer of the road", ylabel="temperature in °C", xlim=(0, 59))
-    axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), handlelength=1.4, columnspacing=1.2)
+    axes.fill_between(place, low[rest], high[rest], color=BLUE, alpha=0.18, linewidth=0, label="holds 9 of 10")
+    axes.plot(place, value[rest], color=BLUE, linewidth=1.8, label="predicted")
+    axes.scatter(place, width[rest], s=7, color=INK, linewidths=0, label="the truth", zorder=3)
+    axes.set(
+        xlabel="flowers, by what is predicted", ylabel="width of the petals in cm", xticks=[], xlim=(0, rest.size - 1)
+    )
+    axes.legend(loc="upper left", borderaxespad=0, handlelength=1.4)
     return figure
 
 
