@@ -62,7 +62,8 @@ EQUATIONS = {
     34: "doubt, α/C + (1 − α) p in place of p",
     35: "MSD with doubt as printed: (α/2) VM + (1 − α) MSD",
 }
-NUMBER, EACH, SHOWN = "readouts/number.py", "readouts/each_class.py", "tests/readouts/test_number.py"
+NUMBER, EACH, SHOWN = "readouts/number.py", "readouts/each_class.py", "tests/readouts/test_written_down.py"
+OF_NUMBERS, OF_SEVERAL, OF_ORDERED = (f"tests/kinds/test_{kind}.py" for kind in ("numbers", "several", "ordered"))
 BEYOND: dict[
     str, tuple[str, list[Any]]
 ] = {  # heading: a sentence, and equations: words, who computes it, tests that show it
@@ -74,27 +75,27 @@ BEYOND: dict[
             (
                 "K⁻¹Y = (Y − h)/γ² at the labeled nodes, so that nothing below takes a solve",
                 [(NUMBER, "fit")],
-                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+                [(OF_NUMBERS, "test_means_and_intervals_are_those_of_the_textbook")],
             ),
             (
                 "the trend, m = 1ᵀK⁻¹y / 1ᵀK⁻¹1",
                 [(NUMBER, "_fit")],
-                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+                [(OF_NUMBERS, "test_means_and_intervals_are_those_of_the_textbook")],
             ),
             (
                 "the square of the unit, s² = (y − m)ᵀK⁻¹(y − m)/(t − 1)",
                 [(NUMBER, "_fit")],
-                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+                [(OF_NUMBERS, "test_means_and_intervals_are_those_of_the_textbook")],
             ),
             (
                 "what is predicted, m + h_y − m h_1",
                 [(NUMBER, "spread"), ("kinds/numbers.py", "Numbers.predict")],
-                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+                [(OF_NUMBERS, "test_means_and_intervals_are_those_of_the_textbook")],
             ),
             (
                 "the variance of another answer, s²(g_ii + γ² + (1 − h_1)² / 1ᵀK⁻¹1)",
                 [(NUMBER, "spread")],
-                [(SHOWN, "test_the_trend_the_unit_and_the_spread_of_numbers")],
+                [(OF_NUMBERS, "test_means_and_intervals_are_those_of_the_textbook")],
             ),
             (
                 "an interval, the mean ± the quantile of Student's t with t − 1 degrees of freedom times the root of that "
@@ -106,24 +107,24 @@ BEYOND: dict[
                 "leave-one-out: an answer differs from what all others say by (Py)_l / P_ll, with the variance s²/P_ll, "
                 "P = K⁻¹ − K⁻¹1 1ᵀK⁻¹ / 1ᵀK⁻¹1",
                 [(NUMBER, "numbers_left_out"), ("kinds/numbers.py", "Numbers.suspects")],
-                [(SHOWN, "test_a_number_left_out_is_what_all_others_say_of_it")],
+                [(OF_NUMBERS, "test_leave_one_out_is_deleting_the_answer")],
             ),
             (
                 "−ln of the likelihood, m and s integrated out: (t − 1) ln s + ½ ln det K + ½ ln 1ᵀK⁻¹1, and with "
                 "logarithms (t − 1) times the mean of ln y on top, so that the unit decides nothing",
                 [(NUMBER, "loss"), (NUMBER, "_costs")],
-                [(SHOWN, "test_likelihoods_of_numbers_differ_as_those_of_the_plain_formula")],
+                [(OF_NUMBERS, "test_the_likelihood_is_that_of_contrasts")],
             ),
             (
-                "the covariance before any answer, Σ_k w_k G_k: of the graph and of kernels of the features, each of variance 1; the "
-                "shares w and γ² are means over a few mixtures and noises, weighed by that likelihood",
+                "the covariance before any answer, Σ_k w_k G_k: of the graph and of kernels of the features, each of variance 1; "
+                "the shares w and γ² are means over a few mixtures and noises, weighed by that likelihood",
                 [("plan/mixture.py", "Mixture._weighed"), ("graph/kernel_columns.py", "kernel_columns")],
-                [],
+                [(OF_NUMBERS, "test_a_mixture_is_weighed_by_its_likelihood")],
             ),
             (
                 'logarithms are read with `link="auto"` from 20 answers on, where they make the numbers likelier by 3 nats',
                 [(NUMBER, "_preferred")],
-                [],
+                [(OF_NUMBERS, "test_logarithms_are_read_where_numbers_vary_by_factors_in_any_unit")],
             ),
             (
                 "the expected error, the root of the mean of the variances of the nodes without an answer",
@@ -148,12 +149,12 @@ BEYOND: dict[
             (
                 "a, b and c: the least of −Σ ln p of what was said, each answer left out, + 8(a² + (b − 1)² + c²)",
                 [(EACH, "_fitted")],
-                [],
+                [(OF_SEVERAL, "test_calibration_is_the_maximum_of_its_likelihood")],
             ),
             (
                 "which nodes have a class: of n without an answer the round(q_c n) likeliest",
                 [(EACH, "cut_at_shares")],
-                [],
+                [(OF_SEVERAL, "test_as_large_a_share_is_predicted_as_has_the_class")],
             ),
             (
                 "how open a node is, the mean of 4 h_c(1 − h_c) over the classes",
@@ -173,7 +174,12 @@ BEYOND: dict[
             (
                 "what is predicted, the median: the lowest step k with P(at most k) ≥ ½",
                 [("kinds/ordered.py", "Ordered.decide")],
-                [],
+                [(OF_ORDERED, "test_the_median_is_the_lowest_step_with_half_of_the_probability")],
+            ),
+            (
+                "its range, the fewest steps in a row whose probability is the share that is asked for, or more",
+                [("kinds/ordered.py", "_shortest")],
+                [(OF_ORDERED, "test_no_shorter_range_holds_as_much")],
             ),
             (
                 "how many steps a prediction is off, by the model: Σ_k min(P(at most k), 1 − P(at most k)); the estimate is "
