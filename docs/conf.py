@@ -94,9 +94,8 @@ html_theme_options = {
 def _is_foreign(app, what, name, member, skip, options):
     """Leave out members that scikit-learn and Python bring, and what a learner asks of a kind; None leaves it to autodoc."""
     home = getattr(getattr(member, "fget", member), "__module__", None) or "askgraph"
-    return (
-        True if not home.startswith("askgraph") or (home.startswith("askgraph.kinds.") and callable(member)) else None
-    )
+    of_kind = name == "usual_readout" or (home.startswith("askgraph.kinds.") and callable(member))
+    return True if of_kind or not home.startswith("askgraph") else None
 
 
 def setup(app):
