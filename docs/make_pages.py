@@ -152,9 +152,9 @@ BEYOND: dict[
                 [(OF_SEVERAL, "test_calibration_is_the_maximum_of_its_likelihood")],
             ),
             (
-                "which nodes have a class: of n without an answer the round(q_c n) likeliest",
-                [(EACH, "cut_at_shares")],
-                [(OF_SEVERAL, "test_as_large_a_share_is_predicted_as_has_the_class")],
+                "which nodes have a class: of those without an answer the round(Σ p) likeliest",
+                [(EACH, "cut_as_expected")],
+                [(OF_SEVERAL, "test_as_many_are_predicted_as_are_expected")],
             ),
             (
                 "how open a node is, the mean of 4 h_c(1 − h_c) over the classes",

@@ -178,7 +178,7 @@ def several() -> Figure:
         for digit in (0, 1, 4, 6, 7, 9)
     ]
     p, predicted = learner.probabilities(shown), learner.predict(shown)
-    figure, axes = plt.subplots(1, len(shown), figsize=(SIZE[0], 2.3), layout="constrained")
+    figure, axes = plt.subplots(1, len(shown), figsize=(SIZE[0], 1.75), layout="constrained")
     for one, node, chances, has in zip(axes, shown, p, predicted, strict=True):
         one.imshow(X[node].reshape(8, 8), cmap="Greys", extent=(0, 1, 1.25, 2.25), interpolation="bilinear")
         for line, (tag, chance) in enumerate(zip(TAGS, chances, strict=True)):

@@ -60,7 +60,7 @@ def f1(learner):
     return 2 * (made & truth).sum() / (made.sum() + truth.sum())
 
 
-counts = np.arange(15, 45, 5)
+counts = np.arange(10, 45, 5)
 curves = {}
 for sampler in ("influence", "random"):
     runs = []
@@ -85,7 +85,7 @@ axes = left.subplots()
 for sampler, curve in curves.items():
     axes.plot(counts, curve, marker="o", label="asked" if sampler == "influence" else "at random")
 
-axes.set(xlabel="pictures looked at", ylabel="F1 of the tags", ylim=(0.7, 1.01))
+axes.set(xlabel="pictures looked at", ylabel="F1 of the tags", ylim=(0.6, 1.01))
 axes.legend(loc="lower right")
 for axes, node in zip(right.subplots(2, 4).flat, doubtful, strict=True):
     axes.imshow(X[node].reshape(8, 8), cmap="Greys")
