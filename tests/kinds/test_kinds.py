@@ -45,6 +45,12 @@ def learner_of(kind, **more):
     return ag.Learner(GRAPH, rng=0, **{**KINDS[kind][0], **more})
 
 
+def finding(sought):
+    learner = learner_of("classes")
+    learner.tell(0, "a")
+    learner.question(plan=learner.plan.finding(sought))
+
+
 def shown(learner):
     """What is predicted, as numbers."""
     if learner.answers.by_class:
@@ -166,6 +172,8 @@ def test_nothing_told_is_nothing_known(kind):
     assert learner.judge.suspects() == []
     assert learner.judge.advice() == []
     assert learner.judge.expected_error().high > 0
+    few, many = learner.judge.labels_needed(0.1)
+    assert 0 <= few <= many <= N
     assert learner.ask() is not None
 
 
@@ -211,7 +219,13 @@ def test_what_is_no_answer_is_refused_and_nothing_is_stored(said, kinds, sentenc
     [
         (lambda: ag.one_of(), "two or more"),
         (lambda: ag.one_of("a", "a"), "two or more"),
+        (lambda: ag.one_of(["a", "b"]), "one by one"),
         (lambda: ag.Ordered(["a"]), "two or more"),
+        (lambda: ag.Ordered("good"), "give a list"),
+        (lambda: ag.Learner(GRAPH, answers=ag.Ordered), "make one"),
+        (lambda: ag.Learner(GRAPH).tell(0, ag.at_least("a")), "no answer"),
+        (lambda: finding(ag.one_of("a", "b")), "name one class"),
+        (lambda: finding(ag.at_least("a")), "name one class"),
         (lambda: ag.Ordered(["a", "a"]), "twice"),
         (lambda: ag.Numbers(link="root"), "link"),
         (lambda: ag.Numbers(unit=3), "unit"),

@@ -139,6 +139,16 @@ def test_logarithms_are_read_where_numbers_vary_by_factors_in_any_unit():
     assert not fit(learner_of(X, Y + 1000, range(40), "auto").field, "auto").logs
 
 
+def test_numbers_that_are_all_equal_say_nothing_of_how_far_others_are():
+    learner = learner_of(X, np.full(90, 7.3), range(12))
+    value, low, high = learner.predict([50], interval=0.9)
+    assert (value[0], low[0], high[0]) == (pytest.approx(7.3), -np.inf, np.inf)
+    error = learner.judge.expected_error()
+    assert (error.value, error.low, error.high) == (np.inf, 0, np.inf)
+    learner.tell(50, 7.4)
+    assert np.isfinite(learner.predict([60], interval=0.9)).all()
+
+
 def test_questions_do_not_depend_on_the_answers_so_their_list_is_known_beforehand():
     graph = ag.nearest_neighbors(X, 5)
     learner = ag.Learner(graph, answers="numbers", rng=0)

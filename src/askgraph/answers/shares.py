@@ -79,6 +79,8 @@ def one_of(*names: Hashable) -> OneOf:
     >>> str(learner.labels[2]), learner.predict([1, 2]).tolist()
     ('cat or dog', ['cat', 'cat'])
     """
+    if len(names) == 1 and isinstance(names[0], list | set | tuple | dict):
+        raise LabelError(f"one_of({names[0]!r}): give the classes one by one, as in one_of(*classes)")
     found = tuple(dict.fromkeys(map(plain_label, names)))
     if len(found) < 2:
         said = repr(names[0]) if names else ""

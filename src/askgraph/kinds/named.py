@@ -17,6 +17,8 @@ KINDS: dict[str, Kind] = {"classes": OneClass(), "ordered": Ordered(), "several"
 
 def kind_of(plain: Mapping[str, Any]) -> Kind:
     """Return the kind that ``to_json`` of a kind gave."""
+    if plain["name"] not in KINDS:
+        raise SettingError(f"no kind of answers called {plain['name']!r} in this version; it knows {', '.join(KINDS)}")
     how = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "name"}
     return type(KINDS[plain["name"]])(**how)
 
@@ -27,4 +29,6 @@ def as_kind(answers: str | Kind) -> Kind:
         return answers
     if isinstance(answers, str) and answers in KINDS:
         return KINDS[answers]
+    if isinstance(answers, type) and issubclass(answers, Kind):
+        raise SettingError(f"answers={answers.__name__}: make one, as in {answers.__name__}(...)")
     raise SettingError(f"answers={answers!r}: choose one of {', '.join(map(repr, KINDS))}, or make one")

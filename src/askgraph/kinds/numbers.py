@@ -239,8 +239,6 @@ class Numbers(Kind):
         rest, unit, held = moment.rest, self.unit or "", moment.field.held
         if not rest.any():
             return ErrorEstimate(0.0, 0.0, 0.0, 0, unit=unit)
-        if held < 2:
-            return ErrorEstimate(math.inf, 0.0, math.inf, 0, unit=unit)
         value = float(np.sqrt((self.deviation(moment)[rest] ** 2).mean()))
         audited = moment.history.audited
         made = self.predict(moment)
@@ -248,6 +246,8 @@ class Numbers(Kind):
         both: list[Any] = list(moment.drawn.values())
         checks = [before - told for before, told in both if before is not None]
         drawn = np.array(wrong if len(wrong) >= MEASURED else [*wrong, *checks], dtype=float)
+        if drawn.size < MEASURED and not math.isfinite(value):
+            return ErrorEstimate(math.inf, 0.0, math.inf, len(wrong), unit=unit)
         if drawn.size < MEASURED:
             return ErrorEstimate(value, *_range(value, held - 1), len(wrong), unit=unit)
         value = float(np.sqrt((drawn**2).mean()))

@@ -13,6 +13,7 @@ from askgraph.answers import coding
 from askgraph.answers.coding import Classes, Said, parts_of
 from askgraph.answers.plain import declared_classes, label_array, plain_label
 from askgraph.answers.shares import OneOf, Shares, as_shares, check_known
+from askgraph.answers.sought import AtLeast
 from askgraph.errors import LabelError
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed, left_out
@@ -48,6 +49,8 @@ class OneClass(Kind):
                 f"{answer!r} is a set: if the node is one of them, tell one_of(...); if it has all of them, make a learner "
                 "with answers='several'"
             )
+        if isinstance(answer, AtLeast):
+            raise LabelError(f"{answer} is what may be sought among ordered answers, and no answer: tell a class")
         if isinstance(answer, Mapping):
             answer = as_shares(answer)
         if isinstance(answer, OneOf | Shares):
@@ -73,6 +76,12 @@ class OneClass(Kind):
         if not isinstance(answer, OneOf | Shares):
             return places.index(answer)
         return tuple(sorted((places.index(name), share) for name, share in answer.shares))
+
+    def check_sought(self, sought: Any) -> Hashable:
+        """Return one class."""
+        if isinstance(sought, OneOf | Shares | AtLeast):
+            raise LabelError(f"{sought} cannot be sought among classes: name one class")
+        return plain_label(sought)
 
     def foreseen(self, moment: Moment, node: int) -> dict[Any, Hashable]:
         """Return the classes, the likeliest first; before any class, the first one that may come."""

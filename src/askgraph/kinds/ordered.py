@@ -62,6 +62,8 @@ class Ordered(OneClass):
     usual_readout: ClassVar[str | None] = "votes"
 
     def __post_init__(self) -> None:
+        if isinstance(self.steps, str):
+            raise SettingError(f"Ordered({self.steps!r}): give a list of classes, the lowest first")
         steps = declared_classes(self.steps)
         if len(steps) == 1:
             raise SettingError(f"Ordered({steps!r}): give two or more classes, the lowest first, or none for numbers")
@@ -175,7 +177,11 @@ class Ordered(OneClass):
 
     def check_sought(self, sought: Any) -> Hashable:
         """Return a step, or all from one on."""
-        return AtLeast(self.check_sought(sought.value)) if isinstance(sought, AtLeast) else super().check_sought(sought)
+        if isinstance(sought, AtLeast):
+            return AtLeast(self.check_sought(sought.value))
+        found = super().check_sought(sought)
+        self._check_step(found)
+        return found
 
     def likely(self, moment: Moment, sought: Hashable) -> Array | None:
         """Return the probability of a step, or of all from one on."""

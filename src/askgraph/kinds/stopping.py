@@ -10,6 +10,7 @@ that says nothing from one that says everything. From eight of them on, the rang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -71,7 +72,8 @@ class ErrorEstimate(NamedTuple):
         """Return the figure, its range in percent, and what it rests on."""
         if self.unit is None:
             return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}, {self.kind})"
-        return f"{self.value:.3g} {self.unit} ({self.low:.3g} to {self.high:.3g}, {self.kind})"
+        value = f"{self.value:.3g} {self.unit}".strip()
+        return f"{value} ({self.low:.3g} to {self.high:.3g}, {self.kind})"
 
 
 class Signs(NamedTuple):
@@ -192,6 +194,8 @@ def more_labels(error: ErrorEstimate, held: int, target: float, left: int) -> tu
         raise SettingError(
             f"target={target:g}: no number of labels makes predictions perfect; give a share such as 0.05"
         )
+    if not math.isfinite(error.value):
+        return left, left
     ratio = max(error.value / target, 1.0)
     few, many = (int(np.ceil(held * (times - 1))) for times in (ratio, ratio**2))
     return min(few, left), min(many, left)

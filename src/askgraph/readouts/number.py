@@ -50,10 +50,10 @@ def fit(field: Field, link: str) -> Fit:
     Y, noise = rows_of(field.coding, known), field.label_noise(known)
     pull = (Y - field.space.pick(field.votes, nodes_of(known))) / noise[:, None] ** 2  # K⁻¹Y
     products = Y.T @ pull
-    plain = _fit(products, len(known), 1)
+    plain = _fit(products, Y, 1)
     if link == "identity" or (link == "auto" and Y[:, 1].min() <= 0):
         return plain
-    logs = _fit(products, len(known), 2)
+    logs = _fit(products, Y, 2)
     return logs if link == "log" or _preferred(logs, plain, Y) else plain
 
 
@@ -112,17 +112,18 @@ def _cost(inverse: Array, y: Array, link: str) -> float:
     Y = Values(link != "identity").rows(y.tolist())
     part = inverse @ Y
     products = part.T @ part
-    found = _fit(products, y.size, 2 if link == "log" else 1)
-    if link == "auto" and y.min() > 0 and _preferred(logs := _fit(products, y.size, 2), found, Y):
+    found = _fit(products, Y, 2 if link == "log" else 1)
+    if link == "auto" and y.min() > 0 and _preferred(logs := _fit(products, Y, 2), found, Y):
         found = logs
     return float(_costs(found, Y) - np.log(np.diagonal(inverse)).sum() + np.log(products[0, 0]) / 2)
 
 
-def _fit(products: Array, t: int, column: int) -> Fit:
-    """Return the fit, given YᵀK⁻¹Y."""
-    mean = products[0, column] / products[0, 0]
+def _fit(products: Array, Y: Array, column: int) -> Fit:
+    """Return the fit, given YᵀK⁻¹Y; numbers that are all equal say nothing of how far others are."""
+    mean, degrees = products[0, column] / products[0, 0], len(Y) - 1
     left = max(float(products[column, column] - mean * products[0, column]), np.finfo(float).tiny)
-    return Fit(float(mean), left / (t - 1) if t > 1 else np.inf, t - 1, float(products[0, 0]), column)
+    known = degrees and np.ptp(Y[:, column]) > 0
+    return Fit(float(mean), left / degrees if known else np.inf, degrees, float(products[0, 0]), column)
 
 
 def _preferred(logs: Fit, plain: Fit, Y: Array) -> bool:
@@ -132,7 +133,7 @@ def _preferred(logs: Fit, plain: Fit, Y: Array) -> bool:
 
 def _costs(found: Fit, Y: Array) -> float:
     """Return the part of −ln of the likelihood that depends on the unit and on the link."""
-    if found.degrees < 1:
+    if not np.isfinite(found.variance):
         return 0.0
     stretch = Y[:, 2].mean() if found.logs else 0.0  # d ln y / dy
     return float(found.degrees * (np.log(found.variance) / 2 + stretch))
