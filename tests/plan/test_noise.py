@@ -246,3 +246,19 @@ def test_the_classifier_takes_auto():
         assert {x.noise for x in model.learner_.field.known} == {model.learner_.field.noise}
         model.partial_fit(GRAPH.weights, np.where(np.arange(300) == 61, 2, -1))
         assert {x.noise for x in model.learner_.field.known} == {model.learner_.field.noise}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_label_that_is_taken_back_and_put_back_is_as_old_as_it_was(seed):
+    rng = np.random.default_rng(seed)
+    graph, truth = ag.communities((40, 40, 40), mean_degree=5, rng=seed)
+    labels = {int(n): int(truth[n]) if rng.random() < 0.7 else int(rng.integers(3)) for n in rng.permutation(120)[:30]}
+    one, other = (ag.Learner(graph, rng=0, classes=[0, 1, 2]) for _ in range(2))
+    for learner in (one, other):
+        for node, label in labels.items():
+            learner.tell(node, label)
+    for node in list(labels)[:5]:
+        one.retract(node)
+        one.undo()
+    assert one.field.noise == other.field.noise
+    np.testing.assert_allclose(one.probabilities(), other.probabilities(), atol=1e-9)

@@ -108,6 +108,17 @@ def checked(log: Sequence[Event]) -> dict[int, tuple[Hashable, Hashable]]:
     return found
 
 
+def told_now(log: Iterable[Event]) -> dict[int, Hashable]:
+    """Return {node: label} of the labels that a log leaves, in the order in which nodes were labeled."""
+    found: dict[int, Hashable] = {}
+    for event in log:
+        if event.kind in ("tell", "relabel"):
+            found[event.node] = event.label
+        elif event.kind == "retract":
+            found.pop(event.node, None)
+    return found
+
+
 def own_noise(log: Sequence[Event]) -> set[int]:
     """Return the nodes whose label was last told with a label noise of its own."""
     given = {event.node: event.noise for event in log if event.kind == "tell"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 
-from askgraph.answers.events import Event, KeptApart
+from askgraph.answers.events import Event, KeptApart, told_now
 
 
 def itself(answer: Hashable) -> tuple[Hashable, ...]:
@@ -42,6 +42,7 @@ class History:
         self.log: list[Event] = []
         self._orders: list[list[Hashable]] = []  # the classes before each event
         self._apart = KeptApart()
+        self._told: dict[int, Hashable] | None = None  # once it was asked for
 
     @property
     def orders(self) -> tuple[tuple[Hashable, ...], ...]:
@@ -58,7 +59,7 @@ class History:
         orders : iterable
             The classes before each event, and the classes now.
         """
-        self.log = list(log)
+        self.log, self._told = list(log), None
         self._apart = KeptApart().after(self.log)
         *self._orders, self.classes = map(list, orders)
 
@@ -82,6 +83,7 @@ class History:
         """
         new = copy(self)
         new.log, new._orders, new._apart = [*self.log, *events], list(self._orders), self._apart.after(events)
+        new._told = None
         for event in events:
             new._orders.append(new.classes)
             new.classes = new.classes_with(event.label) if event.kind in ("tell", "relabel") else new.classes
@@ -93,7 +95,7 @@ class History:
         new = copy(self)
         *new.log, _ = self.log
         *new._orders, new.classes = self._orders
-        new._apart = KeptApart().after(new.log)
+        new._apart, new._told = KeptApart().after(new.log), None
         return new
 
     def with_classes(self, classes: list[Hashable]) -> History:
@@ -136,13 +138,9 @@ class History:
     @property
     def told(self) -> dict[int, Hashable]:
         """The labels now, {node: label}, in the order in which nodes were labeled."""
-        found: dict[int, Hashable] = {}
-        for event in self.log:
-            if event.kind in ("tell", "relabel"):
-                found[event.node] = event.label
-            elif event.kind == "retract":
-                found.pop(event.node, None)
-        return found
+        if self._told is None:
+            self._told = told_now(self.log)
+        return self._told
 
     @property
     def set_aside(self) -> set[int]:

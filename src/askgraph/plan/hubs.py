@@ -18,7 +18,7 @@ import numpy as np
 from askgraph.answers.history import History
 from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import supposed
-from askgraph.plan.loss import least_loss
+from askgraph.plan.loss import comes_first, least_loss, oldest
 from askgraph.plan.rule import Rule
 from askgraph.plan.turn import Turn
 from askgraph.priors.base import Prior
@@ -77,25 +77,25 @@ class Hubs(Rule):
         )  # another rule's, which stays
         if self.how == "skip" or others or field.space.total(field.origin.crowding > 1) == 0:
             return field
-        return field.reweighted(discount_of(self._power(field)))
+        return field.reweighted(discount_of(self._power(field, history)))
 
-    def _power(self, now: Field) -> float:
+    def _power(self, now: Field, history: History) -> float:
         count = max((point for point in POINTS if point <= now.held), default=0)
         if not count:
             return POWERS[0]
-        oldest = now.observations[:count]
-        key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in oldest)
+        labels = oldest(now, history, count)
+        key = now.origin, now.coding, tuple((x.node, x.said, x.noise) for x in labels)
         power = self._chosen.get(key)
         if power is None:
-            told = _in_columns(now, oldest)
+            told = _in_columns(now, labels)
             power = least_loss(POWERS, lambda power: supposed(told, discount_of(power), count))
             remember(self._chosen, key, power)
         return power
 
 
-def _in_columns(now: Field, oldest: Sequence[Observation]) -> Field:
-    """Return a field with these labels in V: the field itself, or where labels were folded in, one solve per label."""
-    if not now.folded:
+def _in_columns(now: Field, labels: Sequence[Observation]) -> Field:
+    """Return a field with these labels first in V: the field itself, or where it has others there, one solve per label."""
+    if comes_first(now, labels):
         return now
     start = Field.start(now.origin, now.coding, now.noise, squares=False)
-    return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), oldest, start)
+    return reduce(lambda told, x: told.observe(x.node, x.said, x.noise), labels, start)

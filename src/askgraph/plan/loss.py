@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from askgraph.answers import coding
+from askgraph.answers.history import History
+from askgraph.field import Field, Observation
 from askgraph.field.leave_one_out import Supposed
 from askgraph.readouts.temperature import from_others
 
@@ -24,6 +26,17 @@ def loss(told: Supposed) -> float:
     ordinary = (told.space.pick(told.origin.crowding, left.nodes) == 1) & (counts[left.said] > 1)
     p = predicted[ordinary, left.said[ordinary]]
     return float(coding.price(p, told.coding.width).sum())
+
+
+def oldest(field: Field, history: History, count: int) -> tuple[Observation, ...]:
+    """Return the oldest labels of a field, by the history: a label that was taken back and put back is as old as it was."""
+    told = {x.node: x for x in field.known}
+    return tuple(told[node] for node in list(history.told)[:count])
+
+
+def comes_first(field: Field, labels: Sequence[Observation]) -> bool:
+    """Return whether these labels are the first columns of V, in their order."""
+    return not field.folded and field.recent[: len(labels)] == tuple(labels)
 
 
 Loss = Callable[[Supposed], float]

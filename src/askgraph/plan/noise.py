@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from askgraph.answers.events import own_noise
 from askgraph.answers.history import History
-from askgraph.field import Discount, Field
+from askgraph.field import Discount, Field, Observation
 from askgraph.field.leave_one_out import Supposed, supposed, supposed_in
-from askgraph.plan.loss import Loss, least_loss, loss
+from askgraph.plan.loss import Loss, comes_first, least_loss, loss, oldest
 from askgraph.plan.rule import Rule
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import Evidence
@@ -46,35 +46,34 @@ class ChosenNoise(Rule):
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
         """Return the field with the noise that its labels speak for."""
         own = own_noise(history.log)
-        noise = self._noise(field, own)
+        noise = self._noise(field, history, own)
         return field if field.chosen and noise == field.noise else field.with_noise(noise, own)
 
     def wrong(self, field: Field, history: History) -> Wrong:
         """Return how many labels look wrong by the others."""
-        count, own = self._count(field), own_noise(history.log)
-        if not count:
+        told, own = oldest(field, history, self._count(field)), own_noise(history.log)
+        if not told:
             return Wrong(0.0, 0)
-        evidence = Evidence.of(self._supposed(field, count, own, self._noise(field, own)))
-        return Wrong(evidence.wrong_share if evidence else 0.0, count)
+        evidence = Evidence.of(self._supposed(field, told, own, self._noise(field, history, own)))
+        return Wrong(evidence.wrong_share if evidence else 0.0, len(told))
 
-    def _noise(self, now: Field, own: Collection[int]) -> float:
-        count, values = self._count(now), noises(now.origin, self.variances)
-        if not count:
+    def _noise(self, now: Field, history: History, own: Collection[int]) -> float:
+        told, values = oldest(now, history, self._count(now)), noises(now.origin, self.variances)
+        if not told:
             return values[0]
-        oldest = now.observations[:count]
-        key = now.origin, now.coding, tuple((x.node, x.said, x.noise if x.node in own else None) for x in oldest)
+        key = now.origin, now.coding, tuple((x.node, x.said, x.noise if x.node in own else None) for x in told)
         noise = self._chosen.get(key)
         if noise is None:
-            noise = least_loss(values, lambda noise: self._supposed(now, count, own, noise), self.priced)
+            noise = least_loss(values, lambda noise: self._supposed(now, told, own, noise), self.priced)
             remember(self._chosen, key, noise)
         return noise
 
-    def _supposed(self, now: Field, count: int, own: Collection[int], noise: float) -> Supposed:
-        """Return the oldest labels as if they had this noise: read off V, or where labels were folded in, by a solve per label."""
-        labels = [x if x.node in own else x._replace(noise=noise) for x in now.observations[:count]]
-        if now.folded:
+    def _supposed(self, now: Field, told: Sequence[Observation], own: Collection[int], noise: float) -> Supposed:
+        """Return the oldest labels as if they had this noise: read off V where they come first there, else by a solve each."""
+        labels = [x if x.node in own else x._replace(noise=noise) for x in told]
+        if not comes_first(now, told):
             return supposed_in(now.origin, labels, now.coding, discount=self.discount)
-        return supposed(now, self.discount, count, [x.noise for x in labels])
+        return supposed(now, self.discount, len(labels), [x.noise for x in labels])
 
     def _count(self, now: Field) -> int:
         """Return the number of oldest labels that the noise is chosen by."""
