@@ -154,6 +154,8 @@ def test_the_judge_speaks_of_every_kind(kind):
     assert learner.judge.expected_error().audited == 3
     assert all(one.node in learner.labels for one in learner.judge.suspects(every=True))
     assert all(isinstance(sentence, str) for sentence in learner.judge.advice())
+    if learner.answers.by_class:
+        assert all(0 <= error <= 1 for error in learner.judge.errors_by_class().values())
     assert learner.judge.enough(target=1.0 if learner.answers.stop_at else 1e9).startswith("enough")
     assert len(learner.ask(3)) == 1  # three are set aside by the audit
     ahead = learner.prefetch()
@@ -240,6 +242,7 @@ def test_what_is_no_answer_is_refused_and_nothing_is_stored(said, kinds, sentenc
         (lambda: ag.Learner(GRAPH, answers="numbers").probabilities(), "interval"),
         (lambda: ag.Learner(GRAPH, answers="numbers").predict(top=2), "interval"),
         (lambda: ag.Learner(GRAPH, answers="numbers").judge.group(), "no groups"),
+        (lambda: learner_of("numbers").judge.errors_by_class(), "answers='numbers' have no classes"),
         (lambda: ag.Learner(GRAPH, answers="several").judge.group(), "no groups"),
         (lambda: ag.Learner(GRAPH, answers="several").guesses.tell(0, "a"), "single classes only"),
         (lambda: ag.Learner(GRAPH, answers="numbers").judge.enough(), "target"),

@@ -89,7 +89,7 @@ def test_digits_by_their_features():
     error = learner.judge.expected_error()
     assert error.low <= 1 - f1 <= error.high
     assert error.unit == "1 − F1"
-    by_class = learner.answers.errors_by_class(learner._moment)
+    by_class = learner.judge.errors_by_class()
     assert set(by_class) == {"loop", "even", "large"}
     assert all(0 <= value <= 1 for value in by_class.values())
     assert learner.judge.advice() == []

@@ -514,6 +514,37 @@ class Kind(ABC):
             The estimate and its range.
         """
 
+    def errors_by_class(self, moment: Moment) -> dict[Hashable, float]:
+        """Return the expected 1 − F1 of each class among the nodes that are not labeled.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+
+        Returns
+        -------
+        dict
+            {class: expected 1 − F1}.
+        """
+        p, has = moment.chances[moment.rest], self.has(moment)[moment.rest]
+        return {name: one_less_f1(p[:, c], has[:, c]) for c, name in enumerate(moment.history.classes)}
+
+    def has(self, moment: Moment) -> BoolArray:
+        """Return which classes each node is predicted to have.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+
+        Returns
+        -------
+        array of bool
+            One row per node, one column per class.
+        """
+        raise SettingError(f"answers={self.name!r} have no classes")
+
     @abstractmethod
     def suspects(self, moment: Moment, every: bool) -> list[Suspect]:
         """Return the labels that the others contradict, the worst first; nodes are indices.
@@ -601,6 +632,12 @@ class Kind(ABC):
         """Raise `SettingError` if models cannot guess such answers."""
         if not self.guessed:
             raise SettingError(f"answers={self.name!r}: models guess single classes only")
+
+
+def one_less_f1(p: Array, has: BoolArray) -> float:
+    """Return 1 − F1 as probabilities of having a class, or several, expect it."""
+    both = float(has.sum() + p.sum())
+    return 1 - 2 * float(p[has].sum()) / both if both else 0.0
 
 
 def as_objects(values: Sequence[Any]) -> AnyArray:

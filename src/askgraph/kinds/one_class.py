@@ -28,7 +28,7 @@ from askgraph.priors.base import Prior
 from askgraph.readouts import Cautious, Consensus, Tempered
 from askgraph.readouts.hearing import surprise_heard
 from askgraph.readouts.temperature import surprise
-from askgraph.types import AnyArray, Array, IntArray
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
 READ_ALIKE = (Cautious, Consensus, Tempered)  # readouts whose decisions leave-one-out follows
 
@@ -147,6 +147,11 @@ class OneClass(Kind):
             One index per row.
         """
         return coding.decide(p)
+
+    def has(self, moment: Moment) -> BoolArray:
+        """Return which class each node is predicted to have."""
+        classes = moment.history.classes
+        return np.asarray(self.decide(moment.chances, classes)[:, None] == np.arange(len(classes)))
 
     def expected_error(self, moment: Moment) -> ErrorEstimate:
         """Return the expected share of wrong predictions."""

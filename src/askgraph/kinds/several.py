@@ -18,7 +18,7 @@ from askgraph.field.leave_one_out import Supposed, left_out
 from askgraph.graph import Graph
 from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
-from askgraph.kinds.kind import Kind, Making, Moment, as_objects
+from askgraph.kinds.kind import Kind, Making, Moment, as_objects, one_less_f1
 from askgraph.kinds.measured import MEASURED, ratio_of
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
@@ -185,7 +185,7 @@ class Several(Kind):
         """Return the expected 1 − F1, over all pairs of a node and a class."""
         if not moment.history.classes or not moment.rest.any():
             return ErrorEstimate(float(moment.rest.any()), 0.0, float(moment.rest.any()), 0, unit="1 − F1")
-        value = _one_less_f1(moment.chances[moment.rest], self.decide(moment)[moment.rest])
+        value = one_less_f1(moment.chances[moment.rest], self.decide(moment)[moment.rest])
         audited = [(answer, made) for answer, made in self._audited(moment)]
         checks = [(told, before) for before, told in moment.drawn.values()]
         drawn = audited if len(audited) >= MEASURED else [*audited, *checks]
@@ -200,21 +200,9 @@ class Several(Kind):
         made = self.predict(moment)[list(told)].tolist() if told else []
         return list(zip(told.values(), made, strict=True))
 
-    def errors_by_class(self, moment: Moment) -> dict[Hashable, float]:
-        """Return the expected 1 − F1 of each class.
-
-        Parameters
-        ----------
-        moment : Moment
-            What is known.
-
-        Returns
-        -------
-        dict
-            {class: expected 1 − F1}.
-        """
-        p, has = moment.chances[moment.rest], self.decide(moment)[moment.rest]
-        return {name: _one_less_f1(p[:, [c]], has[:, [c]]) for c, name in enumerate(moment.history.classes)}
+    def has(self, moment: Moment) -> BoolArray:
+        """Return which classes each node is predicted to have."""
+        return self.decide(moment)
 
     def changes(self, moment: Moment, node: int, after: Field | None = None) -> float:
         """Return how many classes are expected to be added to other nodes or taken from them, by the answer about each class."""
@@ -260,12 +248,6 @@ class Several(Kind):
             f"The graph hardly predicts these classes: {left.nodes.size} labels predict each other no better than the share of "
             f"each class does. {REMEDY}"
         ]
-
-
-def _one_less_f1(p: Array, has: BoolArray) -> float:
-    """Return 1 − F1 as these probabilities expect it."""
-    both = float(has.sum() + p.sum())
-    return 1 - 2 * float(p[has].sum()) / both if both else 0.0
 
 
 def _cost(rows: Array, p: Array) -> float:

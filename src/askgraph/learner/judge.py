@@ -169,6 +169,27 @@ class Judge:
         return self._learner.answers.expected_error(self._learner._moment)
 
     @in_turn
+    def errors_by_class(self) -> dict[Hashable, float]:
+        """Return the expected 1 − F1 of each class among the unlabeled nodes: 0 where all that have it are predicted, and no other.
+
+        It rests on the probabilities alone.
+
+        Returns
+        -------
+        dict
+            {class: expected 1 − F1}.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.grid(3, 4), rng=0)
+        >>> learner.tell_all({0: "top", 3: "top", 8: "bottom", 11: "bottom"})
+        >>> sorted(learner.judge.errors_by_class())
+        ['bottom', 'top']
+        """
+        return self._learner.answers.errors_by_class(self._learner._moment)
+
+    @in_turn
     def labels_needed(self, target: float) -> tuple[int, int]:
         """Return about how many more labels bring the expected error down to a target; a rule of thumb.
 
