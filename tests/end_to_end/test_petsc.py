@@ -435,6 +435,44 @@ def test_petsc_learner_over_names_is_saved_by_one_and_loaded_by_all(over_ranks):
     assert found["errors"][0].startswith("no node 'nowhere' in this graph; some of its nodes are 'n")
 
 
+EVERY_KIND = """
+    graph, found = ag.Graph.load("graph.npz"), {}
+    kinds = {
+        "ordered": (ag.Ordered([0, 1, 2]), lambda node: node % 3),
+        "several": ("several", lambda node: [name for k, name in enumerate("ab") if node % (k + 2) == 0]),
+        "numbers": (ag.Numbers(link="auto"), lambda node: 5.0 + node % 7),
+    }
+    for name, (answers, answer) in kinds.items():
+        learner = ag.Learner(graph, "sigma", answers=answers, engine="petsc", rng=0, spot_checks=4)
+        for _ in range(14):
+            question = learner.question()
+            learner.tell(question, answer(question.node))
+        learner.relabel(question.node, answer(question.node + 1))
+        learner.undo()
+        made = learner.predict() if name == "several" else np.stack(learner.predict(interval=0.8), axis=1)
+        sought = "a" if name == "several" else ag.at_least(1)
+        shown = [
+            sorted(learner.labels), made.tolist(), list(learner.judge.expected_error()[:3]),
+            [learner.judge.left_to_find(sought).value, learner.judge.changes(7)],
+            [learner.ask(), len(learner.judge.suspects(every=True)), learner.judge.advice()],
+            learner.question(plan=learner.plan.finding(sought)).node,
+        ]
+        found[name] = shown
+    if world().first:
+        print(json.dumps(found))
+"""
+
+
+@installed
+def test_petsc_kinds_of_answers_do_not_depend_on_ranks(over_ranks):
+    one, three = (json.loads(over_ranks("kinds", ranks)) for ranks in (1, 3))
+    for kind, (labels, made, error, judged, *rest) in one.items():
+        assert three[kind][0] == labels
+        assert three[kind][1] == made if kind == "several" else np.allclose(three[kind][1], made, rtol=1e-3)
+        assert three[kind][2:4] == [pytest.approx(error, rel=1e-3), pytest.approx(judged, rel=1e-3)]
+        assert three[kind][4:] == rest
+
+
 STATE = """
     import logging, os
     from askgraph.priors.petsc import Petsc
@@ -587,6 +625,7 @@ CASES = {  # in the order in which a job runs them
     "partitions": Case(WALKED, (3,), write_permuted),
     "simulation": Case(SIMULATED, (1, 3, 4), write_labeled_shards),
     "names": Case(KEPT, (3,), write_names),
+    "kinds": Case(EVERY_KIND, (1, 3), lambda folder: near(300).save(folder / "graph.npz")),
     "state": Case(STATE, (2,), lambda folder: near(300).save(folder / "graph.npz")),
     "few nodes": Case(TINY, (4,)),
     "rows": Case(ROWS, (2, 3, 4)),
