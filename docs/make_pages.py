@@ -106,7 +106,7 @@ BEYOND: dict[
             (
                 "leave-one-out: an answer differs from what all others say by (Py)_l / P_ll, with the variance s²/P_ll, "
                 "P = K⁻¹ − K⁻¹1 1ᵀK⁻¹ / 1ᵀK⁻¹1",
-                [(NUMBER, "numbers_left_out"), ("kinds/numbers.py", "Numbers.suspects")],
+                [(NUMBER, "by_others"), ("kinds/numbers.py", "Numbers.suspects")],
                 [(OF_NUMBERS, "test_leave_one_out_is_deleting_the_answer")],
             ),
             (

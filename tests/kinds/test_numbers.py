@@ -13,7 +13,7 @@ from askgraph.field.leave_one_out import supposed_in
 from askgraph.graph.kernel_columns import kernel_columns
 from askgraph.graph.kernels import variance_of
 from askgraph.plan.mixture import NOISES, PULL, USUAL, Mixture, _mixtures
-from askgraph.readouts.number import cost, fit, loss, numbers_left_out, spread
+from askgraph.readouts.number import by_others, cost, fit, loss, spread
 from tests.helpers.draws import given, settings, st
 from tests.helpers.engines import ABROAD, ENGINES, close
 from tests.helpers.graphs import random_graph
@@ -77,7 +77,7 @@ def test_leave_one_out_is_deleting_the_answer(engine, seed):
     W, delta, answers = problem(seed)
     field = told(engine, W, delta, answers)
     for now in (field, field.rebase()):
-        left = numbers_left_out(now, "identity", every=True)
+        left = by_others(now, "identity", every=True)
         for node, mean, gap in zip(left.nodes.tolist(), left.mean, left.gap, strict=True):
             rest = {other: y for other, y in answers.items() if other != node}
             close(mean, by_the_book(W, delta, rest)[2][node], 100 * engine.tolerance)

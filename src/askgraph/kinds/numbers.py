@@ -26,7 +26,7 @@ from askgraph.kinds.recall import Left
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
-from askgraph.readouts.number import cost, fit, loss, numbers_left_out, spread, spread_of
+from askgraph.readouts.number import by_others, cost, fit, loss, spread, spread_of
 from askgraph.support.arguments import one_of
 from askgraph.types import AnyArray, Array
 
@@ -307,7 +307,7 @@ class Numbers(Kind):
         return 1 - float((gap**2).sum()) / around if around > 0 else 0.0
 
     def _left(self, moment: Moment, every: bool = False) -> Any:
-        return numbers_left_out(moment.field, self.link, every)
+        return by_others(moment.field, self.link, every)
 
     def _back(self, moment: Moment, ends: Array) -> Array:
         """Return numbers, of their logarithms where these are read."""

@@ -71,7 +71,7 @@ def spread_of(field: Field, link: str, votes: Array, variance: Array) -> Spread:
     return Spread(mean, np.sqrt(found.variance * np.maximum(whole, 0.0)))
 
 
-class LeftOutNumbers(NamedTuple):
+class Others(NamedTuple):
     """What all other answers say at each labeled node, and by how much the answer there differs."""
 
     nodes: IntArray
@@ -80,7 +80,7 @@ class LeftOutNumbers(NamedTuple):
     scale: Array  # of the gap
 
 
-def numbers_left_out(field: Field, link: str, every: bool = False) -> LeftOutNumbers:
+def by_others(field: Field, link: str, every: bool = False) -> Others:
     """Return leave-one-out of numbers, or of their logarithms; the trend is that of the other answers.
 
     With P = K⁻¹ − K⁻¹1 1ᵀK⁻¹ / 1ᵀK⁻¹1, an answer differs from what all others say by (Py)_l / P_ll.
@@ -91,7 +91,7 @@ def numbers_left_out(field: Field, link: str, every: bool = False) -> LeftOutNum
     centered = pull[:, found.column] - found.mean * pull[:, 0]
     precision = 1 / left.variance - pull[:, 0] ** 2 / found.precision
     gap = centered / precision
-    return LeftOutNumbers(left.nodes, rows[:, found.column] - gap, gap, np.sqrt(found.variance / precision))
+    return Others(left.nodes, rows[:, found.column] - gap, gap, np.sqrt(found.variance / precision))
 
 
 def loss(told: Supposed, link: str) -> float:
