@@ -163,7 +163,7 @@ BEYOND: dict[
             ),
             (
                 "the expected error, 1 − F1 = 1 − 2 Σ p over what is predicted / (the number predicted + Σ p)",
-                [("kinds/several.py", "_one_less_f1")],
+                [("kinds/kind.py", "one_less_f1")],
                 [],
             ),
         ],
