@@ -145,6 +145,7 @@ def test_numbers_that_are_all_equal_say_nothing_of_how_far_others_are():
     assert (value[0], low[0], high[0]) == (pytest.approx(7.3), -np.inf, np.inf)
     error = learner.judge.expected_error()
     assert (error.value, error.low, error.high) == (np.inf, 0, np.inf)
+    assert learner_of(X, np.full(90, 7.3), range(30)).judge.advice() == []
     learner.tell(50, 7.4)
     assert np.isfinite(learner.predict([60], interval=0.9)).all()
 

@@ -304,7 +304,7 @@ class Numbers(Kind):
         """Return 1 − Σ gap² / Σ (y − the mean of the others)²."""
         n = told.size
         around = float(((told - told.mean()) ** 2).sum()) * (n / max(n - 1, 1)) ** 2
-        return 1 - float((gap**2).sum()) / around if around > 0 else 0.0
+        return 1 - float((gap**2).sum()) / around if around > 0 else 1.0
 
     def _left(self, moment: Moment, every: bool = False) -> Any:
         return by_others(moment.field, self.link, every)
