@@ -32,6 +32,7 @@ from askgraph.types import AnyArray, Array
 
 LINKS = ("identity", "log", "auto")
 HIGHEST, LOWEST = "highest", "lowest"  # what may be sought beside numbers of at least a value
+ROUNDING = 1e-12  # of the largest number: numbers that differ by less are equal
 FAR = 3.0  # robust standard deviations between an answer and what the others say of it from which it is a suspect
 
 
@@ -301,10 +302,12 @@ class Numbers(Kind):
         return self._explained(left.mean + left.gap, left.gap)
 
     def _explained(self, told: Array, gap: Array) -> float:
-        """Return 1 − Σ gap² / Σ (y − the mean of the others)²."""
+        """Return 1 − Σ gap² / Σ (y − the mean of the others)²; 1 for numbers that are all equal, but for rounding."""
         n = told.size
+        if np.ptp(told) <= ROUNDING * np.abs(told).max():
+            return 1.0
         around = float(((told - told.mean()) ** 2).sum()) * (n / max(n - 1, 1)) ** 2
-        return 1 - float((gap**2).sum()) / around if around > 0 else 1.0
+        return 1 - float((gap**2).sum()) / around
 
     def _left(self, moment: Moment, every: bool = False) -> Any:
         return by_others(moment.field, self.link, every)
