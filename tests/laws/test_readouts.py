@@ -44,7 +44,7 @@ def read(learner, whole=True):
             found[name] = here(readout(field))
             top = here(best_classes(field, readout, 3)[1])
             np.testing.assert_allclose(top, -np.sort(-found[name], axis=1), atol=1e-9)
-    return found | {"error": np.array(learner.judge.expected_error())}
+    return found | {"error": np.array(learner.judge.expected_error()[:5])}
 
 
 @cache
