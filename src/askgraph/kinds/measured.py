@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,6 +11,12 @@ from askgraph.types import Array
 
 LEVEL = 0.9  # of the ranges
 MEASURED = 8  # random answers from which on an error is measured on them
+T = TypeVar("T")
+
+
+def random_items(audited: Sequence[T], checks: Sequence[T]) -> list[T]:
+    """Return the items drawn at random that count: the audited ones alone where they are enough, else spot checks, too."""
+    return list(audited) if len(audited) >= MEASURED else [*audited, *checks]
 
 
 def mean_of(errors: Sequence[float], expected: float) -> tuple[float, float, float]:

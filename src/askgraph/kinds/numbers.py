@@ -21,7 +21,7 @@ from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.changes import narrowed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
 from askgraph.kinds.kind import Kind, Making, Moment
-from askgraph.kinds.measured import LEVEL, MEASURED, quantile
+from askgraph.kinds.measured import LEVEL, MEASURED, quantile, random_items
 from askgraph.kinds.recall import Left
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
@@ -246,7 +246,7 @@ class Numbers(Kind):
         wrong: list[Any] = [made[node] - told for node, told in audited.items()]
         both: list[Any] = list(moment.drawn.values())
         checks = [before - told for before, told in both if before is not None]
-        drawn = np.array(wrong if len(wrong) >= MEASURED else [*wrong, *checks], dtype=float)
+        drawn = np.array(random_items(wrong, checks), dtype=float)
         if drawn.size < MEASURED and not math.isfinite(value):
             return ErrorEstimate(math.inf, 0.0, math.inf, len(wrong), unit=unit)
         if drawn.size < MEASURED:

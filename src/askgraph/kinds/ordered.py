@@ -19,15 +19,14 @@ from askgraph.graph import Graph
 from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.diagnostics import Suspect
 from askgraph.kinds.kind import Making, Moment
-from askgraph.kinds.measured import MEASURED, mean_of
+from askgraph.kinds.measured import MEASURED, mean_of, random_items
 from askgraph.kinds.one_class import OneClass
-from askgraph.kinds.stopping import ErrorEstimate
+from askgraph.kinds.stopping import EARLY, ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
 from askgraph.readouts.number import cost
 from askgraph.types import AnyArray, Array, IntArray
 
-EARLY = 10  # labels per class that leave-one-out counts: later ones are asked for where the field hesitates
 TIMES = 1.5  # the range by the model goes from the estimate over this to the estimate times this
 OFF = 2  # steps between a label and what the others say of it from which it is a suspect
 
@@ -208,8 +207,7 @@ class Ordered(OneClass):
         early = off[: EARLY * len(classes)]
         value = (by_model + float(early.mean())) / 2 if early.size else by_model
         audited, checks = self._audited_off(moment), self._checked_off(moment)
-        alone = len(audited) >= MEASURED
-        drawn = audited if alone else [*audited, *checks]
+        drawn = random_items(audited, checks)
         if len(drawn) < MEASURED:
             return ErrorEstimate(value, value / TIMES, value * TIMES, len(audited), unit="steps")
         return ErrorEstimate(*mean_of(drawn, value), len(audited), len(drawn), unit="steps")

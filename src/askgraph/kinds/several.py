@@ -19,7 +19,7 @@ from askgraph.graph import Graph
 from askgraph.kinds.by_likelihood import mixed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
 from askgraph.kinds.kind import Kind, Making, Moment, as_objects, one_less_f1
-from askgraph.kinds.measured import MEASURED, ratio_of
+from askgraph.kinds.measured import MEASURED, random_items, ratio_of
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
@@ -186,9 +186,8 @@ class Several(Kind):
         if not moment.history.classes or not moment.rest.any():
             return ErrorEstimate(float(moment.rest.any()), 0.0, float(moment.rest.any()), 0, unit="1 − F1")
         value = one_less_f1(moment.chances[moment.rest], self.decide(moment)[moment.rest])
-        audited = [(answer, made) for answer, made in self._audited(moment)]
-        checks = [(told, before) for before, told in moment.drawn.values()]
-        drawn = audited if len(audited) >= MEASURED else [*audited, *checks]
+        audited, checks = self._audited(moment), [(told, before) for before, told in moment.drawn.values()]
+        drawn = random_items(audited, checks)
         if len(drawn) < MEASURED:
             low, high = max(BELOW * value - BESIDE, 0.0), min(ABOVE * value + BESIDE, 1.0)
             return ErrorEstimate(value, low, high, len(audited), unit="1 − F1")

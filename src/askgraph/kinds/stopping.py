@@ -19,6 +19,7 @@ import numpy as np
 from askgraph.answers import coding
 from askgraph.errors import SettingError
 from askgraph.field import Field
+from askgraph.kinds.measured import MEASURED, random_items
 from askgraph.kinds.random_answers import Drawn, drawn
 from askgraph.readouts import View, doubt
 from askgraph.readouts.temperature import from_others
@@ -26,7 +27,6 @@ from askgraph.types import Array, BoolArray
 
 # labels per class: later ones are asked for where the field hesitates, and leave-one-out counts none of them
 EARLY = 10
-MEASURED = 8  # random answers from which on the range is what they prove
 CHECKED = 16.0  # random answers that the model's estimate counts as, where there are fewer than that
 WIDEST = 3  # times the target: too early to stop if the range ends above that
 MOST_TIMES = 1000.0  # times the labels so far: beyond, no forecast is made
@@ -173,7 +173,7 @@ def estimate(
     others predict wrong a little more often, so with spot checks the range begins where it would with one wrong answer fewer.
     """
     guess, alone = model.value(signs), len(audited) >= MEASURED
-    found = drawn(audited if alone else [*audited, *checked])
+    found = drawn(random_items(audited, checked))
     if found.items < MEASURED:
         guess = (CHECKED * guess + found.wrong) / (CHECKED + found.items)
         return ErrorEstimate(guess, *_whole_nodes(*model.range(guess), rest), len(audited))

@@ -65,7 +65,8 @@ class Learner(Shown):
         where there are features.
     sampler : str, Criterion, callable or Plan, optional
         How questions are chosen: a sampler's short name, a function ``(field, rows, p) -> scores``, larger is better, or a
-        plan, which has rules of its own. By default "influence"; for several classes and numbers see ``answers``.
+        plan, which has rules of its own. By default "influence"; for numbers "sigma"; for numbers and
+        ordered classes with features "vm", where the engine knows the norms that it reads.
     readout : str, Readout or callable, optional
         How votes become class probabilities; by default "cautious", and for ordered classes "votes".
     answers : {"classes", "ordered", "several", "numbers"} or Kind
@@ -79,6 +80,8 @@ class Learner(Shown):
         added to the field, as long as leave-one-out does not prefer the graph alone. Where the graph has nothing to do with them,
         it counts alone until leave-one-out asks for both, or for the features alone. Without a graph, each node is joined to its
         ten nearest by cosine, and the linear function is added once leave-one-out asks for it.
+        For ordered classes, several classes and numbers, features are columns of any unit instead: three kernels of them are
+        added, and the answers say how much each counts, and the graph; without a graph, by the ten nearest by distance.
     tune : bool
         Whether to choose among several graphs and their sum, or among ridges of one graph, by leave-one-out, at 8, 16, … 256
         labels; ``judge.choice`` says which and why. With features there is such a choice anyway: with them or without.
@@ -86,7 +89,8 @@ class Learner(Shown):
         The ridge of the field, in the unit of the weights; None for a thousandth of the mean degree.
     noise : float or "auto"
         The standard deviation of a label; 0 is the paper. "auto": the one at which the labels so far predict each other best,
-        chosen again as labels come, for people who err; ``judge.advice()`` says how many labels look wrong.
+        chosen again as labels come, for people who err; ``judge.advice()`` says how many labels look wrong. Numbers take
+        "auto" only.
     engine : str or Prior
         "auto", an engine's name, or an engine.
     rng : int, Generator or None
@@ -165,7 +169,7 @@ class Learner(Shown):
             sampler = kind.usual_sampler(
                 linear is not None, partial(is_exact, next(iter(graphs.values())), delta, engine)
             )
-        options = options if isinstance(sampler, Plan) else {**kind.usual_options, **options}  # type: ignore[typeddict-item]
+        options = options if isinstance(sampler, Plan) else {**kind.usual_options, **options}  # type: ignore[typeddict-item]  # options too
         settings = Settings.of(sampler, readout, delta, noise, tune, kind, **options)
         self._begin(graphs, settings, engine, as_seed(rng), kind.declared(classes), features=linear)
 

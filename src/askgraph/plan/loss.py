@@ -39,11 +39,8 @@ def comes_first(field: Field, labels: Sequence[Observation]) -> bool:
     return not field.folded and field.recent[: len(labels)] == tuple(labels)
 
 
-Loss = Callable[[Supposed], float]
-
-
-def least_loss(values: Sequence[float], suppose: Callable[[float], Supposed], priced: Loss = loss) -> float:
+def least_loss(values: Sequence[float], suppose: Callable[[float], Supposed]) -> float:
     """Return the value at which labels predict each other best; the first one where none is better by more than the margin."""
-    losses = {value: priced(suppose(value)) for value in values}
+    losses = {value: loss(suppose(value)) for value in values}
     best, first = min(losses, key=losses.__getitem__), values[0]
     return best if losses[best] + MARGIN < losses[first] else first

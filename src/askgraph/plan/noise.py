@@ -15,7 +15,7 @@ from askgraph.answers.events import own_noise
 from askgraph.answers.history import History
 from askgraph.field import Discount, Field, Observation
 from askgraph.field.leave_one_out import Supposed, supposed, supposed_in
-from askgraph.plan.loss import Loss, comes_first, least_loss, loss, oldest
+from askgraph.plan.loss import comes_first, least_loss, oldest
 from askgraph.plan.rule import Rule
 from askgraph.priors.base import Prior
 from askgraph.readouts.temperature import Evidence
@@ -37,10 +37,7 @@ class Wrong(NamedTuple):
 class ChosenNoise(Rule):
     """Go on with the label noise that the oldest labels held speak for; a label with a noise of its own keeps it."""
 
-    discount: Discount | None = None  # while noises are compared
-    priced: Loss = loss
-    variances: tuple[float, ...] = VARIANCES
-    points: tuple[int, ...] = POINTS
+    discount: Discount | None  # while noises are compared
     _chosen: dict[Hashable, float] = field(init=False, compare=False, repr=False, default_factory=dict)  # by labels
 
     def reviews(self, field: Field, history: History, together: bool = False) -> Field:
@@ -51,20 +48,20 @@ class ChosenNoise(Rule):
 
     def wrong(self, field: Field, history: History) -> Wrong:
         """Return how many labels look wrong by the others."""
-        told, own = oldest(field, history, self._count(field)), own_noise(history.log)
+        told, own = oldest(field, history, _count(field)), own_noise(history.log)
         if not told:
             return Wrong(0.0, 0)
         evidence = Evidence.of(self._supposed(field, told, own, self._noise(field, history, own)))
         return Wrong(evidence.wrong_share if evidence else 0.0, len(told))
 
     def _noise(self, now: Field, history: History, own: Collection[int]) -> float:
-        told, values = oldest(now, history, self._count(now)), noises(now.origin, self.variances)
+        told, values = oldest(now, history, _count(now)), noises(now.origin)
         if not told:
             return values[0]
         key = now.origin, now.coding, tuple((x.node, x.said, x.noise if x.node in own else None) for x in told)
         noise = self._chosen.get(key)
         if noise is None:
-            noise = least_loss(values, lambda noise: self._supposed(now, told, own, noise), self.priced)
+            noise = least_loss(values, lambda noise: self._supposed(now, told, own, noise))
             remember(self._chosen, key, noise)
         return noise
 
@@ -75,13 +72,14 @@ class ChosenNoise(Rule):
             return supposed_in(now.origin, labels, now.coding, discount=self.discount)
         return supposed(now, self.discount, len(labels), [x.noise for x in labels])
 
-    def _count(self, now: Field) -> int:
-        """Return the number of oldest labels that the noise is chosen by."""
-        most = FEW if now.origin.n_nodes > MANY_NODES else self.points[-1]
-        return max((point for point in self.points if point <= min(now.held, most)), default=0)
 
-
-def noises(prior: Prior, variances: Sequence[float] = VARIANCES) -> list[float]:
+def noises(prior: Prior) -> list[float]:
     """Return the label noises that are compared, standard deviations; without edges there is nothing to compare."""
     mean = float(prior.space.total(prior.degrees)) / prior.n_nodes
-    return [(times / mean) ** 0.5 for times in variances] if mean > 0 else [variances[0] ** 0.5]
+    return [(times / mean) ** 0.5 for times in VARIANCES] if mean > 0 else [VARIANCES[0]]
+
+
+def _count(now: Field) -> int:
+    """Return the number of oldest labels that the noise is chosen by."""
+    most = FEW if now.origin.n_nodes > MANY_NODES else POINTS[-1]
+    return max((point for point in POINTS if point <= min(now.held, most)), default=0)
