@@ -88,7 +88,7 @@ def test_digits_by_their_features():
     assert f1 > 0.9
     error = learner.judge.expected_error()
     assert error.low <= 1 - f1 <= error.high
-    assert error.unit == "1 − F1"
+    assert str(error).startswith(f"{error.value:.3g} below an F1 of 1 (")
     by_class = learner.judge.errors_by_class()
     assert set(by_class) == {"loop", "even", "large"}
     assert all(0 <= value <= 1 for value in by_class.values())

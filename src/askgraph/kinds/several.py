@@ -31,6 +31,7 @@ from askgraph.types import AnyArray, Array, BoolArray
 SUSPICIOUS = (
     0.03  # the probability of what was said, by all other labels, below which it is on the short list of suspects
 )
+UNIT = "below an F1 of 1"  # what the error, 1 − F1, is in
 BELOW, ABOVE, BESIDE = 0.6, 1.6, 0.03  # the range by the model: times the estimate, less and more this
 
 
@@ -184,14 +185,14 @@ class Several(Kind):
     def expected_error(self, moment: Moment) -> ErrorEstimate:
         """Return the expected 1 − F1, over all pairs of a node and a class."""
         if not moment.history.classes or not moment.rest.any():
-            return ErrorEstimate(float(moment.rest.any()), 0.0, float(moment.rest.any()), 0, unit="1 − F1")
+            return ErrorEstimate(float(moment.rest.any()), 0.0, float(moment.rest.any()), 0, unit=UNIT)
         value = one_less_f1(moment.chances[moment.rest], self.decide(moment)[moment.rest])
         audited, checks = self._audited(moment), [(told, before) for before, told in moment.drawn.values()]
         drawn = random_items(audited, checks)
         if len(drawn) < MEASURED:
             low, high = max(BELOW * value - BESIDE, 0.0), min(ABOVE * value + BESIDE, 1.0)
-            return ErrorEstimate(value, low, high, len(audited), unit="1 − F1")
-        return ErrorEstimate(*ratio_of(*_wrong_of(drawn)), len(audited), len(drawn), unit="1 − F1")
+            return ErrorEstimate(value, low, high, len(audited), unit=UNIT)
+        return ErrorEstimate(*ratio_of(*_wrong_of(drawn)), len(audited), len(drawn), unit=UNIT)
 
     def _audited(self, moment: Moment) -> list[tuple[Any, Any]]:
         """Return (told, predicted) of the audited nodes."""
