@@ -42,7 +42,8 @@ def test_a_project_of_the_version_before_goes_on_with_the_same_question(tmp_path
     with ag.Project.open(path) as project:
         assert [int(item) for item in project.ask(2)] == said["ask"]
         assert [[item, label] for item, label in project.answers.labels.items()] == said["labels"]
-        assert project.predictions().decided.tolist() == said["decided"]
+        found = project.predictions()
+        assert found.labels.tolist() == [found.classes[code] for code in said["decided"]]
     with ag.Project.open(path, write=True) as project:  # upgrades the file
         project.say("ann", "i25", "label", "right")
     with ag.Project.open(path) as project:

@@ -168,7 +168,7 @@ def test_a_given_label_stays_where_the_model_thinks_another_one_likelier(tmp_pat
         likeliest = found.probabilities.argmax(axis=1)
         doubted = [item for item, label in labels.items() if found.classes[likeliest[item]] != label]
         assert doubted
-        assert all(found.classes[found.decided[item]] == label for item, label in labels.items())
+        assert all(found.labels[item] == label for item, label in labels.items())
         rows = {row["id"]: row for row in prediction_rows(project)}
         for item in doubted[:3]:
             (center,) = [node for node in report.explain(project, item)["nodes"] if node["center"]]

@@ -33,7 +33,7 @@ def answered(path, source, count=10, **options):
         for _ in range(count):
             (place,) = project.ask()
             project.say("me", str(place), "label", TRUTH[place])
-        right = [project.predictions().classes[c] for c in project.predictions().decided]
+        right = project.predictions().labels.tolist()
         return project.learner.field.origin, np.mean(np.array(right) == TRUTH)
 
 

@@ -101,7 +101,7 @@ def test_adding_rows_gives_the_project_of_all_rows(tables, options):
         else:
             assert project.store.answers() == before
             project.say("ann", f"n{N - 1}", "label", "b")
-        assert len(project.predictions().decided) == N
+        assert len(project.predictions().labels) == N
         assert project.ask() or project.finished
 
 
@@ -405,7 +405,7 @@ def test_promise_35_what_is_removed_is_gone(tmp_path):
         assert change.answers == next(a.seq for a in after if a.label == "beta") - 1
         assert "beta" in project.answers.classes
         assert "b" not in project.answers.classes
-        assert len(project.predictions().decided) == 38
+        assert len(project.predictions().labels) == 38
         with pytest.raises(KeyError):
             project.store.array("layout")
         project.say("ann", "i8", "label", "beta")

@@ -110,6 +110,7 @@ class Kind(ABC):
     name: ClassVar[str]
     stop_at: ClassVar[float | None] = None
     by_class: ClassVar[bool] = True  # whether there are class probabilities
+    ranged: ClassVar[bool] = False  # whether answers have an order, so that a prediction has a range
     guessed: ClassVar[bool] = False  # whether models may guess answers
     grouped: ClassVar[bool] = False  # whether items can be confirmed in groups
     usual_readout: ClassVar[str | None] = "cautious"

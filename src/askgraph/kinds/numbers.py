@@ -65,6 +65,7 @@ class Numbers(Kind):
 
     name: ClassVar[str] = "numbers"
     by_class: ClassVar[bool] = False
+    ranged: ClassVar[bool] = True
     usual_readout: ClassVar[str | None] = None
     usual_options: ClassVar[Mapping[str, Any]] = {"first": "utility"}
     samplers: ClassVar[tuple[str, ...] | None] = ("vm", "sigma", "influence", "random")

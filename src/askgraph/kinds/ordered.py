@@ -58,6 +58,7 @@ class Ordered(OneClass):
 
     name: ClassVar[str] = "ordered"
     stop_at: ClassVar[float | None] = None
+    ranged: ClassVar[bool] = True
     usual_readout: ClassVar[str | None] = "votes"
 
     def __post_init__(self) -> None:

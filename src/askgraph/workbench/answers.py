@@ -20,9 +20,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
+from askgraph.kinds import Kind as AnswerKind
 from askgraph.workbench.classes import Change, Classes
+from askgraph.workbench.forms import Form, Label, form_of, named, renamed
 
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
@@ -35,6 +38,7 @@ LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an it
 class Answer(NamedTuple):
     """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back.
 
+    ``label`` is what `askgraph.workbench.forms` says for the kind of answers: a class, some classes, a number.
     ``predicted`` is what was predicted before, where the item was drawn at random: a spot check. ``how`` says that the answer
     was given to many items in one step (those selected on the "map" or in the "table", or a "group" that look alike), to an exact
     copy of this item ("copy"), or on a second look ("review"). In a line that was read, ``label`` and ``predicted`` are the
@@ -47,17 +51,17 @@ class Answer(NamedTuple):
     at: str
     kind: Kind
     item: int
-    label: str | None = None
+    label: Label | None = None
     seconds: float | None = None
     undoes: int | None = None
-    predicted: str | None = None
+    predicted: Label | None = None
     how: How | None = None
 
 
 class Decision(NamedTuple):
     """The state of an item: its label, or the reason why it is set aside, or neither."""
 
-    label: str | None = None
+    label: Label | None = None
     aside: Kind | None = None
 
 
@@ -76,11 +80,12 @@ class Answers:
 
     seq: int
 
-    def __init__(self, declared: Iterable[str] = ()) -> None:
+    def __init__(self, declared: Iterable[str] = (), form: Form | None = None) -> None:
         self.seq = 0
+        self.form: Form = form or form_of("classes")
         self.log: dict[int, Answer] = {}
         self.undone: set[int] = set()
-        self.labels: dict[int, str] = {}  # item -> the label that counts, in the order in which items got theirs
+        self.labels: dict[int, Label] = {}  # item -> the label that counts, in the order in which items got theirs
         self.aside: dict[int, Kind] = {}
         self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
@@ -88,7 +93,7 @@ class Answers:
         # dicts without values are ordered sets: any line leaves them in one step
         self._said: dict[int, dict[str, dict[int, None]]] = {}  # item -> who -> lines not undone; the last one counts
         self._mine: dict[str, dict[int, None]] = {}  # who -> lines not undone
-        self._meant: dict[int, tuple[int, int | None]] = {}  # line -> numbers of the classes given and predicted
+        self._meant: dict[int, tuple[Any, Any]] = {}  # line -> what was given and predicted, with numbers of classes
         self._lines: dict[int, list[int]] = {}  # number of a class -> lines that give or predict it
 
     def add(self, answer: Answer) -> tuple[Decision, Decision]:
@@ -96,11 +101,12 @@ class Answers:
         before = self.decision(answer.item)
         self.seq = answer.seq
         if answer.label is not None:
-            predicted = None if answer.predicted is None else self.naming.number(answer.predicted)
-            self._meant[answer.seq] = numbers = (self.naming.number(answer.label), predicted)
-            for number in numbers:
-                if number is not None:
-                    self._lines.setdefault(number, []).append(answer.seq)
+            both = (
+                None if one is None else renamed(one, self.naming.number) for one in (answer.label, answer.predicted)
+            )
+            self._meant[answer.seq] = meant = (next(both), next(both))
+            for number in dict.fromkeys(number for one in meant if one is not None for number in named(one)):
+                self._lines.setdefault(number, []).append(answer.seq)
         self.log[answer.seq] = self._renamed(answer)
         if answer.kind == "undo":
             self._take_back(answer)
@@ -121,6 +127,8 @@ class Answers:
         new = {seq: self._renamed(self.log[seq]) for seq in lines}
         changed = {answer.item for seq, answer in new.items() if answer != self.log[seq]}
         self.log |= new
+        if self.form.ranked:  # another order has another median
+            changed |= {item for item, said in self._said.items() if len(said) > 1}
         for item in changed:
             self._note(item, self.decision(item), self._decide(item))
         return bool(changed)
@@ -137,7 +145,7 @@ class Answers:
         """Return the answer of each person to an item: the last one that was not undone."""
         return {who: self.log[next(reversed(said))] for who, said in self._said.get(item, {}).items() if said}
 
-    def predicted(self, item: int) -> str | None:
+    def predicted(self, item: int) -> Label | None:
         """Return what was predicted before the first answer to a spot check, or None where the item was none."""
         lines = sorted(seq for said in self._said.get(item, {}).values() for seq in said)
         return next((self.log[seq].predicted for seq in lines if self.log[seq].predicted is not None), None)
@@ -169,7 +177,21 @@ class Answers:
     @property
     def classes(self) -> list[str]:
         """The classes in the order that people chose; before that those declared, then others as they came into use."""
-        return self.naming.ordered([*self.declared, *self.labels.values()])
+        used = dict.fromkeys(name for label in self.labels.values() for name in named(label))
+        if self.form.ranked:
+            known = {*self.declared, *used}
+            return [name for name in self.steps if name in known]
+        return self.naming.ordered([*self.declared, *used])
+
+    @property
+    def steps(self) -> list[str]:
+        """All classes that were ever named, in their order: those of ordered answers, the lowest first."""
+        return self.naming.ordered([*self.declared, *self.naming.every])
+
+    @property
+    def kind(self) -> AnswerKind:
+        """The kind of answers, with the classes as they are called and ordered now."""
+        return self.form.kind_with(self.classes)
 
     @property
     def declared(self) -> list[str]:
@@ -192,25 +214,29 @@ class Answers:
         given = {item: sum(a.kind != "later" for a in self.of(item).values()) for item in self._said}
         return [item for item, n in given.items() if 0 < n < wanted]
 
-    def opinions(self) -> dict[int, list[str]]:
-        """Return the labels of each item that two people or more have labeled; what a copy took is left out."""
+    def opinions(self) -> dict[int, list[Label]]:
+        """Return the labels of each item that two people or more have labeled, the newest first; what a copy took is left out."""
         several = (item for item, said in self._said.items() if len(said) > 1)
-        found = {item: list(self._given(item).values()) for item in several}
+        found = {item: self._labels(item) for item in several}
         return {item: labels for item, labels in found.items() if len(labels) > 1}
 
-    def given(self) -> dict[int, dict[str, str]]:
+    def _labels(self, item: int) -> list[Label]:
+        said = sorted(self.of(item).values(), reverse=True, key=attrgetter("seq"))
+        return [answer.label for answer in said if answer.label is not None and answer.how != "copy"]
+
+    def given(self) -> dict[int, dict[str, Label]]:
         """Return who gave which label to each item; what a copy took is left out."""
         found = {item: self._given(item) for item in self._said}
         return {item: given for item, given in found.items() if given}
 
-    def _given(self, item: int) -> dict[str, str]:
+    def _given(self, item: int) -> dict[str, Label]:
         said = self.of(item).items()
         return {who: answer.label for who, answer in said if answer.label is not None and answer.how != "copy"}
 
     def ways(self, item: int) -> list[How]:
         """Return how the label of an item was given; none if somebody gave it one by one, or if there is none."""
-        label = self.labels.get(item)
-        ways = {a.how: None for a in self.of(item).values() if a.label is not None and a.label == label}
+        given = [a for a in self.of(item).values() if a.label is not None and item in self.labels]
+        ways = {a.how: None for a in [a for a in given if a.label == self.labels[item]] or given}
         return [] if None in ways else [how for how in ways if how is not None]
 
     def together(self) -> int:
@@ -218,9 +244,8 @@ class Answers:
         return sum(bool(ways := self.ways(item)) and TOGETHER.issuperset(ways) for item in self.labels)
 
     def disputed(self) -> list[int]:
-        """Return the items of which no label has more people than every other, though several gave one."""
-        top = {item: Counter(labels).most_common(2) for item, labels in self.opinions().items()}
-        return [item for item, most in top.items() if len(most) > 1 and most[0][1] == most[1][1]]
+        """Return the items on which people are divided: see ``disputed`` of the form."""
+        return self.form.disputed(self.opinions(), self.steps)
 
     def was_reviewed(self, item: int) -> bool:
         """Return whether somebody has answered an item on a second look."""
@@ -245,19 +270,21 @@ class Answers:
         """Return a line with the names that its classes have now."""
         if answer.seq not in self._meant:
             return answer
-        label, predicted = (None if k is None else self.naming.name(k) for k in self._meant[answer.seq])
+        label, predicted = (None if one is None else renamed(one, self.naming.name) for one in self._meant[answer.seq])
         if (label, predicted) == (answer.label, answer.predicted):
             return answer
         return answer._replace(label=label, predicted=predicted)
 
     def _decide(self, item: int) -> Decision:
-        """Return the label or reason that most people give; ties go to a label, then to the one given last."""
-        said = sorted(self.of(item).values(), reverse=True)
-        votes = Counter((a.kind, a.label) for a in said if a.kind != "later")
-        if not votes:
-            return Decision(None, "later") if said else OPEN
-        kind, label = max(votes, key=lambda vote: (votes[vote], vote[0] == "label"))
-        return Decision(label) if kind == "label" else Decision(None, kind)
+        """Return the label that the form decides on, or the reason that more people give; ties go to a label, then to the newest."""
+        said = sorted(self.of(item).values(), reverse=True, key=attrgetter("seq"))
+        labels = [a.label for a in said if a.label is not None]
+        reasons = Counter(a.kind for a in said if a.label is None and a.kind != "later")
+        label = self.form.decide(labels, self.steps if self.form.ranked else ()) if labels else None
+        most = max(reasons, key=lambda reason: reasons[reason], default=None)
+        if label is not None and (most is None or self.form.support(labels, label) >= reasons[most]):
+            return Decision(label)
+        return Decision(None, most) if most is not None else Decision(None, "later") if said else OPEN
 
     def _note(self, item: int, before: Decision, after: Decision) -> None:
         if before.label != after.label and before.label is not None and after.label is None:

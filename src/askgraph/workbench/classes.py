@@ -29,7 +29,7 @@ class Change(NamedTuple):
 
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
-    text of the guidelines. ``undoes`` is the ``seq`` of the line that an undo takes back.
+    text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers. ``undoes`` is the ``seq`` of the line that an undo takes back.
     """
 
     seq: int
@@ -107,9 +107,22 @@ class Classes:
         return list(dict.fromkeys(self.name(number) for number in (*self._declared, *self._added)))
 
     @property
-    def sought(self) -> str | None:
-        """The class all of whose items are to be found; None if every class is asked for."""
-        return None if self._sought is None else self.name(self._sought)
+    def heard(self) -> set[str]:
+        """All names that a class bears or bore, or that were ever said for one."""
+        return set(self._bore)
+
+    @property
+    def every(self) -> list[str]:
+        """The present names of all classes that were ever named, in the order in which they were first."""
+        return list(dict.fromkeys(self.name(number) for number in range(len(self._first))))
+
+    @property
+    def sought(self) -> tuple[str | None, str | None] | None:
+        """The class all of whose items are to be found, and what is said beside it; None if nothing is sought."""
+        if self._sought is None:
+            return None
+        number, value = self._sought
+        return None if number is None else self.name(number), value
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
@@ -140,7 +153,7 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "find" and name is None:  # ends the search
+        if kind == "find" and name is None:  # of numbers, or the end of the search
             return None
         if name not in names:
             raise LabelError(
@@ -199,7 +212,7 @@ class Classes:
         self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
-        self._sought: int | None = None
+        self._sought: tuple[int | None, str | None] | None = None
         for change in self.standing:
             self._apply(change)
 
@@ -227,7 +240,7 @@ class Classes:
         elif change.kind == "order":
             self._order = numbers
         elif change.kind == "find":
-            self._sought = numbers[0] if numbers else None
+            self._sought = (numbers[0] if numbers else None, change.value) if numbers or change.value else None
 
     def _root(self, number: int) -> int:
         while number in self._into:
@@ -241,6 +254,7 @@ def in_words(change: Change) -> str:
     >>> in_words(Change(1, "a", "ann", "", 0, "merge", "Sprots", "Sports"))
     'Sprots merged into Sports'
     """
+    sought = " and above".join([change.name, ""]) if change.name and change.value else change.name or change.value
     said = {
         "add": f"{change.name} added",
         "rename": f"{change.name} renamed to {change.value}",
@@ -248,7 +262,7 @@ def in_words(change: Change) -> str:
         "describe": f"{change.name} described: {change.value}",
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
-        "find": f"finding all of {change.name}" if change.name else "finding ended: every class is asked for",
+        "find": f"finding all of {sought}" if sought else "finding ended: every item may be asked for",
         "guidelines": "guidelines written",
     }
     return said.get(change.kind, change.kind)

@@ -16,6 +16,7 @@ from askgraph.errors import AskgraphError, BusyError, LabelError
 from askgraph.workbench.answers import Kind
 from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.classes import ChangeKind, in_words
+from askgraph.workbench.forms import as_json
 from askgraph.workbench.growing import Removed, remove_items, take_in
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
@@ -35,7 +36,7 @@ class SavedAnswer(NamedTuple):
     seq: int
     item: str
     kind: str
-    label: str | None
+    label: Any
     together: int
 
 
@@ -45,7 +46,7 @@ class LocalWriter:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def say(self, who: str, said: list[tuple[str, Kind, str | None]]) -> int:
+    def say(self, who: str, said: list[tuple[str, Kind, Any]]) -> int:
         """Save answers of a person, all or none; return how many."""
         return len(self._project.say_all(who, said))
 
@@ -53,7 +54,9 @@ class LocalWriter:
         """Take back a person's last answer; return it, or None if there is none."""
         together = len(self._project.answers.last_together(who))
         last = self._project.undo(who)
-        return last and SavedAnswer(last.seq, self._project.items.item(last.item).id, last.kind, last.label, together)
+        return last and SavedAnswer(
+            last.seq, self._project.items.item(last.item).id, last.kind, as_json(last.label), together
+        )
 
     def add(self, addition: Path) -> int:
         """Take in an addition to the project; return the number of new items."""
@@ -84,9 +87,9 @@ class RemoteWriter:
     def __init__(self, url: str, token: str, path: str | os.PathLike[str]) -> None:
         self._url, self._token, self._path = url, token, path
 
-    def say(self, who: str, said: list[tuple[str, Kind, str | None]]) -> int:
+    def say(self, who: str, said: list[tuple[str, Kind, Any]]) -> int:
         """Save answers of a person; return how many. Many go in several requests, after all of them are checked here."""
-        answers = [{"item": item, "kind": kind, "label": label} for item, kind, label in said]
+        answers = [{"item": item, "kind": kind, "label": as_json(label)} for item, kind, label in said]
         saved, parts = 0, list(_split(answers))
         if len(parts) > 1:
             with Project.open(self._path) as project:

@@ -12,6 +12,7 @@ from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.workbench.answers import TOGETHER, Answer
+from askgraph.workbench.forms import count_classes
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT
 
@@ -26,7 +27,7 @@ FEW_CLASSES = 12  # classes that are named with their counts; of more, the numbe
 def how_labeled(project: Project) -> str:
     """Return one paragraph: who labeled what, how questions were chosen, how the rest was predicted and how well, versions."""
     answers, about, found = project.answers, project.about, project.predictions()
-    given, people = Counter(answers.labels.values()), [who for who in answers.people if who != IMPORT]
+    given, people = count_classes(answers.labels.values()), [who for who in answers.people if who != IMPORT]
     imported = sum(set(answers.of(place)) == {IMPORT} for place in answers.labels)
     said = [a for a in answers.log.values() if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
     sentences = [

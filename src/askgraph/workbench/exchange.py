@@ -31,6 +31,7 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
+from askgraph.workbench.forms import Label
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -45,7 +46,7 @@ class Labeled(NamedTuple):
     """An item, its label and how likely that is; whether a person or a file gave the label."""
 
     item: Item
-    label: str
+    label: Label
     probability: float
     given: bool
 
@@ -55,11 +56,10 @@ def labeled_items(project: Project, answered: bool = False) -> Iterator[Labeled]
     found = project.predictions()
     for item in project.store.every():
         given = item.place in project.answers.labels
-        if not given and (answered or not found.classes or project.answers.aside.get(item.place) == "invalid"):
+        label = found.labels[item.place]
+        if label is None or (not given and (answered or project.answers.aside.get(item.place) == "invalid")):
             continue
-        code = found.decided[item.place]
-        sure = float(found.probabilities[item.place, code])
-        yield Labeled(item, found.classes[code], round(sure, DIGITS), given)
+        yield Labeled(item, label, round(float(found.sure[item.place]), DIGITS), given)
 
 
 def label_studio_tasks(project: Project) -> Iterator[Row]:
@@ -100,10 +100,8 @@ def _choice(label: str) -> Row:
 
 def _predicted(found: Predictions, place: int, make: Callable[[str, str, float], Row]) -> list[Row]:
     """Return what this program predicts for an item, in the shape that ``make`` gives it; nothing without classes."""
-    guess = found.decided[place]
-    return (
-        [] if guess < 0 else [make(OURSELVES, found.classes[guess], round(float(found.probabilities[place, guess]), 4))]
-    )
+    guess = found.labels[place]
+    return [] if guess is None else [make(OURSELVES, guess, round(float(found.sure[place]), DIGITS))]
 
 
 def argilla_records(project: Project) -> Iterator[Row]:

@@ -41,14 +41,14 @@ def prediction_rows(project: Project) -> Iterator[Row]:
     own = own_columns(project, ["id", *OURS, *columns])
     p, variance = np.round(found.probabilities, DIGITS), found.variance
     for item in project.store.every():
-        place, code = item.place, found.decided[item.place]
+        place = item.place
         aside = answers.aside.get(place)
-        label = found.classes[code] if found.classes and aside != "invalid" else None
+        label = found.labels[place] if aside != "invalid" else None
         given = answers.of(place).items() if place in answers.labels else ()
         said = [who for who, a in given if a.label is not None]
         ours = {
-            "label": label,
-            "probability": None if label is None else float(p[place, code]),
+            "label": None if label is None else answers.form.write(label),
+            "probability": None if label is None else float(np.round(found.sure[place], DIGITS)),
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
             "how": ", ".join(answers.ways(place)) or None,

@@ -29,12 +29,11 @@ from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.backup_files import list_backups
-from askgraph.workbench.cells import number, one_line, one_name, to_stored
+from askgraph.workbench.cells import number, one_line, to_stored
 from askgraph.workbench.columns import compare_by, find_kinds
 from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
-from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids
+from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids, read_labels
 from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
-from askgraph.workbench.names import check_name
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
@@ -249,9 +248,9 @@ def _new_items(
     cells = {name: _cells(found, name, keep) if name in header else [None] * len(keep) for name in wanted}
     fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
     images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
-    labels = None if label is None else [one_name(cell) for cell in cells[label]]
-    for name in set(labels or ()) - {None}:
-        check_name(str(name), "class")
+    classes = project.answers.classes
+    said = read_labels(found, label, project.answers.form, classes) if label in header else None
+    labels = None if said is None else [said[k] for k in keep]
     return _New(Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found, keep)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.io.pictures import is_picture
 from askgraph.io.readers import has_columns, read_graph
@@ -19,7 +20,7 @@ from askgraph.priors.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
-from askgraph.workbench.cells import is_missing, is_numeric, is_storable, number, one_line, one_name, to_stored
+from askgraph.workbench.cells import is_missing, is_numeric, is_storable, number, one_line, to_stored
 from askgraph.workbench.columns import (
     choose_columns,
     find_kinds,
@@ -28,6 +29,7 @@ from askgraph.workbench.columns import (
     is_there,
     say_what_is_not_compared,
 )
+from askgraph.workbench.forms import Form, Label, form_of
 from askgraph.workbench.joining import join_items, vector_columns
 from askgraph.workbench.source import Source, read_columns
 
@@ -35,6 +37,7 @@ MAX_SHOWN_FEATURES = (
     12  # columns of numbers to compare by: more of them, or any beside a picture, are not shown on the card
 )
 MAX_OFFERS = 3  # columns that are offered as labels; where more look like it, a longer list would not be read
+ONE_CLASS = form_of("classes")
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 
 
@@ -45,7 +48,7 @@ class Items:
     ids: list[str]
     fields: dict[str, list[Any]] = field(default_factory=dict)
     images: list[str | None] | None = None
-    labels: list[str | None] | None = None
+    labels: Sequence[Label | None] | None = None
     features: Features | None = None  # what items are compared by, beside their graph
     folder: str | None = None
     columns: dict[str, Any] = field(default_factory=dict)  # of the source, by what they are for
@@ -90,9 +93,34 @@ def _is_plain_text(cells: tuple[Any, ...]) -> bool:
     return text.isprintable() and '"' not in text and "\\" not in text
 
 
-def read_items(source: Source) -> tuple[Items, Graph, list[str]]:
-    """Return the items, the graph over them in the same order, and sentences that say how the graph was made."""
-    return make_items(*find_items(source))
+def read_items(source: Source, form: Form = ONE_CLASS, classes: Sequence[str] = ()) -> tuple[Items, Graph, list[str]]:
+    """Return the items, the graph over them in the same order, and sentences that say how the graph was made.
+
+    ``form`` is that of the answers, by which labels that are there are read; ``classes`` are those that were declared.
+    """
+    items, graph, notes = make_items(*(found := find_items(source)))
+    source, table = found
+    if table is None or source.label is None:
+        return items, graph, notes
+    return replace(items, labels=read_labels(table, source.label, form, classes)), graph, notes
+
+
+def read_labels(table: Table, column: str, form: Form, classes: Sequence[str]) -> list[Label | None]:
+    """Return what the cells of a column say, checked; None for empty ones."""
+    known = list(classes)
+
+    @cache
+    def read(cell: Any) -> Label | None:
+        found = form.read(cell, known)
+        return None if found is None else form.check(found, known)
+
+    labels: list[Label | None] = []
+    for row, cell in enumerate(table.cells(column)):
+        try:
+            labels.append(read(tuple(cell) if isinstance(cell, list) else cell))
+        except LabelError as error:
+            raise LabelError(f"{table.where(row)}, {column!r}: {error}") from None
+    return labels
 
 
 def find_items(source: Source) -> tuple[Source, Table | None]:
@@ -176,7 +204,6 @@ def _make_items(source: Source, table: Table, unseen: Sequence[str], vectors: di
     kept = [name for name in table.header if name not in left] if source.show is None else source.show
     fields = {name: _stored(table, name) for name in (*kept, source.label) if name is not None}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
-    labels = None if source.label is None else [one_name(cell) for cell in table.cells(source.label)]
     if images is not None and not is_there(source, images):
         raise SettingError(
             f"column {source.image!r} names images, and none of them ({few(images)}) is in {source.image_folder.absolute()}; "
@@ -185,7 +212,7 @@ def _make_items(source: Source, table: Table, unseen: Sequence[str], vectors: di
     folder = None if images is None else str(source.image_folder.absolute())
     beside = vector_columns(source.vectors, table.header) if source.show is None else []
     hidden = _hidden(source, [name for name in (*unseen, *beside) if name in fields])
-    return Items(ids, fields, images, labels, folder=folder, hidden=hidden, compared=_compared(source))
+    return Items(ids, fields, images, folder=folder, hidden=hidden, compared=_compared(source))
 
 
 def _stored(table: Table, name: str) -> list[Any]:

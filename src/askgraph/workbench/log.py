@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -14,8 +15,9 @@ from askgraph.plan.chance import SPOT_CHECK
 from askgraph.support.arguments import listed, whole_number
 from askgraph.support.wording import few, nearest
 from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
-from askgraph.workbench.cells import is_storable, one_name
+from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.forms import Label, class_name, named
 from askgraph.workbench.model import Model
 from askgraph.workbench.names import check_name, check_same, check_sentence
 from askgraph.workbench.store import Store
@@ -46,7 +48,7 @@ class Log:
         return len(new)
 
     def _add_change(self, change: Change) -> None:
-        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge"):
+        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order"):
             self._model.forget()
 
     def say(
@@ -54,10 +56,10 @@ class Log:
         who: str,
         item: str | Question,
         kind: Kind,
-        label: str | None = None,
+        label: Any = None,
         seconds: float | None = None,
         key: str | None = None,
-        predicted: str | None = None,
+        predicted: Label | None = None,
         how: How | None = None,
     ) -> Answer:
         """Save one answer of a person; see `askgraph.Project.say`."""
@@ -69,10 +71,10 @@ class Log:
     def say_all(
         self,
         who: str,
-        said: Iterable[tuple[str, Kind, str | None]],
+        said: Iterable[tuple[str, Kind, Any]],
         seconds: float | None = None,
         key: str | None = None,
-        predicted: str | None = None,
+        predicted: Label | None = None,
         how: How | None = None,
     ) -> list[Answer]:
         """Save several answers of a person, all or none; see `askgraph.Project.say_all`."""
@@ -100,7 +102,7 @@ class Log:
                     found.append(answer._replace(key=key, item=place, seconds=None, predicted=None, how="copy"))
         return found
 
-    def check(self, said: Iterable[tuple[str, Kind, str | None]]) -> list[tuple[int, Kind, str | None]]:
+    def check(self, said: Iterable[tuple[str, Kind, Any]]) -> list[tuple[int, Kind, Label | None]]:
         """Check answers without saving any; raise an error for all unknown items, else for the first that could not be saved.
 
         Parameters
@@ -117,41 +119,50 @@ class Log:
         if odd := [answer for answer in answers if not isinstance(answer, tuple | list) or len(answer) != 3]:
             raise LabelError(f"{odd[0]!r} is not an answer: give (item, kind, label)")
         places = self._items.places([item for item, _, _ in answers])
+        known = self._answers.classes
         return [
-            (place, kind, self._check_label(kind, label))
+            (place, kind, self._check_label(kind, label, known))
             for place, (_, kind, label) in zip(places, answers, strict=True)
         ]
 
-    def _check_label(self, kind: str, label: str | None) -> str | None:
+    def _check_label(self, kind: str, label: Any, known: Sequence[str]) -> Label | None:
         if not isinstance(kind, str) or kind not in KINDS:
             raise LabelError(f"an answer of kind {kind!r}: choose {', '.join(KINDS)}")
         if (kind == "label") != (label is not None):
             raise LabelError(
                 f"an answer of kind {kind!r} " + ("needs a label" if kind == "label" else "takes no label")
             )
-        return None if label is None else self._check_class(label)
+        if label is None:
+            return None
+        return self._answers.form.check(label, known, self._answers.naming.meant)
 
-    def _check_class(self, name: str) -> str:
-        """Return the name of a class, checked, or as it is if there is such a class, as in projects of earlier versions."""
-        try:
-            return check_name(name, "class")
-        except LabelError:
-            if (known := one_name(name)) is not None and known in self._answers.classes:
-                return known
-            raise
+    def read(self, cell: Any) -> Label | None:
+        """Return the answer that a cell of a table, or a word of a command, says; None for an empty cell.
 
-    def check_classes(self, labels: Iterable[str]) -> None:
-        """Raise an error that names labels which are not classes, each with the class that it is most like.
+        Parameters
+        ----------
+        cell
+            The cell.
+
+        Returns
+        -------
+        str, tuple of str, float, OneOf or None
+            The answer, as :meth:`say` takes it.
+        """
+        return self._answers.form.read(cell, self._answers.naming.heard)
+
+    def check_classes(self, labels: Iterable[Any]) -> None:
+        """Raise an error that names classes which are not there, each with the class that it is most like.
 
         A former name of a class is one of its names. A project without classes takes any label: the first makes a class.
 
         Parameters
         ----------
         labels
-            Names of classes.
+            Answers, as :meth:`say` takes them.
         """
-        classes, naming = self._answers.classes, self._answers.naming
-        names = [self._check_class(label) for label in dict.fromkeys(labels)]
+        classes, naming, form = self._answers.classes, self._answers.naming, self._answers.form
+        names = dict.fromkeys(name for label in dict.fromkeys(labels) for name in named(form.parse(label, classes)))
         if odd := [name for name in names if classes and naming.meant(name) not in classes]:
             raise LabelError(_unknown(list(dict.fromkeys(odd)), classes))
 
@@ -180,7 +191,8 @@ class Log:
             ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
             "find" all of its items, that is, ask for those most likely in it.
         name
-            The class. To "find", None asks for every class again; while no item of the class is known, or none of another
+            The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
+            "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above; while no item of the class is known, or none of another
             class, questions are chosen as usual.
         value
             What it gets.
@@ -193,11 +205,15 @@ class Log:
             The line of the log.
         """
         who, key = _signed(who, key)
-        name = None if name is None else self._check_class(name)
+        if kind == "find" and (name or value):
+            self._answers.form.sought(name, value)
+        elif kind != "find" and not self._answers.form.kind.by_class:
+            raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
+        name = None if name is None else self._class_name(kind, name)
         if not isinstance(kind, str) or not isinstance(value, str | None):
             raise LabelError(f"a change of kind {kind!r} to {value!r}: give both as text")
         if kind in ("rename", "merge"):
-            value = self._check_class(value or "")
+            value = self._class_name(kind, value or "")
         elif kind == "order":
             value = normalize("NFC", value or "")
         elif kind == "describe":
@@ -205,6 +221,11 @@ class Log:
         if self._store.changed(key) is None:
             self._answers.naming.check(kind, name, value, self._answers.classes)
         return self._write_change(Change(0, key, who, "", 0, kind, name, value))
+
+    def _class_name(self, kind: ChangeKind, name: str) -> str:
+        """Return a name in a change of this kind; a new one must be one that answers can hold."""
+        known = self._answers.classes
+        return self._answers.form.new_class(name, known) if kind in ("add", "rename") else class_name(name, known)
 
     def undo_change(self, who: str, seq: int | None = None, key: str | None = None) -> Change | None:
         """Take back a change of classes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -10,20 +10,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askgraph.answers import coding
 from askgraph.graph import Graph
+from askgraph.kinds.numbers import HIGHEST, LOWEST
+from askgraph.kinds.one_class import OneClass
 from askgraph.learner import Learner
 from askgraph.learner.prefetch import Ahead
 from askgraph.learner.settings import Settings
 from askgraph.plan import Question
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
-from askgraph.types import Array, IntArray
+from askgraph.types import AnyArray, Array, IntArray
 from askgraph.workbench.answers import OPEN, Answers, Decision
 from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.database import reporting_damage
+from askgraph.workbench.forms import Label, named
 from askgraph.workbench.store import Store
 
+RANGE = 0.9  # the probability with which a range holds another answer
 TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
 
 
@@ -36,15 +39,37 @@ class Untold(NamedTuple):
 
 
 class Predictions(NamedTuple):
-    """One row per item: class probabilities, the column of the given or predicted label (−1 for none), the variance.
+    """What is known of each item, one row each.
 
-    Probabilities are the model's. Where people err, it may think another class likelier at an item than the label given.
+    Attributes
+    ----------
+    classes
+        The classes, in the order of the columns of ``probabilities``.
+    probabilities
+        Class probabilities by the model; no columns for numbers. Where people err, it may think another class likelier at an
+        item than the label given.
+    labels
+        The label given, else the one predicted; None while nothing is known.
+    sure
+        How probable that label is; of several classes, how probable what is said of the one in doubt most. Of numbers, how wide
+        the narrowest range is, over the width of the item's range.
+    low, high
+        The ends of a range that holds another answer with a probability of 0.9, where answers have an order; else None.
+    variance
+        The variance of the field.
     """
 
     classes: list[str]
     probabilities: Array
-    decided: Any
+    labels: AnyArray
+    sure: Array
+    low: AnyArray | None
+    high: AnyArray | None
     variance: Array
+
+    def coded(self) -> tuple[list[Label | None], IntArray]:
+        """Return the different labels, and which of them each item has."""
+        return distinct(self.labels)
 
 
 class Model:
@@ -99,9 +124,10 @@ class Model:
         return self._ahead
 
     @property
-    def sought(self) -> str | None:
-        """The class all of whose items are to be found, by the name that it has now; None if every class is asked for."""
-        return self._answers.naming.sought
+    def sought(self) -> Hashable:
+        """What all items are sought of, by the name that it has now, as a plan takes it; None if everything is asked for."""
+        said = self._answers.naming.sought
+        return said and self._answers.form.sought(*said)
 
     def questions(self, n: int, at_once: bool = False) -> list[Question]:
         """Choose the questions to ask next; see `askgraph.Project.questions`."""
@@ -110,28 +136,43 @@ class Model:
 
     @property
     def _finds(self) -> bool:
-        """Whether the likeliest items of the class sought are asked for: one of it and one of another class are known."""
-        known = set(self._answers.labels.values()) if self.sought is not None else ()
-        return self.sought in known and len(known) > 1
+        """Whether the likeliest items of what is sought are asked for: one of it and another one are known."""
+        kind, sought, labels = self._answers.kind, self.sought, self._answers.labels.values()
+        if sought is None or (sought in (HIGHEST, LOWEST) and not kind.by_class):
+            return sought is not None and len(labels) > 1
+        return len({kind.is_found(label, sought) for label in labels}) > 1
 
     def predictions(self) -> Predictions:
         """Predict the label of every item; see `askgraph.Project.predictions`."""
         learner, names = self.learner, self._answers.classes  # in the order of the log: a restart does not change it
-        p = learner.probabilities()[:, [learner.classes.index(name) for name in names]]
-        field = learner.field
-        return Predictions(names, p, self._decided(p, names), field.space.gather(field.spread.variance))
+        kind, held, n = self._answers.kind, learner.field.held, self.graph.n_nodes
+        p = (
+            learner.probabilities()[:, [learner.classes.index(name) for name in names]]
+            if kind.by_class
+            else np.zeros((n, 0))
+        )
+        labels = self._labels(learner, p, names)
+        low, high = learner.predict(interval=RANGE)[1:] if held and kind.ranged else (None, None)
+        sure = _sureness(p, names, labels, self._answers.form.exclusive) if kind.by_class else _narrowness(n, low, high)
+        variance = learner.field.space.gather(learner.field.spread.variance)
+        return Predictions(names, p, labels, sure, low, high, variance)
 
-    def _decided(self, p: Array, names: list[str]) -> IntArray:
-        """Return the column of each item's label: the given one, else the likeliest; −1 while there are no classes."""
-        if not names:
-            return np.full(len(p), -1)
-        decided, column, labels = coding.decide(p), {name: k for k, name in enumerate(names)}, self._answers.labels
-        decided[list(labels)] = [column[label] for label in labels.values()]
-        return decided
+    def _labels(self, learner: Learner, p: Array, names: list[str]) -> AnyArray:
+        """Return the label of each item, given or predicted; None while nothing is known."""
+        kind, labels = self._answers.kind, np.full(self.graph.n_nodes, None, dtype=object)
+        if isinstance(kind, OneClass) and names:
+            labels[:] = np.array(names, dtype=object)[kind.decide(p, names)]
+        elif learner.field.held:
+            labels[:] = learner.predict()
+        for item, label in self._answers.labels.items():
+            labels[item] = label
+        return labels
 
     def _noise(self) -> dict[int, float]:
         """Return the label noise of the labels of people who err: {item: noise}; none while people are careful, or one is alone."""
         answers = self._answers
+        if not answers.form.exclusive:
+            return {}
         if len(answers.people) < 2 or self._wrong_at == (answers.seq, answers.changes):
             return self._heard if len(answers.people) > 1 else {}
         known, k, degrees = raters(answers), max(len(answers.classes), 2), self.graph.degrees
@@ -153,7 +194,7 @@ class Model:
         """Tell new labels in one call, which costs as much as a few single ones; leave other changes to be told one by one."""
         first = {item: before for item, before, _ in reversed(self._untold)}
         new = {
-            item: label for item, label in self._answers.labels.items() if item in first and not first[item].label
+            item: label for item, label in self._answers.labels.items() if item in first and first[item].label is None
         }  # in the order in which items got their labels, as one by one
         learner.tell_all(new, self._predicted(new), {item: self._heard[item] for item in new if item in self._heard})
         rest = {item: before for item, before in first.items() if item not in new}
@@ -161,10 +202,13 @@ class Model:
 
     def _new_learner(self) -> Learner:
         with reporting_damage(self._store.path):
-            settings, classes = Settings.from_json(self._about["settings"]), self._answers.declared
-        features = self._features() if settings.plan.takes_features else None
+            settings = Settings.from_json(self._about["settings"])
+        kind, declared = self._answers.kind, self._answers.declared
+        classes = declared if kind.by_class and not self._answers.form.ranked else None
+        features = self._features() if settings.plan.takes_features and kind.name == "classes" else None
         how: dict[str, Any] = {"readout": settings.readout, "delta": settings.delta, "noise": settings.noise}
         how |= {"tune": settings.tune, "rng": self._about["seed"], "classes": classes, "features": features}
+        how |= {"answers": kind}
         engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
         learner = Learner(self.graph, settings.plan, engine=engine, **how)
         self._prior = learner.field.origin
@@ -183,14 +227,50 @@ class Model:
         found = self._store.features()
         return None if found is None else Features(found, from_start=False)
 
-    def _predicted(self, items: Iterable[int]) -> dict[int, str]:
+    def _predicted(self, items: Iterable[int]) -> dict[int, Label]:
         """Return what was predicted before for those of these items that were spot checks."""
         found = {item: self._answers.predicted(item) for item in items}
         return {item: label for item, label in found.items() if label is not None}
 
 
+def distinct(labels: Iterable[Label | None]) -> tuple[list[Label | None], IntArray]:
+    """Return the different labels of items in the order in which they come, and which of them each item has.
+
+    >>> distinct(["b", "a", "b"])
+    (['b', 'a'], array([0, 1, 0]))
+    """
+    place: dict[Label | None, int] = {}
+    codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), dtype=np.int64)
+    return list(place), codes
+
+
+def _sureness(p: Array, names: list[str], labels: AnyArray, exclusive: bool) -> Array:
+    """Return how probable labels are; where items have several classes, what they say of the class in doubt most."""
+    different, codes = distinct(labels)
+    sets = [() if label is None else named(label) for label in different]
+    has = np.array([[name in some for name in names] for some in sets], dtype=bool).reshape(len(sets), len(names))[
+        codes
+    ]
+    if exclusive:
+        return np.asarray(p.sum(axis=1, where=has))
+    return np.asarray(np.where(has, p, 1 - p).min(axis=1, initial=1.0))
+
+
+def _narrowness(n: int, low: AnyArray | None, high: AnyArray | None) -> Array:
+    """Return how wide the narrowest range is over the width of each; 1 for what is known, 0 for a range without end."""
+    if low is None or high is None:
+        return np.zeros(n)
+    width = (high - low).astype(float)
+    open_ = width[width > 0]
+    return (
+        np.divide(open_.min(initial=np.inf), width, out=np.ones(n), where=width > 0)
+        if np.isfinite(open_).any()
+        else np.zeros(n)
+    )
+
+
 def _tell_change(
-    learner: Learner, item: int, before: Decision, after: Decision, predicted: str | None, noise: float | None
+    learner: Learner, item: int, before: Decision, after: Decision, predicted: Label | None, noise: float | None
 ) -> None:
     """Tell the learner that the decision on an item changed; ``predicted`` is what was predicted before a spot check."""
     if before.label is not None and after.label is not None:

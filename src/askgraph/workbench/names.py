@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from unicodedata import normalize
 
 from askgraph.errors import LabelError, ReusedKeyError
 from askgraph.support.wording import counted
-from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import find_invisible, is_storable
-from askgraph.workbench.classes import Change
 
 MAX_NAME_CHARACTERS = 200  # of a class, a person or a key; longer ones are refused
-Line = TypeVar("Line", Answer, Change)
+
+
+class _Keyed(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+Line = TypeVar("Line", bound=_Keyed)
 
 
 def check_name(name: str, what: str) -> str:

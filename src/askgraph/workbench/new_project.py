@@ -18,6 +18,7 @@ from askgraph.support.wording import few
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
+from askgraph.workbench.forms import Form, count_classes, form_of
 from askgraph.workbench.guesses import Guess, read_guesses
 from askgraph.workbench.items import Items, read_items
 from askgraph.workbench.names import check_name
@@ -53,10 +54,14 @@ def read_new_project(
     guesses: Sequence[FilePath],
 ) -> NewProject:
     """Read all files that a new project is made of; `askgraph.Project.create` says what the options are."""
-    items, graph, notes = read_items(source)
-    for label in set(items.labels or ()) - {None}:
-        check_name(str(label), "class")
-    places, imported = {id: k for k, id in enumerate(items.ids)}, {name for name in items.labels or () if name}
+    form = form_of(settings.answers)
+    if guesses:
+        form.kind.check_guesses()
+    items, graph, notes = read_items(source, form, classes)
+    places, imported = (
+        {id: k for k, id in enumerate(items.ids)},
+        count_classes(one for one in items.labels or () if one),
+    )
     known = classes or sorted(map(str, imported))
     read = [read_guesses(file_path(file), places, known, items.columns.get("id")) for file in guesses]
     came = _annotations_of(source.table)
@@ -75,7 +80,7 @@ def read_new_project(
         "seed": seed,
         "overlap": overlap,
     }
-    said = [_imported(k, one) for k, one in enumerate(came.answers)]
+    said = [_imported(k, one, form, classes) for k, one in enumerate(came.answers)]
     guessed = [*(one for found, _ in read for one in found), *(Guess(*one) for one in came.guesses)]
     return NewProject(items, graph, about, said, guessed)
 
@@ -94,9 +99,9 @@ def _annotations_of(table: FilePath | None) -> Annotated:
     return read_annotated(table)
 
 
-def _imported(k: int, one: Annotation) -> Answer:
+def _imported(k: int, one: Annotation, form: Form, classes: Sequence[str]) -> Answer:
     """Return an answer that was given in another tool as a line of the log."""
     kind: Kind = "cannot" if one.label is None else "label"
-    label = None if one.label is None else check_name(one.label, "class")
+    label = None if one.label is None else form.check(one.label, classes)
     at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
     return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,10 +22,10 @@ from askgraph.support.moved import finds_old_names, with_new_names
 from askgraph.support.notebook import card, tally
 from askgraph.workbench.answers import Answer, Answers, How, Kind
 from askgraph.workbench.database import reporting_damage
+from askgraph.workbench.forms import Label, count_classes, form_of
 from askgraph.workbench.guesses import read_guesses
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
-from askgraph.workbench.names import check_name
 from askgraph.workbench.new_project import check_about, read_new_project
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
 from askgraph.workbench.source import Source
@@ -34,7 +33,6 @@ from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 from askgraph.workbench.writer_lock import WriterLock
 
-TARGET_ERROR, MIN_TARGET, MAX_TARGET = 0.05, 0.001, 0.5  # the share of wrong predictions to aim at, and what it may be
 SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
 
 
@@ -71,7 +69,7 @@ class Project:
     ...         for name, team in (("ann", "red"), ("di", "blue")):
     ...             answer = project.say("me", name, "label", team)
     ...         predicted = project.predictions()
-    >>> [predicted.classes[at] for at in predicted.decided]
+    >>> predicted.labels.tolist()
     ['red', 'red', 'blue', 'blue']
     """
 
@@ -94,7 +92,9 @@ class Project:
             declared_classes(self.about["classes"])  # raises an error for what are not classes
             declared = [normalize("NFC", name) for name in self.about["classes"]]
             guessed = sorted({guess.label for guess in self.store.guesses()}) if not declared else []
-        self.answers = Answers(declared or guessed)
+        with reporting_damage(self.store.path):
+            form = form_of(Settings.from_json(self.about["settings"]).answers)
+        self.answers = Answers(declared or guessed, form)
         self.model = Model(self.store, self.about, self.answers)
         self.log = Log(self.store, self.items, self.answers, self.model)
         self.refresh()
@@ -138,9 +138,9 @@ class Project:
         if not isinstance(settings, Settings):
             kind = type(settings).__name__
             raise SettingError(f"a {kind} is not Settings: make them with askgraph.learner.settings.Settings.of")
-        names = declared_classes([check_name(name, "class") for name in listed(classes, "classes")])
+        names = form_of(settings.answers).declare(list(map(str, declared_classes(listed(classes, "classes")))))
         source = source if images is None else replace(source, images=images)
-        new = read_new_project(Path(path).stem, source, list(map(str, names)), settings, seed, overlap, guesses)
+        new = read_new_project(Path(path).stem, source, names, settings, seed, overlap, guesses)
         Store.create(path, new.items, new.graph, new.about)
         if new.answers or new.guesses:
             with cls.open(path, write=True) as project:
@@ -195,10 +195,10 @@ class Project:
         who: str,
         item: str | Question,
         kind: Kind,
-        label: str | None = None,
+        label: Label | Sequence[str] | None = None,
         seconds: float | None = None,
         key: str | None = None,
-        predicted: str | None = None,
+        predicted: Label | None = None,
         how: How | None = None,
     ) -> Answer:
         """Save one answer of a person.
@@ -213,7 +213,8 @@ class Project:
         kind
             "label", or a reason to set the item aside: "later", "cannot" (tell) or "invalid".
         label
-            The label, for an answer of kind "label" only.
+            The label, for an answer of kind "label" only: a class, or ``askgraph.one_of`` some; a list of classes where items
+            have several; a number.
         seconds
             How long the answer took.
         key
@@ -233,10 +234,10 @@ class Project:
     def say_all(
         self,
         who: str,
-        said: Iterable[tuple[str, Kind, str | None]],
+        said: Iterable[tuple[str, Kind, Any]],
         seconds: float | None = None,
         key: str | None = None,
-        predicted: str | None = None,
+        predicted: Label | None = None,
         how: How | None = None,
     ) -> list[Answer]:
         """Save several answers of a person, all or none.
@@ -322,7 +323,7 @@ class Project:
         Returns
         -------
         Predictions
-            Classes, probabilities, decided labels and variances, one row per item.
+            Classes, and for each item probabilities, a label, how sure it is, its range, and the variance.
         """
         return self.model.predictions()
 
@@ -348,6 +349,7 @@ class Project:
             reason for which rows were left out.
         """
         places, ids = {id: k for k, id in enumerate(self.store.ids())}, self.items.columns.get("id")
+        self.answers.form.kind.check_guesses()
         new, left = read_guesses(file_path(file), places, self.answers.classes, ids, sheet, encoding)
         self.store.add_guesses(new)
         if self.answers.classes:
@@ -367,19 +369,22 @@ class Project:
         return self.model.learner
 
     @property
-    def target(self) -> float:
-        """The share of wrong predictions at or below which there are enough labels."""
-        given = self.about.get("target", TARGET_ERROR)
-        return float(given) if isinstance(given, int | float) and MIN_TARGET <= given <= MAX_TARGET else TARGET_ERROR
+    def target(self) -> float | None:
+        """The expected error at or below which there are enough labels; None where there is no usual one and nobody has set it.
+
+        For classes it is the share of wrong predictions.
+        """
+        given, (least, most, _) = self.about.get("target"), self.answers.form.targets
+        right = isinstance(given, int | float) and least <= given <= most
+        return float(given) if right and given is not None else self.answers.form.kind.stop_at
 
     @target.setter
-    def target(self, share: float) -> None:
-        if not MIN_TARGET <= share <= MAX_TARGET:
-            raise SettingError(
-                f"a target of {share:g}: give a share of wrong predictions from {MIN_TARGET} to {MAX_TARGET}"
-            )
-        self.store.note("target", share)
-        self.about["target"] = share
+    def target(self, error: float) -> None:
+        least, most, what = self.answers.form.targets
+        if not least <= error <= most:
+            raise SettingError(f"a target of {error:g}: give {what}")
+        self.store.note("target", error)
+        self.about["target"] = error
 
     @property
     def finished(self) -> str | None:
@@ -390,7 +395,7 @@ class Project:
 
     def _repr_html_(self) -> str:
         """Return a card for notebooks."""
-        answers, told = self.answers, Counter(self.answers.labels.values())
+        answers, told = self.answers, count_classes(self.answers.labels.values())
         rows: dict[str, object] = {
             "file": self.store.path,
             "items": f"{self.items.n_items:,}",

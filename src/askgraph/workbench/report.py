@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from askgraph.workbench.care import raters
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
+from askgraph.workbench.forms import as_json, count_classes, named
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -38,20 +40,18 @@ MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 def progress(project: Project, found: Predictions) -> dict[str, Any]:
     """Return counts of labels, the expected error, the labels still needed, and advice."""
     answers, learner = project.answers, project.learner
-    open_ = np.ones(len(found.decided), dtype=bool)
+    open_ = np.ones(len(found.labels), dtype=bool)
     open_[list(answers.labels)] = False
-    predicted = np.bincount(np.maximum(found.decided[open_], 0), minlength=max(len(found.classes), 1))
-    given = list(answers.labels.values())
+    predicted = count_classes(label for label in found.labels[open_] if label is not None)
+    given = count_classes(answers.labels.values())
     said: dict[str, Any] = {
-        "items": len(found.decided),
+        "items": len(found.labels),
         "labels": len(answers.labels),
         "together": answers.together(),
         "aside": len(answers.aside),
         "left": project.log.left,
-        "classes": [
-            {"name": name, "count": given.count(name), "predicted": int(predicted[k])}
-            for k, name in enumerate(found.classes)
-        ],
+        "classes": [{"name": name, "count": given[name], "predicted": predicted[name]} for name in found.classes],
+        "answers": answers.kind.name,
         "error": None,
         "needed": None,
         "stop": project.finished,
@@ -61,33 +61,57 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "find": None,
         "engine": learner.engine,
         "sampler": project.about["settings"]["utility"],
-        "readout": str(project.about["settings"]["readout"]),
+        "readout": str(project.about["settings"]["readout"] or ""),
     }
-    if len(found.classes) > 1:
-        error = learner.judge.expected_error()
-        low, high = more_labels(error, learner.field.held, project.target, project.log.left)
-        none = np.empty(0, dtype=np.int64)
-        advice = findings(learner.field, none, none)  # a project has no audits
+    if answers.form.can_judge(found.classes, learner.field.held):
+        error, hints = learner.judge.expected_error(), _hints(project)
         said |= {
-            "error": error._asdict(),
-            "stop": project.finished or enough(error, project.target),
-            "advice": list(advice.values()),
-            "hints": list(advice),
+            "error": error._asdict() if math.isfinite(error.high) else None,
+            "stop": project.finished or (project.target and enough(error, project.target)),
+            "advice": list(hints.values()) if answers.kind.name == "classes" else learner.judge.advice(),
+            "hints": list(hints),
         }
         if checks := learner.judge.spot_checks:
-            said["checks"] = {"count": len(checks), "right": sum(check.right for check in checks)}
-        said["needed"] = {"target": project.target, "low": low, "high": high} if high else None
+            right = sum(check.right for check in checks) if answers.kind.by_class else None
+            said["checks"] = {"count": len(checks), "right": right}
+        said["needed"] = _needed(project, error)
     if project.model.sought is not None:
         said |= _search(project)
     return said
 
 
+def _hints(project: Project) -> dict[str, str]:
+    """Return what a person should know about classes by the labels so far; other kinds of answers have sentences of their own."""
+    if project.answers.kind.name != "classes":
+        return {}
+    none = np.empty(0, dtype=np.int64)
+    return findings(project.learner.field, none, none)  # a project has no audits
+
+
+def _needed(project: Project, error: ErrorEstimate) -> dict[str, Any] | None:
+    """Return the target, and how many labels it takes to reach it; None where there is no target or nothing is needed."""
+    if project.target is None:
+        return None
+    low, high = more_labels(error, project.learner.field.held, project.target, project.log.left)
+    return {"target": project.target, "low": low, "high": high} if high else None
+
+
+def can_judge(project: Project) -> bool:
+    """Return whether there is something to predict, so that one may ask how well."""
+    return project.answers.form.can_judge(project.answers.classes, project.learner.field.held)
+
+
 def _search(project: Project) -> dict[str, Any]:
-    """Return how far the search for all items of a class is, and whether it can stop."""
+    """Return how far the search for all items of a class is, and whether it can stop; the highest numbers are never all found."""
+    name, value = project.answers.naming.sought or (None, None)
+    text = project.answers.form.sought_text(name, value)
+    said: dict[str, Any] = {"class": name, "value": value, "text": text, "reached": False}
+    if isinstance(project.model.sought, str) and not project.answers.kind.by_class:
+        return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
     share = left.found / max(left.found + left.high, 1)
-    said = {"class": project.model.sought, **left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
-    stop = f"you can stop: at least {share:.0%} of {project.model.sought!r} is found" if said["reached"] else None
+    said |= {**left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
+    stop = f"you can stop: at least {share:.0%} of {text!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
 
 
@@ -97,12 +121,12 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
     The report may be older than the target. ``until`` is None where there is no error yet, or no forecast.
     """
     target, error = project.target, said["error"] and ErrorEstimate(**said["error"])
-    until = error and labels_until_enough(error, said["labels"], target, said["left"])
-    reached = error is not None and enough(error, target) is not None
+    until = error and target and labels_until_enough(error, said["labels"], target, said["left"])
+    reached = bool(error and target and enough(error, target))
     return {
         "target": target,
         "reached": reached,
-        "until": until and {"low": until[0], "high": until[1]},
+        "until": {"low": until[0], "high": until[1]} if until else None,
     }
 
 
@@ -123,14 +147,18 @@ def image_address(project: Project, item: Item) -> str | None:
 
 def suspects(project: Project) -> list[dict[str, Any]]:
     """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
-    doubted = project.learner.judge.suspects() if len(project.learner.classes) > 1 else []
-    given = Counter(
-        (a.item, a.label) for a in project.answers.log.values() if a.label and a.seq not in project.answers.undone
-    )
-    found = [one for one in doubted if given[int(str(one.node)), str(one.label)] < 2][:MAX_SHOWN]
+    doubted = project.learner.judge.suspects() if can_judge(project) else []
+    standing = (a for a in project.answers.log.values() if a.label is not None and a.seq not in project.answers.undone)
+    given = Counter((a.item, a.label) for a in standing)
+    found = [one for one in doubted if given[int(str(one.node)), one.label] < 2][:MAX_SHOWN]
     items = project.store.items(int(str(one.node)) for one in found)
     return [
-        {**item_line(project, item), "label": one.label, "instead": one.instead, "chance": one.chance}
+        {
+            **item_line(project, item),
+            "label": as_json(one.label),
+            "instead": as_json(one.instead),
+            "chance": one.chance,
+        }
         for item, one in zip(items, found, strict=True)
     ]
 
@@ -157,9 +185,11 @@ def review(project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequenc
         {
             **item_line(project, item),
             "why": why[item.place],
-            "label": answers.labels.get(item.place),
+            "label": as_json(answers.labels.get(item.place)),
             "instead": doubted[item.place]["instead"] if why[item.place] == "suspect" else None,
-            "answers": [{"who": who, "kind": a.kind, "label": a.label} for who, a in answers.of(item.place).items()],
+            "answers": [
+                {"who": who, "kind": a.kind, "label": as_json(a.label)} for who, a in answers.of(item.place).items()
+            ],
         }
         for item in project.store.items(first)
     ]
@@ -167,9 +197,9 @@ def review(project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequenc
 
 def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
     """Return the places of the open items whose predictions are the least sure, the least sure first."""
-    sure = np.where(open_, found.probabilities.max(axis=1, initial=0.0), np.inf)
+    sure = np.where(open_, found.sure, np.inf)
     places = np.argsort(sure, kind="stable")[:n]
-    return [int(place) for place in places if np.isfinite(sure[place])] if len(found.classes) > 1 else []
+    return [int(place) for place in places if np.isfinite(sure[place])] if len(found.classes) != 1 else []
 
 
 def agreement(project: Project) -> dict[str, Any]:
@@ -201,45 +231,58 @@ def _plain(found: Agreement | None) -> dict[str, Any] | None:
 def explain(project: Project, place: int) -> dict[str, Any]:
     """Explain a question: probabilities of the item, labels that vote for them, effect of an answer, neighborhood."""
     learner, answers = project.learner, project.answers
-    quick = learner.field.votes.size <= MAX_PROBABILITIES
-    found = why(learner.field, learner.readout if quick else None, place)
-    classes, p, decided, _ = project.predictions()
+    quick, one_class = learner.field.votes.size <= MAX_PROBABILITIES, answers.kind.name == "classes"
+    found = why(learner.field, learner.readout if quick and one_class else None, place)
+    changes = found.changes if one_class else learner.judge.changes(place) if quick else None
+    known = project.predictions()
     items = {
         item.place: item for item in project.store.items({*found.nodes.tolist(), *found.voters[:MAX_VOTERS].tolist()})
     }
     at = {node: k for k, node in enumerate(found.nodes.tolist())}
 
     def describe_node(node: int, x: float, y: float) -> dict[str, Any]:
-        code = int(decided[node])
         return {
             **item_line(project, items[node]),
             "x": x,
             "y": y,
-            "label": answers.labels.get(node),
-            "predicted": classes[code] if classes else None,
-            "p": float(p[node, code]) if classes else None,
+            "label": as_json(answers.labels.get(node)),
+            "predicted": as_json(known.labels[node]),
+            "p": None if known.labels[node] is None else float(known.sure[node]),
             "center": node == place,
         }
 
     votes = zip(found.voters[:MAX_VOTERS].tolist(), found.weights[:MAX_VOTERS].tolist(), strict=True)
-    likely = np.argsort(-p[place], kind="stable")
+    p = known.probabilities[place]
+    likely = np.argsort(-p, kind="stable")
     return {
         "item": items[place].id,
-        "probabilities": [{"class": classes[c], "p": float(p[place, c])} for c in likely],
+        "predicted": as_json(known.labels[place]),
+        "range": range_of(known, place),
+        "probabilities": [{"class": known.classes[c], "p": float(p[c])} for c in likely],
         "voters": [
-            {**item_line(project, items[l]), "label": answers.labels[l], "weight": w} for l, w in votes if w > 0
+            {**item_line(project, items[l]), "label": as_json(answers.labels[l]), "weight": w}
+            for l, w in votes
+            if w > 0
         ],
-        "changes": found.changes if quick else None,
+        "changes": changes if quick else None,
         "counts_for": found.counts_for,
         "nodes": [describe_node(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
         "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
     }
 
 
+def range_of(found: Predictions, place: int) -> list[Any] | None:
+    """Return the ends of the range that holds another answer to an item with a probability of 0.9; None without an end."""
+    if found.low is None or found.high is None:
+        return None
+    ends = [found.low[place], found.high[place]]
+    return ends if all(isinstance(end, str) or math.isfinite(end) for end in ends) else None
+
+
 def classes(project: Project) -> list[dict[str, Any]]:
     """Return the classes in their order, each with its key, its number of labels and its description."""
     answers, naming = project.answers, project.answers.naming
-    given, keys = Counter(answers.labels.values()), naming.keys(answers.classes)
+    given, keys = count_classes(answers.labels.values()), naming.keys(answers.classes)
     return [
         {"name": name, "key": keys[name], "count": given[name], "description": naming.description(name)}
         for name in answers.classes
@@ -271,7 +314,11 @@ def people(project: Project) -> dict[str, Any]:
         "disputed": [
             {
                 **item_line(project, item),
-                "answers": [{"who": who, "label": a.label} for who, a in answers.of(item.place).items() if a.label],
+                "answers": [
+                    {"who": who, "label": as_json(a.label)}
+                    for who, a in answers.of(item.place).items()
+                    if a.label is not None
+                ],
             }
             for item in project.store.items(split)
         ],
@@ -286,7 +333,9 @@ def history(
     wanted = (
         answer
         for answer in newest
-        if (before is None or answer.seq < before) and who in (None, answer.who) and label in (None, answer.label)
+        if (before is None or answer.seq < before)
+        and who in (None, answer.who)
+        and (label is None or (answer.label is not None and label in named(answer.label)))
     )
     return describe(project, list(islice(wanted, limit)))
 
@@ -296,7 +345,9 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
     items = {item.place: item for item in project.store.items({a.item for a in lines})}
     return [
         {
-            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "label", "seconds", "predicted", "how")},
+            **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "seconds", "how")},
+            "label": as_json(a.label),
+            "predicted": as_json(a.predicted),
             **item_line(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),
@@ -309,7 +360,7 @@ def checkup(project: Project) -> dict[str, Any]:
     """Check the file and the graph; return what was found, what to improve, and the damage if there is any."""
     damage = project.store.damage()
     report, known = project.graph.report(), project.answers.labels
-    improve = list(project.learner.judge.advice()) if len(project.learner.classes) > 1 else []
+    improve = list(project.learner.judge.advice()) if can_judge(project) else []
     if report.isolated:
         improve.append(
             f"{counted(report.isolated, 'item')} without a neighbor: nothing can be predicted for them; add edges"
@@ -317,7 +368,7 @@ def checkup(project: Project) -> dict[str, Any]:
     if report.components - report.isolated > 1:
         improve.append(f"{counted(report.components, 'part')} not joined to each other: each needs labels of its own")
     improve += look_at_degrees(project.graph)
-    if not project.answers.classes:
+    if not project.answers.classes and project.answers.kind.by_class:
         improve.append("no class is declared yet: the first answer makes one")
     improve += _improve_columns(project)
     checked = [

@@ -55,6 +55,7 @@ VERSIONS = [
            WHEN EXISTS (SELECT 1 FROM changes WHERE seq = NEW.seq OR key = NEW.key)
            BEGIN SELECT RAISE(ABORT, 'changes are never changed'); END""",
     ],
+    [],  # answers of other kinds than one class: lines of the log whose kind is "one of", "several" or "number"
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

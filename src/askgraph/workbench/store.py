@@ -28,7 +28,7 @@ from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.support.progress import working
 from askgraph.types import AnyArray
-from askgraph.workbench.answers import Answer, Kind
+from askgraph.workbench.answers import Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import Change
@@ -44,6 +44,7 @@ from askgraph.workbench.database import (
     remove_side_files,
     reporting_damage,
 )
+from askgraph.workbench.forms import ONE_OF, Label, from_row, to_row
 from askgraph.workbench.guesses import Guess
 from askgraph.workbench.items import Items
 from askgraph.workbench.names import check_same
@@ -326,7 +327,10 @@ class Store:
         """
         about, n = addition.about, self.n_items
         labels = [
-            (f"import-{uuid4()}", IMPORT, answer.at, n + answer.item, answer.label) for answer in addition.answers()
+            (f"import-{uuid4()}", IMPORT, answer.at, what, n + answer.item, text)
+            for answer in addition.answers()
+            if answer.label is not None
+            for what, text in [to_row(answer.label)]
         ]
         with self._transaction():
             for item in addition.every():
@@ -340,8 +344,7 @@ class Store:
             self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(about["graph"]))
             self._execute("INSERT OR REPLACE INTO about VALUES ('source', ?)", json.dumps(about["source"]))
             for row in labels:
-                query = "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, 'label', ?, ?)"
-                self._execute(query, *row)
+                self._execute("INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, ?, ?, ?)", *row)
         self.lines = self._count_lines("answers")
         return addition.n_items
 
@@ -505,7 +508,7 @@ class Store:
     def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
             return check_same(seen, who=answer.who, kind=answer.kind, item=answer.item, label=answer.label)
-        values = (answer.key, answer.who, answer.at or now(), *answer[4:])
+        values = (answer.key, answer.who, answer.at or now(), *_row(answer))
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
         return answer._replace(seq=seq, at=at)
@@ -542,12 +545,26 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def _answer(seq: int, key: str, who: str, at: str, kind: Kind, item: int, label: str | None, *rest: Any) -> Answer:
+def _row(answer: Answer) -> tuple[Any, ...]:
+    """Return the columns of an answer from ``kind`` on: of a label, what it is says how it and the prediction are written."""
+    if answer.label is None:
+        return answer[4:]
+    what, text = to_row(answer.label)
+    predicted = None if answer.predicted is None else to_row(answer.predicted)[1]
+    return what, answer.item, text, answer.seconds, answer.undoes, predicted, answer.how
+
+
+def _answer(seq: int, key: str, who: str, at: str, what: str, item: int, label: str | None, *rest: Any) -> Answer:
     """Return a line of the log, with repeated texts interned to save memory, and accents in names composed."""
     seconds, undoes, predicted, how = rest
-    names = (None if name is None else sys.intern(normalize("NFC", name)) for name in (label, predicted))
-    given, foretold, who = *names, sys.intern(normalize("NFC", who))
-    return Answer(seq, key, who, at, sys.intern(kind), item, given, seconds, undoes, foretold, how)  # type: ignore[arg-type]  # still a Kind
+    given = None if label is None else _shared(from_row(what, label))
+    foretold = None if predicted is None else _shared(from_row("label" if what == ONE_OF else what, predicted))
+    kind, who = sys.intern("label" if label is not None else what), sys.intern(normalize("NFC", who))
+    return Answer(seq, key, who, at, kind, item, given, seconds, undoes, foretold, how)  # type: ignore[arg-type]  # still a Kind
+
+
+def _shared(label: Label) -> Label:
+    return sys.intern(label) if isinstance(label, str) else label
 
 
 def _change(*row: Any) -> Change:
@@ -583,11 +600,11 @@ def _fill(part: Path, items: Items, graph: Graph, about: dict[str, Any]) -> None
         _pack_joined(db, graph, items.features)
         for name, array in items.arrays.items():
             pack(db, name, array)
-        imported = [(k, label) for k, label in enumerate(items.labels or []) if label]
+        imported = [(k, *to_row(label)) for k, label in enumerate(items.labels or []) if label is not None]
         at = now()
         db.executemany(
-            "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, 'label', ?, ?)",
-            ((f"import-{k}", IMPORT, at, k, label) for k, label in imported),
+            "INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, ?, ?, ?)",
+            ((f"import-{k}", IMPORT, at, what, k, label) for k, what, label in imported),
         )
         db.execute("COMMIT")
         db.execute("PRAGMA journal_mode = WAL")

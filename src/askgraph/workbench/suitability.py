@@ -23,7 +23,7 @@ from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
 from askgraph.workbench.columns import LABEL_NAMES
-from askgraph.workbench.items import find_items, make_items
+from askgraph.workbench.items import ONE_CLASS, find_items, make_items, read_labels
 from askgraph.workbench.source import Source, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
@@ -107,7 +107,8 @@ def examine(source: Source, labels: Mapping[str, str] | None = None) -> Suitabil
     filled, table = find_items(source)
     items, graph, notes = make_items(filled, table)
     places = {id: k for k, id in enumerate(items.ids)}
-    known = {k: label for k, label in enumerate(items.labels or ()) if label}
+    there = read_labels(table, filled.label, ONE_CLASS, ()) if table is not None and filled.label else []
+    known = {k: str(label) for k, label in enumerate(there) if label is not None}
     for id, label in (labels or {}).items():
         if id not in places:
             raise SettingError(
