@@ -192,8 +192,8 @@ class Log:
             "find" all of its items, that is, ask for those most likely in it.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
-            "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above; while no item of the class is known, or none of another
-            class, questions are chosen as usual.
+            "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
+            is known, or nothing else, questions are chosen as usual.
         value
             What it gets.
         key

@@ -34,6 +34,7 @@ TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by th
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
 COLUMN_SAMPLE = 200  # items looked at for what to say about columns
+BARS = 20  # of the histogram of numbers
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 
 
@@ -77,7 +78,19 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:
         said |= _search(project)
+    if not answers.kind.by_class:
+        said["numbers"] = _histogram(list(answers.labels.values()), found.labels[open_].tolist())
     return said
+
+
+def _histogram(given: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Any] | None:
+    """Return how many numbers, given and predicted, lie between each two edges; None where there are none."""
+    guesses = [number for number in predicted if number is not None]
+    if not given:
+        return None
+    edges = np.histogram_bin_edges([*given, *guesses], bins=BARS)
+    counts = {"given": np.histogram(given, edges)[0], "predicted": np.histogram(guesses, edges)[0]}
+    return {"edges": edges.tolist(), **{name: found.tolist() for name, found in counts.items()}}
 
 
 def _hints(project: Project) -> dict[str, str]:
@@ -149,8 +162,8 @@ def suspects(project: Project) -> list[dict[str, Any]]:
     """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
     doubted = project.learner.judge.suspects() if can_judge(project) else []
     standing = (a for a in project.answers.log.values() if a.label is not None and a.seq not in project.answers.undone)
-    given = Counter((a.item, a.label) for a in standing)
-    found = [one for one in doubted if given[int(str(one.node)), one.label] < 2][:MAX_SHOWN]
+    given: Counter[tuple[int, Any]] = Counter((a.item, a.label) for a in standing)
+    found = [one for one in doubted if given[(int(str(one.node)), one.label)] < 2][:MAX_SHOWN]
     items = project.store.items(int(str(one.node)) for one in found)
     return [
         {
