@@ -152,7 +152,7 @@ def test_what_is_refused_stops_nothing(server, client):
     everything = [f"n{k}" for k in range(60)]
     for path, body, status in (
         ("/api/add", {"addition": f"../{old}"}, 422),
-        ("/api/add", {"addition": f"{server.path.name}.11{ADDITION}"}, 422),  # no such file
+        ("/api/add", {"addition": f"{server.path.name}.11{ADDITION}"}, 400),  # no such file
         ("/api/add", {"addition": old}, 503),
         ("/api/remove", {"items": ["nobody"]}, 404),
         ("/api/remove", {"items": everything}, 422),

@@ -35,7 +35,6 @@ MAX_NEWCOMERS = (
 )
 PICTURES_AHEAD = 4  # that are fetched before their items are asked for
 NO_CODE = 65535  # of an item without a label on the map
-FAR_OFF = 2.0  # times as far off as its range reaches: then a person is asked whether a number is right
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
@@ -99,10 +98,8 @@ def far(project: Project, picture: Picture | None, saved: Answer) -> Plain | Non
     expected, low, high = (
         float(x) for x in (picture.labels[picture.codes[place]], picture.low[place], picture.high[place])
     )
-    reach = high - expected if saved.label > expected else expected - low
-    if not 0 < reach < abs(saved.label - expected) / FAR_OFF:
-        return None
-    return {"said": saved.label, "low": low, "high": high}
+    ends = report.far_off(expected, low, high, saved.label)
+    return ends and {"said": saved.label, "low": ends[0], "high": ends[1]}
 
 
 def _search(project: Project, picture: Picture | None) -> Plain | None:
@@ -111,9 +108,9 @@ def _search(project: Project, picture: Picture | None) -> Plain | None:
         return None
     name, value = project.answers.naming.sought
     known = picture and picture.progress["find"]
-    same = known is not None and (known["class"], known["value"]) == (name, value)
+    same = known is not None and (known["class"], known["beside"]) == (name, value)
     text = project.answers.form.sought_text(name, value)
-    return {"class": name, "value": value, "text": text, "left": known if known and same and "left" in known else None}
+    return {"class": name, "value": value, "text": text, "left": known if known and same and "found" in known else None}
 
 
 def lag(project: Project, known: Agenda | Picture | None) -> int:

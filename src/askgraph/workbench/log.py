@@ -162,6 +162,8 @@ class Log:
             Answers, as :meth:`say` takes them.
         """
         classes, naming, form = self._answers.classes, self._answers.naming, self._answers.form
+        if form.ranked:  # an answer never makes a step: that is said when it is saved
+            return
         names = dict.fromkeys(name for label in dict.fromkeys(labels) for name in named(form.parse(label, classes)))
         if odd := [name for name in names if classes and naming.meant(name) not in classes]:
             raise LabelError(_unknown(list(dict.fromkeys(odd)), classes))
