@@ -27,7 +27,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import SettingError
-from askgraph.support.wording import counted
+from askgraph.support.wording import as_wide, counted
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -486,12 +486,11 @@ def _doubt(opened: Any, said: list[Any]) -> str | None:
 
     if len(said) != 1 or not isinstance(number := said[0][2], float):
         return None
-    place, text = opened.items.place(said[0][0]), opened.answers.form.text
-    ends = expected_otherwise(opened.predictions(), place, number)
-    return (
-        ends
-        and f"you said {text(number)}, expected {text(ends[0])} to {text(ends[1])}: sure? askgraph undo takes it back"
-    )
+    ends = expected_otherwise(opened.predictions(), opened.items.place(said[0][0]), number)
+    if ends is None:
+        return None
+    low, high = as_wide(*ends)
+    return f"you said {opened.answers.form.text(number)}, expected {low:,.12g} to {high:,.12g}: sure? askgraph undo takes it back"
 
 
 def _print_status(said: dict[str, Any]) -> None:
