@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from askgraph.errors import AskgraphError, MissingExtraError
+from askgraph.errors import AskgraphError, MissingExtraError, SettingError
 from askgraph.plan import Question
 from askgraph.workbench import report
 from askgraph.workbench.names import check_name
@@ -35,7 +35,7 @@ def question(project: Project, who: str, place: int | None, note: str | None = N
         "finished": project.finished,
         "undo": None
         if last is None
-        else f"{project.items.title(project.items.item(last.item))} is {last.label or last.kind}",
+        else f"{project.items.title(project.items.item(last.item))} is {last.kind if last.label is None else project.answers.form.text(last.label)}",
         "note": note,
     }
 
@@ -101,6 +101,12 @@ def _widget() -> type:
             self._who = check_name(who, "person")
             self._file = ExitStack()
             self.project: Project = self._file.enter_context(Project.open(path, write=True))
+            if not self.project.answers.form.exclusive:
+                self._file.close()
+                kind = self.project.answers.kind.name
+                raise SettingError(
+                    f"the card has one key per class, not answers={kind!r}: label them on the page, askgraph label"
+                )
             super().__init__(shown=question(self.project, self._who, self._next()))
             self.on_msg(self._heard)
 

@@ -123,7 +123,7 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/group")
     async def group(asking: Grouping) -> dict[str, Any]:
-        without = await run(lambda: desk.offers.out_of_groups())
+        without = await run(desk.out_of_groups)
         try:
             found = await _request(desk, "group", without, WHY_SECONDS)
         except BusyError:

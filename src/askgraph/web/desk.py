@@ -145,6 +145,11 @@ class Desk:
         copies = sum(line.how == "copy" for line in lines)
         return {"saved": len(lines) - copies, "copies": copies, "state": self._state(who)}
 
+    def out_of_groups(self) -> list[int]:
+        """Return the items that are in no group; raise an error where items are not confirmed in groups."""
+        self.project.answers.kind.check_groups()
+        return self.offers.out_of_groups()
+
     def group(self, who: str, found: tuple[str, list[int], float] | None) -> Plain:
         """Return a group of items that look alike, as the thinker found it, to be confirmed in one step."""
         self.leases.renew(check_name(who, "person"))

@@ -216,7 +216,6 @@ class Thinker:
 
     def _group(self, without: list[int]) -> tuple[str, list[int], float] | None:
         """Return a label, places of items that look alike and are predicted so, and how surely; None if there are none."""
-        self._project.answers.kind.check_groups()
         found = self._learner.judge.group(GROUP, without) if len(self._learner.classes) > 1 else None
         return found and (str(found.label), [int(str(node)) for node in found.nodes], found.chance)
 
