@@ -66,7 +66,7 @@ def _figures(project: Project, seq: int, changes: int) -> Plain:
         "labels": len(answers.labels),
         "aside": len(answers.aside),
         "classes": report.classes(project),
-        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "agreement": agreed and agreed._asdict(),
         "guidelines": len(answers.guidelines),
         "changes": changes,
     }

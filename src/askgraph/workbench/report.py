@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations, islice
 from typing import Any
 from zlib import crc32
@@ -17,14 +17,14 @@ from askgraph.kinds.stopping import ErrorEstimate, enough, labels_until_enough, 
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why
-from askgraph.workbench.agreement import Agreement, alpha, kappa
+from askgraph.workbench.agreement import Agreement, Distance, alpha, kappa
 from askgraph.workbench.answers import OPEN, Answer
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.care import raters
+from askgraph.workbench.care import cares
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
-from askgraph.workbench.forms import as_json, count_classes, named
+from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -203,25 +203,45 @@ def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
 
 
 def agreement(project: Project) -> dict[str, Any]:
-    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people."""
-    given = [list(one.values()) for one in project.answers.given().values()]
-    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for said in project.answers.given().values():
-        for one, other in combinations(sorted(said), 2):
-            pairs.setdefault((one, other), []).append((said[one], said[other]))
-    by_class = {name: alpha([[label == name for label in item] for item in given]) for name in project.answers.classes}
-    kappas = {both: kappa(labels) for both, labels in sorted(pairs.items())}
+    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people.
+
+    Two people have no kappa of numbers, but the median difference. Answers "one of some classes" are left out.
+    """
+    answers = project.answers
+    said = [{who: one for who, one in given.items() if sure([one])} for given in answers.given().values()]
+    place = {step: k for k, step in enumerate(answers.steps)} if answers.form.ranked else {}
+
+    def alpha_of(value: Callable[[Label], Hashable], distance: Distance = "nominal") -> dict[str, Any] | None:
+        return _plain(alpha([[value(one) for one in given.values()] for given in said], distance))
+
+    pairs: dict[tuple[str, str], list[tuple[Label, Label]]] = {}
+    for given in said:
+        for both in combinations(sorted(given), 2):
+            pairs.setdefault(both, []).append((given[both[0]], given[both[1]]))
     return {
-        "alpha": _plain(alpha(given)),
-        "classes": [{"class": name, "alpha": _plain(found)} for name, found in by_class.items()],
-        "pairs": [{"people": list(both), "kappa": _plain(found)} for both, found in kappas.items()],
+        "alpha": alpha_of(lambda one: place.get(one, one), answers.form.distance),
+        "classes": [
+            {"class": name, "alpha": alpha_of(lambda one, name=name: name in named(one))} for name in answers.classes
+        ],
+        "pairs": [
+            {"people": list(both), **_compared(project, labels, place)} for both, labels in sorted(pairs.items())
+        ],
     }
 
 
+def _compared(project: Project, labels: list[tuple[Label, Label]], place: dict[str, int]) -> dict[str, Any]:
+    """Return how far two people agree, and on how many items."""
+    form, steps = project.answers.form, project.answers.steps
+    found = None
+    if form.kind.by_class:
+        found = kappa([(place.get(one, one), place.get(other, other)) for one, other in labels], form.distance)
+    return {"items": len(labels), "kappa": _plain(found), "apart": form.apart(labels, steps)}
+
+
 def care(project: Project) -> list[dict[str, Any]]:
-    """Return how often each person errs, in all and by class, as it is estimated from overlaps and spot checks."""
-    known = raters(project.answers)
-    return [known.care(who)._asdict() | {"answers": n} for who, n in project.answers.people.items()]
+    """Return how often each person errs, in all and by class, or by how much, as estimated from overlaps and spot checks."""
+    known = cares(project.answers)
+    return [known[who].to_json() | {"answers": n} for who, n in project.answers.people.items()]
 
 
 def _plain(found: Agreement | None) -> dict[str, Any] | None:
@@ -307,10 +327,11 @@ def people(project: Project) -> dict[str, Any]:
     """Return the number of answers of each person, how far people agree, and the items they disagree on."""
     answers = project.answers
     agreed = answers.agreement()
-    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1][:MAX_SHOWN]
+    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1]
+    split = (split if answers.kind.by_class else answers.disputed())[:MAX_SHOWN]  # numbers are seldom the same
     return {
         "people": [{"name": who, "answers": n, "seconds": _median(answers, who)} for who, n in answers.people.items()],
-        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "agreement": agreed and agreed._asdict(),
         "disputed": [
             {
                 **item_line(project, item),
