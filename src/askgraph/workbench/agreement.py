@@ -156,9 +156,7 @@ def _ordinal_alpha(table: csr_array, steps: Sequence[int]) -> Measure:
 def _kappa(one: csr_array, other: csr_array, between: Between) -> Measure:
     """Return kappa by how often each row of the tables, the labels of two people, comes."""
     apart = between(one, other)
-    return lambda times: _beyond_chance(
-        times.sum(axis=1) * (times @ apart), between(times @ one, times @ other)
-    )
+    return lambda times: _beyond_chance(times.sum(axis=1) * (times @ apart), between(times @ one, times @ other))
 
 
 def _differing(labels: Iterable[Any]) -> Between:

@@ -147,9 +147,10 @@ class Raters:
         """Return the matrix of each person, by what they said of different items, and how many items each stands for."""
         k = len(self._place)
         starts = [_even(MODELS if who == MODEL else PEOPLE, k) for who in self._people]
-        confusions, self._shares = starts, np.ones((len(starts), k))
+        confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / k)
         for _ in range(PASSES if len(codes) else 0):
-            truth = _posterior(codes, confusions) * times[:, None]
+            truth = _posterior(codes, confusions, shares) * times[:, None]
+            shares = (truth.sum(axis=0) + 1) / (times.sum() + k)
             counts = [truth.T @ (column[:, None] == np.arange(k)) for column in codes.T]
             confusions = [_confusion(count, start) for count, start in zip(counts, starts, strict=True)]
             self._shares = np.array([count.sum(axis=1) + 1e-9 for count in counts])
@@ -161,7 +162,9 @@ class SetRaters:
 
     def __init__(self, said: Sequence[Mapping[str, Label]], classes: Sequence[str]) -> None:
         self._of = {
-            name: Raters([{who: YES if name in named(label) else NO for who, label in one.items()} for one in said], [NO, YES])
+            name: Raters(
+                [{who: YES if name in named(label) else NO for who, label in one.items()} for one in said], [NO, YES]
+            )
             for name in classes
         }
 
@@ -202,7 +205,9 @@ class NumberRaters:
 def raters(answers: Answers) -> Raters:
     """Return how often people err, by all labels that stand; those that copies took are no words of their own."""
     said = _with_predicted(answers)
-    names = dict.fromkeys([*answers.classes, *(name for one in said for label in one.values() for name in named(label))])
+    names = dict.fromkeys(
+        [*answers.classes, *(name for one in said for label in one.values() for name in named(label))]
+    )
     if answers.form.ranked:
         return Raters(said, [step for step in answers.steps if step in names], ranked=True)
     return Raters(said, list(names))
@@ -212,7 +217,9 @@ def cares(answers: Answers) -> dict[str, Care | CareOfSets | CareOfNumbers]:
     """Return how careful each person is, by the kind of answers."""
     known: Raters | SetRaters | NumberRaters
     if not answers.kind.by_class:
-        known = NumberRaters([{who: plain_number(one) for who, one in given.items()} for given in answers.given().values()])
+        known = NumberRaters(
+            [{who: plain_number(one) for who, one in given.items()} for given in answers.given().values()]
+        )
     elif answers.form.exclusive:
         known = raters(answers)
     else:
@@ -250,9 +257,9 @@ def label_noise(wrong: float, classes: int, degree: float) -> float:
     return float((DOUBT * r / (1 - r) / degree) ** 0.5)
 
 
-def _posterior(codes: IntArray, confusions: Sequence[Array]) -> Array:
-    """Return the probabilities of the true label of each item, one row per item."""
-    logs = np.zeros((len(codes), len(confusions[0])))
+def _posterior(codes: IntArray, confusions: Sequence[Array], shares: Array) -> Array:
+    """Return the probabilities of the true label of each item, one row per item; ``shares`` of all items are of each class."""
+    logs = np.tile(np.log(shares), (len(codes), 1))
     for column, confusion in zip(codes.T, confusions, strict=True):
         logs += np.where(column[:, None] >= 0, np.log(confusion).T[column], 0.0)
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -283,7 +290,9 @@ def _fitted(numbers: Array) -> tuple[Array, Array]:
         truth = np.nansum(weights * (numbers - bias), axis=1, keepdims=True)
         bias = np.nanmedian(numbers - truth, axis=0)
         bias -= np.median(bias)
-        own = np.abs(numbers - truth - bias) / np.sqrt(np.maximum(1 - weights, TINY))  # the truth was drawn to what they said
+        own = np.abs(numbers - truth - bias) / np.sqrt(
+            np.maximum(1 - weights, TINY)
+        )  # the truth was drawn to what they said
         of_all = np.nanquantile(own, WITHIN)
         variance = (n * np.nanquantile(own, WITHIN, axis=0) ** 2 + ALIKE * of_all**2) / (n + ALIKE)
     return bias * scale, np.sqrt(variance) * scale

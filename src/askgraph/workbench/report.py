@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from itertools import combinations, islice
 from typing import Any
 from zlib import crc32
@@ -17,7 +17,7 @@ from askgraph.kinds.stopping import ErrorEstimate, enough, labels_until_enough, 
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why
-from askgraph.workbench.agreement import Agreement, Distance, alpha, kappa
+from askgraph.workbench.agreement import Agreement, alpha, kappa
 from askgraph.workbench.answers import OPEN, Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.care import cares
@@ -76,7 +76,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
             said["checks"] = {"count": len(checks), "right": right}
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:
-        said |= _search(project)
+        said |= search(project)
     return said
 
 
@@ -101,7 +101,7 @@ def can_judge(project: Project) -> bool:
     return project.answers.form.can_judge(project.answers.classes, project.learner.field.held)
 
 
-def _search(project: Project) -> dict[str, Any]:
+def search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop; the highest numbers are never all found."""
     name, value = project.answers.naming.sought or (None, None)
     text = project.answers.form.sought_text(name, value)
@@ -149,7 +149,7 @@ def suspects(project: Project) -> list[dict[str, Any]]:
     """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
     doubted = project.learner.judge.suspects() if can_judge(project) else []
     standing = (a for a in project.answers.log.values() if a.label is not None and a.seq not in project.answers.undone)
-    given = Counter((a.item, a.label) for a in standing)
+    given: Counter[tuple[int, Any]] = Counter((a.item, a.label) for a in standing)
     found = [one for one in doubted if given[int(str(one.node)), one.label] < 2][:MAX_SHOWN]
     items = project.store.items(int(str(one.node)) for one in found)
     return [
@@ -209,33 +209,40 @@ def agreement(project: Project) -> dict[str, Any]:
     """
     answers = project.answers
     said = [{who: one for who, one in given.items() if sure([one])} for given in answers.given().values()]
-    place = {step: k for k, step in enumerate(answers.steps)} if answers.form.ranked else {}
-
-    def alpha_of(value: Callable[[Label], Hashable], distance: Distance = "nominal") -> dict[str, Any] | None:
-        return _plain(alpha([[value(one) for one in given.values()] for given in said], distance))
-
+    place = _places(project)
+    coded = [[_coded(one, place) for one in given.values()] for given in said]
     pairs: dict[tuple[str, str], list[tuple[Label, Label]]] = {}
     for given in said:
-        for both in combinations(sorted(given), 2):
-            pairs.setdefault(both, []).append((given[both[0]], given[both[1]]))
+        for one, other in combinations(sorted(given), 2):
+            pairs.setdefault((one, other), []).append((given[one], given[other]))
+    by_class = {
+        name: alpha([[name in named(one) for one in given.values()] for given in said]) for name in answers.classes
+    }
     return {
-        "alpha": alpha_of(lambda one: place.get(one, one), answers.form.distance),
-        "classes": [
-            {"class": name, "alpha": alpha_of(lambda one, name=name: name in named(one))} for name in answers.classes
-        ],
+        "alpha": _plain(alpha(coded, answers.form.distance)),
+        "classes": [{"class": name, "alpha": _plain(found)} for name, found in by_class.items()],
         "pairs": [
             {"people": list(both), **_compared(project, labels, place)} for both, labels in sorted(pairs.items())
         ],
     }
 
 
+def _places(project: Project) -> dict[str, int]:
+    """Return the places of ordered classes; nothing for other answers."""
+    return {step: k for k, step in enumerate(project.answers.steps)} if project.answers.form.ranked else {}
+
+
+def _coded(label: Label, place: dict[str, int]) -> Label:
+    """Return the place of an ordered class, or the answer as it is."""
+    return place[label] if isinstance(label, str) and place else label
+
+
 def _compared(project: Project, labels: list[tuple[Label, Label]], place: dict[str, int]) -> dict[str, Any]:
-    """Return how far two people agree, and on how many items."""
-    form, steps = project.answers.form, project.answers.steps
-    found = None
+    """Return on how many items two people are compared, and how far they agree."""
+    form, found = project.answers.form, None
     if form.kind.by_class:
-        found = kappa([(place.get(one, one), place.get(other, other)) for one, other in labels], form.distance)
-    return {"items": len(labels), "kappa": _plain(found), "apart": form.apart(labels, steps)}
+        found = kappa([(_coded(one, place), _coded(other, place)) for one, other in labels], form.distance)
+    return {"items": len(labels), "kappa": _plain(found), "apart": form.apart(labels, project.answers.steps)}
 
 
 def care(project: Project) -> list[dict[str, Any]]:
@@ -380,7 +387,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
 def checkup(project: Project) -> dict[str, Any]:
     """Check the file and the graph; return what was found, what to improve, and the damage if there is any."""
     damage = project.store.damage()
-    report, known = project.graph.report(), project.answers.labels
+    report = project.graph.report()
     improve = list(project.learner.judge.advice()) if can_judge(project) else []
     if report.isolated:
         improve.append(
@@ -396,7 +403,7 @@ def checkup(project: Project) -> dict[str, Any]:
         f"file: {'damaged' if damage else 'sound'}",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
         *(f"joined: {note}" for note in project.about["graph"]),
-        *(f"labels: {line}" for line in describe_labels(known, *homophily(project.graph, known))),
+        *(f"labels: {line}" for line in _describe_labels(project)),
     ]
     experts = [*str(report).splitlines(), f"engine {project.learner.engine}", f"SQLite {sqlite3.sqlite_version}"]
     return {
@@ -405,6 +412,15 @@ def checkup(project: Project) -> dict[str, Any]:
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }
+
+
+def _describe_labels(project: Project) -> list[str]:
+    """Return sentences on the labels there are; of classes, on those of which somebody is sure."""
+    labels = project.answers.labels
+    if not project.answers.form.exclusive:
+        return [counted(len(labels), "label")]
+    known = {item: label for item, label in labels.items() if isinstance(label, str)}
+    return describe_labels(known, *homophily(project.graph, known))
 
 
 def _improve_columns(project: Project) -> list[str]:
@@ -450,7 +466,9 @@ def suggested(project: Project, place: int) -> list[dict[str, Any]]:
 
 
 def suspect_guesses(project: Project, n: int) -> list[dict[str, Any]]:
-    """Return the guesses that are most likely wrong, as ``learner.guesses.suspects`` ranks them."""
+    """Return the guesses that are most likely wrong, as ``learner.guesses.suspects`` ranks them; nobody guesses numbers."""
+    if not project.answers.kind.by_class:
+        return []
     found = project.learner.guesses.suspects(n)
     items = project.store.items(int(str(one.node)) for one in found)
     return [
