@@ -466,9 +466,7 @@ def suggested(project: Project, place: int) -> list[dict[str, Any]]:
 
 
 def suspect_guesses(project: Project, n: int) -> list[dict[str, Any]]:
-    """Return the guesses that are most likely wrong, as ``learner.guesses.suspects`` ranks them; nobody guesses numbers."""
-    if not project.answers.kind.by_class:
-        return []
+    """Return the guesses that are most likely wrong, as ``learner.guesses.suspects`` ranks them."""
     found = project.learner.guesses.suspects(n)
     items = project.store.items(int(str(one.node)) for one in found)
     return [
