@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import askgraph as ag
+from askgraph.kinds.named import as_kind
 from askgraph.learner.settings import Settings
 from askgraph.workbench import schema
 from askgraph.workbench.answers import Answer
@@ -36,6 +37,13 @@ def make(path, n=12, classes=(), graph=None, labels=None, **settings):
     items = Items(ids, {"text": [f"item {k}" for k in range(n)]}, labels=labels)
     Store.create(path, items, ag.chain(n) if graph is None else graph, about)
     return path
+
+
+def make_of(path, answers, n=12, graph=None, classes=("bad", "fair", "good")):
+    """A project of another kind of answers, by its name, or itself."""
+    kind = as_kind(answers)
+    sampler = kind.usual_sampler(False, lambda: True)
+    return make(path, n, classes if kind.by_class else (), graph, sampler=sampler, answers=kind, **kind.usual_options)
 
 
 def make_old(path, monkeypatch, **options):

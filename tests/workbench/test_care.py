@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import askgraph as ag
 from askgraph.cli.app import app
 from askgraph.workbench import report
-from askgraph.workbench.care import MODEL, Raters
+from askgraph.workbench.care import MODEL, NumberRaters, Raters, SetRaters
 from askgraph.workbench.export import prediction_rows
 from askgraph.workbench.project import Project
 from tests.helpers.projects import make, say
@@ -57,6 +57,123 @@ def test_nobody_is_blamed_before_there_is_evidence():
         known = Raters(said, CLASSES)
         assert max(known.care("ann").errs, known.care("new").errs) < 0.2
         assert known.wrongness({"new": "a"}, "a") == 0
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.46, 0.04), (0.9, 0.09, 0.01)])
+def test_careful_people_are_not_accused_in_a_rare_class(shares):
+    rng, said = np.random.default_rng(0), []
+    for truth in rng.choice(3, 600, p=shares).tolist():
+        pair = rng.choice(3, 2, replace=False).tolist()
+        said.append({f"p{w}": CLASSES[(truth + (rng.random() < 0.02) * rng.integers(1, 3)) % 3] for w in pair})
+    known = Raters(said, CLASSES)
+    for who in ("p0", "p1", "p2"):
+        assert max(known.care(who).classes.values()) < 0.2
+        assert known.wrongness({who: "c"}, "c") == 0
+
+
+def test_people_who_say_a_step_too_many_have_a_bias_and_the_others_none():
+    steps, said = list("abcdefg"), []
+    rng, biases = np.random.default_rng(0), (0, 0, 0.5)
+    for truth in rng.integers(1, 6, 500).tolist():
+        pair = rng.choice(3, 2, replace=False).tolist()
+        said.append({f"p{w}": steps[truth + int(rng.random() < biases[w])] for w in pair})
+    known = Raters(said, steps, ranked=True)
+    assert [known.care(f"p{w}").bias for w in range(3)] == pytest.approx(biases, abs=0.1)
+    assert Raters(said, steps).care("p2").bias is None
+
+
+def test_who_says_one_of_two_classes_is_right_if_one_of_them_is_and_is_not_judged_by_it():
+    unsure = ag.one_of("a", "b")
+    said = judged((0.02, 0.02, 0.4), 600)
+    known, more = Raters(said, CLASSES), Raters([*said, {"p0": unsure, "p1": "c"}, {"new": unsure}], CLASSES)
+    assert more.care("p1") == known.care("p1")
+    assert more.care("new").compared == 0
+    assert known.wrongness({"p0": unsure}, unsure) == 0
+    assert known.wrongness({"p0": unsure, "p2": "c"}, unsure) == 0
+    assert known.wrongness({"p0": "c", "p2": unsure}, unsure) >= 0.8
+    assert known.wrongness({"p2": "c", "p1": unsure}, "c") >= 0.8
+
+
+def sets_of(misses, alarms, n, seed=0):
+    """What two of three people say of n items; each misses classes, and says some of items that have them not, so often."""
+    rng, said, shares = np.random.default_rng(seed), [], {"common": 0.5, "some": 0.2, "rare": 0.04}
+    for _ in range(n):
+        truth = {name: rng.random() < share for name, share in shares.items()}
+        one = {}
+        for w in rng.choice(3, 2, replace=False).tolist():
+            wrong = {name: rng.random() < (misses if has else alarms)[w][name] for name, has in truth.items()}
+            one[f"p{w}"] = tuple(name for name, has in truth.items() if has != wrong[name])
+        said.append(one)
+    return said
+
+
+CAREFUL = {"common": 0.02, "some": 0.02, "rare": 0.01}
+SETS = list(CAREFUL)
+
+
+def test_people_who_miss_a_class_and_people_who_see_it_everywhere_are_told_apart():
+    misses, alarms = [CAREFUL, CAREFUL | {"some": 0.5}, CAREFUL], [CAREFUL, CAREFUL, CAREFUL | {"common": 0.4}]
+    found = [SetRaters(sets_of(misses, alarms, 1500), SETS).care(f"p{w}") for w in range(3)]
+    assert found[1].classes["some"].misses == pytest.approx(0.5, abs=0.12)
+    assert found[2].classes["common"].false_alarms == pytest.approx(0.4, abs=0.08)
+    assert max(found[1].classes["some"].false_alarms, found[2].classes["common"].misses) < 0.06
+    assert found[0].errs < 0.03 < 0.05 < found[2].errs
+    assert found[0].low < found[0].errs < found[0].high
+    assert found[0].compared == pytest.approx(1000, abs=60)
+
+
+def test_careful_people_are_not_accused_of_missing_classes_or_seeing_them_everywhere():
+    for seed in range(5):
+        raters = SetRaters(sets_of([CAREFUL] * 3, [CAREFUL] * 3, 400, seed), SETS)
+        for who in ("p0", "p1", "p2", "somebody new"):
+            care = raters.care(who)
+            assert care.errs < 0.06
+            assert max(max(slips) for slips in care.classes.values()) < 0.25
+    assert SetRaters([], []).care("ann").errs == pytest.approx(0.05)
+    assert SetRaters([{"ann": (), "bob": ()}], ["a"]).care("ann").errs < 0.06
+
+
+def numbers_of(biases, spreads, n, seed=0, slips=0.05):
+    """What two of some people say of n items: a true number and an error, now and then a slip of the keys."""
+    rng, said = np.random.default_rng(seed), []
+    for truth in (50 * rng.normal(size=n)).tolist():
+        pair = rng.choice(len(biases), 2, replace=False).tolist()
+        error = {w: biases[w] + spreads[w] * rng.normal() * (100 if rng.random() < slips else 1) for w in pair}
+        said.append({f"p{w}": truth + error[w] for w in pair})
+    return said
+
+
+def test_biases_and_spreads_of_people_are_recovered_though_keys_slip():
+    biases, spreads = (0, 0, 10, -4, 0), (1, 2, 4, 1, 8)
+    for seed in range(3):
+        raters = NumberRaters(numbers_of(biases, spreads, 1000, seed))
+        found = [raters.care(f"p{w}") for w in range(5)]
+        assert [one.bias for one in found] == pytest.approx(biases, abs=1.5)
+        np.testing.assert_allclose([one.spread for one in found], spreads, rtol=0.25, atol=1)
+        assert [one.compared for one in found] == pytest.approx([400] * 5, abs=60)
+
+
+def test_ranges_of_biases_of_people_without_one_hold_0():
+    raters = [NumberRaters(numbers_of((0, 0, 0), (2, 2, 2), 60, seed)) for seed in range(60)]
+    found = [one.care(f"p{w}") for one in raters for w in range(3)]
+    held = np.mean([one.low <= 0 <= one.high for one in found])
+    assert 0.85 < held < 0.995
+    assert max(one.spread for one in found) < 5
+
+
+def test_two_people_share_the_blame_and_one_alone_has_none():
+    raters = NumberRaters([{"ann": float(k), "bob": k + 2.0} for k in range(30)] + [{"cy": 5.0}])
+    assert [raters.care(who).bias for who in ("ann", "bob")] == pytest.approx([-1, 1])
+    assert [raters.care(who).spread for who in ("ann", "bob")] == pytest.approx([0, 0], abs=1e-9)
+    assert raters.care("cy")[1:] == NumberRaters([]).care("ann")[1:] == (0, None, None, None, None)
+
+
+@pytest.mark.parametrize("times", [1e149, 1e-250, 0.0])
+def test_huge_and_tiny_numbers_have_a_bias_and_a_spread(times):
+    said = [{"ann": times * k, "bob": times * (k + (k % 3) / 9)} for k in range(1, 9)]
+    usual = NumberRaters([{"ann": 1.0 * k, "bob": k + (k % 3) / 9} for k in range(1, 9)]).care("bob")
+    found = NumberRaters(said).care("bob")
+    assert [found.bias, found.spread] == pytest.approx([times * usual.bias, times * usual.spread])
 
 
 def make_crowd(path, careless=0.5):

@@ -392,7 +392,11 @@ def suggest(
 @app.command()
 def find(
     name: Annotated[
-        str | None, typer.Argument(help="The class to find all items of; leave it out to see how far it is.")
+        str | None,
+        typer.Argument(
+            help='The class to find all items of; "at least good" where classes have an order; "at least 250", highest or lowest '
+            "of numbers. Leave it out to see how far it is."
+        ),
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="Ask for items of every class again.")] = False,
     project: ProjectOption = None,
@@ -409,22 +413,27 @@ def find(
 
     askgraph find
     """
+    from askgraph.kinds.recall import Left
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
+    from askgraph.workbench.report import search
 
     path = find_project(project)
     if name is not None or stop:
+        with Project.open(path) as opened:
+            sought = (None, None) if stop else opened.answers.form.read_sought(name or "")
         with open_writer(path) as writer:
-            writer.change(who or user_name(), "find", None if stop else name, None)
+            writer.change(who or user_name(), "find", *sought)
     with Project.open(path) as opened:
-        sought = opened.model.sought
-        left = None if sought is None else opened.learner.judge.left_to_find(sought)
+        said = None if opened.model.sought is None else search(opened)["find"]
+    left = Left(*(said[name] for name in Left._fields)) if said and "found" in said else None
     if json:
-        print_json({"class": sought, **(left._asdict() if left else {})})
-    elif left is None:
-        say("no class is sought: items of every class are asked for; askgraph find NAME seeks one")
+        sought_now = {name: said[name] for name in ("class", "text")} if said else {"class": None}
+        print_json({**sought_now, **(left._asdict() if left else {})})
+    elif said is None:
+        say("nothing is sought: every item may be asked for; askgraph find NAME seeks all items of a class")
     else:
-        say(f"{sought}: {left}")
+        say(f"{said['text']}: {left}" if left else f"{said['text']}: asked for first; they are never all found")
 
 
 @app.command()

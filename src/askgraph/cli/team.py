@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_proj
 from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError
+
+if TYPE_CHECKING:
+    from askgraph.workbench.answers import Answers
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 classes: typer.Typer = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None)
@@ -38,9 +41,11 @@ def show_classes(context: typer.Context, project: ProjectOption = None, json: Js
     from askgraph.workbench.report import classes as report
 
     with Project.open(find_project(project)) as opened:
-        rows = report(opened)
+        rows, by_class = report(opened), opened.answers.kind.by_class
     if json:
         print_json(rows)
+    elif not by_class:
+        say("answers are numbers: there are no classes")
     elif not rows:
         say("no classes yet: the first answer makes one, or askgraph classes add NAME")
     else:
@@ -235,11 +240,12 @@ def review(
         open_ = np.array([opened.log.open_at(place) for place in range(opened.items.n_items)], dtype=bool)
         rows = queue(opened, suspects(opened), least_sure(found, open_, n))[:n]
         guesses, lines = suspect_guesses(opened, n), [str(source) for source in opened.learner.guesses.sources]
+        shown = [_reviewed(row, opened.answers) for row in rows]
     if json:
         print_json({"items": rows, "suggestions": guesses})
         return
-    if rows:
-        print_table([_reviewed(row) for row in rows])
+    if shown:
+        print_table(shown)
     else:
         say("nothing is worth a second look yet")
     if guesses:
@@ -250,7 +256,9 @@ def review(
 
 @app.command()
 def people(project: ProjectOption = None, json: JsonOption = False) -> None:
-    """Show how far people agree, and how often each of them errs, by class; this is never on the page.
+    """Show how far people agree, and how often each of them errs, by class, or how far off their numbers are.
+
+    This is never on the page.
 
     Example: askgraph people
     """
@@ -258,25 +266,30 @@ def people(project: ProjectOption = None, json: JsonOption = False) -> None:
     from askgraph.workbench.report import agreement, care
 
     with Project.open(find_project(project)) as opened:
-        agreed, cared = agreement(opened), care(opened)
+        agreed, cared, kind = agreement(opened), care(opened), opened.answers.kind
     if json:
         print_json({"agreement": agreed, "people": cared})
         return
     if not cared:
         say("nobody has answered yet")
         return
-    print_table([_careful(row) for row in cared])
-    say("errs: estimated from items that several people labeled and from spot checks; 5 % before there are any")
-    if agreed["alpha"] is None:
+    unit = getattr(kind, "unit", None) or ""
+    print_table([_careful(row, unit) for row in cared])
+    say(ERRS if kind.by_class else OFF)
+    if not agreed["pairs"]:
         say("agreement: no item was labeled by two people yet; askgraph init --overlap 2 asks for that")
         return
     say(f"agreement of all: Krippendorff's alpha {_range(agreed['alpha'])}")
-    print_table([{"class": one["class"], "alpha": _range(one["alpha"])} for one in agreed["classes"]])
-    print_table(
-        [{"people": " and ".join(one["people"]), "Cohen's kappa": _range(one["kappa"])} for one in agreed["pairs"]]
-    )
+    if agreed["classes"]:
+        print_table([{"class": one["class"], "alpha": _range(one["alpha"])} for one in agreed["classes"]])
+    print_table([_pair(one, kind.by_class, unit) for one in agreed["pairs"]])
 
 
+ERRS = "errs: estimated from items that several people labeled and from spot checks; 5 % before there are any"
+OFF = (
+    "above the others: half of the numbers are higher than others say by this, or more; spread: two of three numbers differ from "
+    "that by less"
+)
 WHY = {
     "disagree": "people disagree",
     "suspect": "other labels contradict",
@@ -285,26 +298,54 @@ WHY = {
 }
 
 
-def _reviewed(row: dict[str, Any]) -> dict[str, Any]:
-    said = ", ".join(f"{one['who']}: {one['label'] or one['kind']}" for one in row["answers"])
+def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
+    def text(label: Any) -> str:
+        return answers.form.text(answers.form.parse(label, answers.naming.heard))
+
+    said = [f"{one['who']}: {one['kind'] if one['label'] is None else text(one['label'])}" for one in row["answers"]]
     return {
         "item": row["item"],
         "why": WHY[row["why"]],
-        "answers": said,
-        "rather": row["instead"],
+        "answers": "; ".join(said),
+        "rather": None if row["instead"] is None else text(row["instead"]),
         "title": row["title"],
     }
 
 
-def _careful(row: dict[str, Any]) -> dict[str, Any]:
-    by_class = {f"of {name}": f"{share:.0%}" for name, share in row["classes"].items()}
+def _careful(row: dict[str, Any], unit: str) -> dict[str, Any]:
+    shown = {"person": row["who"], "answers": row["answers"], "compared": row["compared"]}
+    if "spread" in row:
+        return shown | _off(row, unit)
+    steps = {} if row.get("bias") is None else {"steps above the truth": f"{row['bias']:+.2f}"}
+    by_class = {f"of {name}": _slips(found) for name, found in row["classes"].items()}
+    return shown | {"errs": f"{row['errs']:.0%} ({row['low']:.0%} to {row['high']:.0%})"} | steps | by_class
+
+
+def _off(row: dict[str, Any], unit: str) -> dict[str, Any]:
+    """Return the columns that say how far the numbers of a person are off."""
+    if row["bias"] is None:
+        return {"above the others": None, "spread": None}
+    bias = f"{row['bias']:+.3g} {unit}".strip()
     return {
-        "person": row["who"],
-        "answers": row["answers"],
-        "compared": row["compared"],
-        "errs": f"{row['errs']:.0%} ({row['low']:.0%} to {row['high']:.0%})",
-        **by_class,
+        "above the others": f"{bias} ({row['low']:+.3g} to {row['high']:+.3g})",
+        "spread": f"{row['spread']:.3g} {unit}".strip(),
     }
+
+
+def _slips(found: float | dict[str, float]) -> str:
+    """Return how often a person errs in a class."""
+    if isinstance(found, dict):
+        return f"{found['misses']:.0%} missed, {found['false_alarms']:.0%} of others"
+    return f"{found:.0%}"
+
+
+def _pair(one: dict[str, Any], by_class: bool, unit: str) -> dict[str, Any]:
+    """Return the line on two people."""
+    people = {"people": " and ".join(one["people"])}
+    if not by_class:
+        return people | {"typical difference": f"{one['apart']:.3g} {unit}".strip(), "items": one["items"]}
+    steps = {} if one["apart"] is None else {"steps apart": f"{one['apart']:.2f}"}
+    return people | {"Cohen's kappa": _range(one["kappa"])} | steps
 
 
 def _range(found: dict[str, Any] | None) -> str:

@@ -197,6 +197,8 @@ class Guesses:
     @in_turn
     def sources(self) -> list[GuessSource]:
         """Who guessed, and how good the guesses are by the labels so far."""
+        if not self.by_source:  # as of numbers, which have no probabilities
+            return []
         told, p = self._learner.history.told, self._learner.probabilities()
         return [self._source(name, said, told, p) for name, said in self.by_source.items()]
 
@@ -224,7 +226,7 @@ class Guesses:
         (2, 'a model', 'right', 'left')
         """
         n, learner = whole_number(n, "n"), self._learner
-        if not learner.field.held:
+        if not learner.field.held or not self.by_source:
             return []
         p, labeled = learner.probabilities(), {x.node for x in learner.field.observations}
         likeliest, found = coding.decide(p), []

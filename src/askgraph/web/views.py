@@ -70,7 +70,7 @@ def _figures(project: Project, seq: int, changes: int) -> Plain:
         "aside": len(answers.aside),
         "answers": _kind(project),
         "classes": report.classes(project),
-        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "agreement": agreed and agreed._asdict(),
         "guidelines": len(answers.guidelines),
         "changes": changes,
     }

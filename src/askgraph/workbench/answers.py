@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from askgraph.kinds import Kind as AnswerKind
 from askgraph.workbench.classes import Change, Classes
-from askgraph.workbench.forms import Form, Label, form_of, named, renamed
+from askgraph.workbench.forms import Form, Label, form_of, named, renamed, sure
 
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
@@ -66,6 +67,16 @@ class Decision(NamedTuple):
 
 
 OPEN = Decision()
+
+
+class Agreed(NamedTuple):
+    """How far people agree: the number of items that two are sure of, the share of pairs of answers that are the same, if that
+    says something, and how far two answers are apart: steps on average, of numbers the median difference.
+    """
+
+    items: int
+    share: float | None
+    apart: float | None
 
 
 class Answers:
@@ -251,12 +262,14 @@ class Answers:
         """Return whether somebody has answered an item on a second look."""
         return any(answer.how == "review" for answer in self.of(item).values())
 
-    def agreement(self) -> tuple[int, float] | None:
-        """Return the number of items that several people labeled, and the share of pairs of labels that agree."""
-        pairs = [
-            (sum(n * (n - 1) for n in Counter(x).values()), len(x) * (len(x) - 1)) for x in self.opinions().values()
-        ]
-        return (len(pairs), sum(same for same, _ in pairs) / sum(total for _, total in pairs)) if pairs else None
+    def agreement(self) -> Agreed | None:
+        """Return how far people agree on the items that several labeled; None if there are none."""
+        sure_of = [sure(labels) for labels in self.opinions().values()]
+        pairs = [pair for labels in sure_of for pair in combinations(labels, 2)]
+        if not pairs:
+            return None
+        items = sum(len(labels) > 1 for labels in sure_of)
+        return Agreed(items, self.form.share(pairs), self.form.apart(pairs, self.steps))
 
     def _take_back(self, undo: Answer) -> None:
         answer = self.log.get(undo.undoes or 0)

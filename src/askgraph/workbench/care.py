@@ -1,20 +1,28 @@
-"""How often each person errs, estimated from items that several people labeled and from spot checks.
+"""How often each person errs, or by how much, estimated from items that several people labeled and from spot checks.
 
 Nobody knows which of two people is right. So each person has a confusion matrix T, T_cg the chance to say g of an item of class
 c, and the true labels and all T are estimated in turn (Dawid and Skene, 1979). What was predicted before a spot check counts as
 the word of one more person, who is trusted less at first. People are taken for careful until they are seen to err, in one class
-as in another until the classes are seen to differ.
+as in another until the classes are seen to differ. Where items have several classes, each class has matrices of its own: it is
+missed, or said of items that are not of it.
+
+Of numbers, each person has a bias and a spread, and the true numbers and these are estimated in turn, by medians, so that a slip
+of the keys counts for little. That all people are biased alike cannot be seen: the one in the middle has no bias. What was
+predicted is no word here, since predictions are drawn to the mean. An answer "one of some classes" is evidence of what is true,
+and says nothing of the care of its person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from askgraph.answers.plain import plain_number
 from askgraph.types import Array, IntArray
 from askgraph.workbench.answers import Answers
+from askgraph.workbench.forms import Label, named, sure
 
 MODEL = ""  # who says what was predicted before a spot check; no person has an empty name
 PASSES = 30
@@ -23,11 +31,18 @@ TRUST = 20.0  # items that this is worth
 ALIKE = 5.0  # items per class that are as if a person erred alike in all classes
 DOUBT = 10.0  # how much a label that may be wrong is doubted
 MOST_WRONG = 0.95  # of 1 for a guess: beyond, label noise would grow without bound
+NO, YES = "no", "yes"  # whether an item is of a class
+WITHIN = 0.683  # the share of numbers that a spread holds, as a standard deviation does
+RANGE = 1.645 * 1.2533  # of a median: a 90 % range is so many standard deviations over √n
+TINY = 1e-30  # a variance, or a share: people who never differ are no reason to divide by 0
 STEP = 0.1  # wrongness is counted in such steps, so that a new answer seldom changes that of others
 
 
 class Care(NamedTuple):
-    """How often a person errs: the estimated share of wrong labels, its 90 % range, the items it is from; and by class."""
+    """How often a person errs: the estimated share of wrong labels, its 90 % range, the items it is from; and by class.
+
+    ``bias`` is by how many steps what the person says is above the truth, where classes have an order; else None.
+    """
 
     who: str
     compared: int
@@ -35,6 +50,50 @@ class Care(NamedTuple):
     low: float
     high: float
     classes: dict[str, float]
+    bias: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON says it."""
+        return self._asdict()
+
+
+class Slips(NamedTuple):
+    """How often a person misses a class, of the items that are of it, and says it of others."""
+
+    misses: float
+    false_alarms: float
+
+
+class CareOfSets(NamedTuple):
+    """How often a person errs in saying of an item whether it is of a class: as `Care`, over all classes; and by class."""
+
+    who: str
+    compared: int
+    errs: float
+    low: float
+    high: float
+    classes: dict[str, Slips]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON says it."""
+        return self._asdict() | {"classes": {name: slips._asdict() for name, slips in self.classes.items()}}
+
+
+class CareOfNumbers(NamedTuple):
+    """How far a person is off: above the truth by the bias, with its 90 % range; two of three numbers differ from that by at most
+    the spread. None before any item was answered by another one, too.
+    """
+
+    who: str
+    compared: int
+    bias: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON says it."""
+        return self._asdict()
 
 
 class Raters:
@@ -45,9 +104,11 @@ class Raters:
     [True, True, False]
     """
 
-    def __init__(self, said: Sequence[Mapping[str, str]], classes: Sequence[str]) -> None:
+    def __init__(self, said: Sequence[Mapping[str, Label]], classes: Sequence[str], ranked: bool = False) -> None:
         self._place = {name: k for k, name in enumerate(classes)}
-        several = [one for one in said if len(one) > 1]
+        self._ranked = ranked
+        known = [{who: str(label) for who, label in one.items() if sure([label])} for one in said]
+        several = [one for one in known if len(one) > 1]
         self._people: list[str] = list(dict.fromkeys(who for one in several for who in one))
         codes = np.full((len(several), len(self._people)), -1)
         at = {who: k for k, who in enumerate(self._people)}
@@ -55,22 +116,26 @@ class Raters:
             for who, label in one.items():
                 row[at[who]] = self._place[label]
         self._compared = (codes >= 0).sum(axis=0)
-        self._confusions = self._estimated(codes)
+        self._confusions = self._estimated(*np.unique(codes, axis=0, return_counts=True))
 
     def care(self, who: str) -> Care:
         """Return how often a person errs."""
-        wrong = 1 - np.diag(self._of(who))
+        confusion = self._of(who)
+        wrong, steps = 1 - np.diag(confusion), np.arange(len(confusion))
         at = self._people.index(who) if who in self._people else None
         weights, compared = (np.ones(wrong.size), 0) if at is None else (self._shares[at], int(self._compared[at]))
         errs, by_class = float(np.average(wrong, weights=weights)), dict(zip(self._place, wrong.tolist(), strict=True))
-        low, high = _range(errs, compared + TRUST)
-        return Care(who, compared, errs, low, high, by_class)
+        bias = float(np.average(confusion @ steps - steps, weights=weights)) if self._ranked else None
+        return Care(who, compared, errs, *_range(errs, compared + TRUST), by_class, bias)
 
-    def wrongness(self, said: Mapping[str, str], label: str) -> float:
-        """Return the chance that a label is wrong, by what each person said of its item, in steps."""
-        logs = sum(np.log(self._of(who)[:, self._place[name]]) for who, name in said.items())
+    def wrongness(self, said: Mapping[str, Label], label: Label) -> float:
+        """Return the chance that a label is wrong, none of "one of some" being right, by what each person said, in steps."""
+        logs = sum(np.log(self._of(who)[:, self._places(one)].sum(axis=1)) for who, one in said.items())
         p = np.exp(logs - np.max(logs))
-        return STEP * int((1 - p[self._place[label]] / p.sum()) / STEP + 1e-9)
+        return STEP * int((1 - p[self._places(label)].sum() / p.sum()) / STEP + 1e-9)
+
+    def _places(self, label: Label) -> list[int]:
+        return [self._place[name] for name in named(label)]
 
     def _of(self, who: str) -> Array:
         if who in self._people:
@@ -78,26 +143,97 @@ class Raters:
             return found
         return _even(PEOPLE, len(self._place))
 
-    def _estimated(self, codes: IntArray) -> list[Array]:
+    def _estimated(self, codes: IntArray, times: IntArray) -> list[Array]:
+        """Return the matrix of each person, by what they said of different items, and how many items each stands for."""
         k = len(self._place)
         starts = [_even(MODELS if who == MODEL else PEOPLE, k) for who in self._people]
-        confusions, self._shares = starts, np.ones((len(starts), k))
+        confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / k)
         for _ in range(PASSES if len(codes) else 0):
-            truth = _posterior(codes, confusions)
+            truth = _posterior(codes, confusions, shares) * times[:, None]
+            shares = (truth.sum(axis=0) + 1) / (times.sum() + k)
             counts = [truth.T @ (column[:, None] == np.arange(k)) for column in codes.T]
             confusions = [_confusion(count, start) for count, start in zip(counts, starts, strict=True)]
             self._shares = np.array([count.sum(axis=1) + 1e-9 for count in counts])
         return confusions
 
 
+class SetRaters:
+    """The confusion matrices of people for each class, where items have several or none."""
+
+    def __init__(self, said: Sequence[Mapping[str, Label]], classes: Sequence[str]) -> None:
+        self._of = {
+            name: Raters(
+                [{who: YES if name in named(label) else NO for who, label in one.items()} for one in said], [NO, YES]
+            )
+            for name in classes
+        }
+
+    def care(self, who: str) -> CareOfSets:
+        """Return how often a person errs; the range is as if all classes of an item went wrong together."""
+        found = {name: raters.care(who) for name, raters in self._of.items()}
+        errs = float(np.mean([one.errs for one in found.values()])) if found else 1 - PEOPLE
+        compared = max((one.compared for one in found.values()), default=0)
+        slips = {name: Slips(one.classes[YES], one.classes[NO]) for name, one in found.items()}
+        return CareOfSets(who, compared, errs, *_range(errs, compared + TRUST), slips)
+
+
+class NumberRaters:
+    """The biases and spreads of people, by the numbers that they and others said of the same items.
+
+    >>> raters = NumberRaters([{"ann": k, "bob": k + 0.1, "cy": k + 5.0} for k in range(20)])
+    >>> [round(raters.care(who).bias, 1) for who in ("ann", "bob", "cy")]
+    [-0.1, 0.0, 4.9]
+    """
+
+    def __init__(self, said: Sequence[Mapping[str, float]]) -> None:
+        several = [one for one in said if len(one) > 1]
+        self._people: list[str] = list(dict.fromkeys(who for one in several for who in one))
+        numbers = np.array([[one.get(who, np.nan) for who in self._people] for one in several])
+        self._compared = np.isfinite(numbers).sum(axis=0)
+        self._bias, self._spread = _fitted(numbers) if several else (np.empty(0), np.empty(0))
+
+    def care(self, who: str) -> CareOfNumbers:
+        """Return how far a person is off."""
+        if who not in self._people:
+            return CareOfNumbers(who, 0, None, None, None, None)
+        at = self._people.index(who)
+        bias, spread, n = float(self._bias[at]), float(self._spread[at]), int(self._compared[at])
+        around = RANGE * spread / n**0.5
+        return CareOfNumbers(who, n, bias, bias - around, bias + around, spread)
+
+
 def raters(answers: Answers) -> Raters:
     """Return how often people err, by all labels that stand; those that copies took are no words of their own."""
-    said: list[Mapping[str, str]] = []
+    said = _with_predicted(answers)
+    names = dict.fromkeys(
+        [*answers.classes, *(name for one in said for label in one.values() for name in named(label))]
+    )
+    if answers.form.ranked:
+        return Raters(said, [step for step in answers.steps if step in names], ranked=True)
+    return Raters(said, list(names))
+
+
+def cares(answers: Answers) -> dict[str, Care | CareOfSets | CareOfNumbers]:
+    """Return how careful each person is, by the kind of answers."""
+    known: Raters | SetRaters | NumberRaters
+    if not answers.kind.by_class:
+        known = NumberRaters(
+            [{who: plain_number(one) for who, one in given.items()} for given in answers.given().values()]
+        )
+    elif answers.form.exclusive:
+        known = raters(answers)
+    else:
+        known = SetRaters(_with_predicted(answers), answers.classes)
+    return {who: known.care(who) for who in answers.people}
+
+
+def _with_predicted(answers: Answers) -> list[Mapping[str, Label]]:
+    """Return what people said of each item, with what was predicted before a spot check as the word of one more person."""
+    said: list[Mapping[str, Label]] = []
     for item, given in answers.given().items():
         predicted = answers.predicted(item)
         said.append(given if predicted is None else {**given, MODEL: predicted})
-    names = dict.fromkeys([*answers.classes, *(name for one in said for name in one.values())])
-    return Raters(said, list(names))
+    return said
 
 
 def _range(share: float, n: float) -> tuple[float, float]:
@@ -121,9 +257,9 @@ def label_noise(wrong: float, classes: int, degree: float) -> float:
     return float((DOUBT * r / (1 - r) / degree) ** 0.5)
 
 
-def _posterior(codes: IntArray, confusions: Sequence[Array]) -> Array:
-    """Return the probabilities of the true label of each item, one row per item."""
-    logs = np.zeros((len(codes), len(confusions[0])))
+def _posterior(codes: IntArray, confusions: Sequence[Array], shares: Array) -> Array:
+    """Return the probabilities of the true label of each item, one row per item; ``shares`` of all items are of each class."""
+    logs = np.tile(np.log(shares), (len(codes), 1))
     for column, confusion in zip(codes.T, confusions, strict=True):
         logs += np.where(column[:, None] >= 0, np.log(confusion).T[column], 0.0)
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -141,3 +277,22 @@ def _confusion(counts: Array, start: Array) -> Array:
 def _even(accuracy: float, k: int) -> Array:
     """Return the T of somebody who errs alike in all classes."""
     return np.full((k, k), (1 - accuracy) / max(k - 1, 1)) + np.eye(k) * (accuracy - (1 - accuracy) / max(k - 1, 1))
+
+
+def _fitted(numbers: Array) -> tuple[Array, Array]:
+    """Return the bias and the spread of each person, a column of the numbers each; NaN where somebody said nothing."""
+    scale = float(np.nanmax(np.abs(numbers))) or 1.0
+    numbers, n = numbers / scale, np.isfinite(numbers).sum(axis=0)
+    bias, variance = np.zeros(n.size), np.ones(n.size)
+    for _ in range(PASSES):
+        weights = np.where(np.isfinite(numbers), 1 / np.maximum(variance, TINY), 0.0)
+        weights /= weights.sum(axis=1, keepdims=True)
+        truth = np.nansum(weights * (numbers - bias), axis=1, keepdims=True)
+        bias = np.nanmedian(numbers - truth, axis=0)
+        bias -= np.median(bias)
+        own = np.abs(numbers - truth - bias) / np.sqrt(
+            np.maximum(1 - weights, TINY)
+        )  # the truth was drawn to what they said
+        of_all = np.nanquantile(own, WITHIN)
+        variance = (n * np.nanquantile(own, WITHIN, axis=0) ** 2 + ALIKE * of_all**2) / (n + ALIKE)
+    return bias * scale, np.sqrt(variance) * scale

@@ -8,12 +8,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from askgraph.errors import FileError
+from askgraph.kinds.recall import Left
 from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
-from askgraph.workbench.answers import TOGETHER, Answer
+from askgraph.workbench.answers import TOGETHER, Agreed, Answer
 from askgraph.workbench.forms import count_classes
 from askgraph.workbench.project import Project
+from askgraph.workbench.report import can_judge, search
 from askgraph.workbench.store import IMPORT
 
 WAYS = {
@@ -58,19 +60,14 @@ def how_labeled(project: Project) -> str:
         f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
     )
     if project.model.sought is not None:
-        left = project.learner.judge.left_to_find(project.model.sought)
-        sentences.append(f"All items of {project.model.sought!r} were sought, the likeliest first: {left}.")
+        sought = search(project)["find"]
+        left = f": {Left(*(sought[name] for name in Left._fields))}" if "found" in sought else ""
+        sentences.append(f"All items of {sought['text']!r} were sought, the likeliest first{left}.")
     if agreed := answers.agreement():
-        sentences.append(
-            f"Of {agreed[0]:,} items that several people labeled, {agreed[1]:.1%} of pairs of labels agree."
-        )
-    if len(found.classes) > 1 and (rest := project.items.n_items - len(answers.labels)):
-        error = project.learner.judge.expected_error()
-        sentences.append(
-            f"The other {rest:,} labels are predicted by the same model (readout {settings['readout']!r}); "
-            f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%}, {error.kind})."
-        )
-    if checks := project.learner.judge.spot_checks if len(found.classes) > 1 else ():
+        sentences.append(_agreed(project, agreed))
+    if can_judge(project) and (rest := project.items.n_items - len(answers.labels)):
+        sentences.append(_predicted(project, rest))
+    if (checks := project.learner.judge.spot_checks) and answers.kind.by_class and len(found.classes) > 1:
         right = sum(check.right for check in checks)
         sentences.append(
             f"Of {len(checks):,} items drawn at random as spot checks, {right:,} had been predicted right."
@@ -78,6 +75,30 @@ def how_labeled(project: Project) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     sentences.append(f"Software: askgraph {__version__}, Python {platform.python_version()}, {versions}.")
     return " ".join(sentences) + "\n"
+
+
+def _agreed(project: Project, agreed: Agreed) -> str:
+    """Return a sentence on how far people agree."""
+    form, found = project.answers.form, []
+    if agreed.share is not None:
+        found.append(f"{agreed.share:.1%} of pairs of labels agree")
+    if agreed.apart is not None:
+        steps = f"two labels are {agreed.apart:.2g} steps apart on average"
+        found.append(
+            steps if form.ranked else f"half of the pairs of labels differ by at most {form.text(agreed.apart)}"
+        )
+    return f"Of {agreed.items:,} items that several people labeled, {', and '.join(found)}."
+
+
+def _predicted(project: Project, rest: int) -> str:
+    """Return a sentence on the labels that are predicted, and how far they are expected to be wrong."""
+    error, readout = project.learner.judge.expected_error(), project.about["settings"]["readout"]
+    by = "the same model" + (f" (readout {readout!r})" if readout else "")
+    if error.unit is None:
+        wrong = f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%}, {error.kind})"
+    else:
+        wrong = f"they are expected to be off by {error}"
+    return f"The other {rest:,} labels are predicted by {by}; {wrong}."
 
 
 def _by_way(said: list[Answer]) -> str:

@@ -33,6 +33,7 @@ from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.kinds.one_class import OneClass
 from askgraph.kinds.ordered import Ordered
 from askgraph.support.wording import few
+from askgraph.workbench.agreement import Distance
 from askgraph.workbench.cells import is_missing, one_line, one_name
 from askgraph.workbench.cells import number as number_in
 from askgraph.workbench.names import check_name
@@ -57,6 +58,7 @@ class Form(ABC):
     kind: Kind
     ranked: ClassVar[bool] = False  # whether the classes have an order
     exclusive: ClassVar[bool] = False  # whether an item is of one class
+    distance: ClassVar[Distance] = "nominal"  # by which the agreement of people is measured
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -139,6 +141,14 @@ class Form(ABC):
         """Return how many of these people stand behind what was decided, against those who say that it cannot be told."""
         return len(labels)
 
+    def share(self, pairs: Sequence[tuple[Label, Label]]) -> float | None:
+        """Return the share of pairs of answers to an item that are the same; None where answers hardly ever are."""
+        return sum(one == other for one, other in pairs) / len(pairs)
+
+    def apart(self, pairs: Sequence[tuple[Label, Label]], steps: Sequence[str]) -> float | None:
+        """Return how far two answers to an item usually are apart; None where they are the same or not."""
+        return None
+
     def disputed(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> list[int]:
         """Return the items on which people are divided, given their answers to items that two or more answered."""
         return [item for item, labels in opinions.items() if self._is_split(labels, steps)]
@@ -180,7 +190,7 @@ class ClassForm(Form):
 
     def decide(self, labels: Sequence[Label], steps: Sequence[str]) -> Label:
         """Return the class that most people said, of several the newest; "one of some" counts where nobody is sure."""
-        votes = Counter(_sure(labels) or labels)
+        votes = Counter(sure(labels) or labels)
         return max(votes, key=lambda label: votes[label])
 
     def support(self, labels: Sequence[Label], decided: Label) -> int:
@@ -188,7 +198,7 @@ class ClassForm(Form):
         return list(labels).count(decided)
 
     def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        most = Counter(_sure(labels) or labels).most_common(2)
+        most = Counter(sure(labels) or labels).most_common(2)
         return len(most) > 1 and most[0][1] == most[1][1]
 
 
@@ -196,6 +206,7 @@ class OrderedForm(ClassForm):
     """One step of an order per answer; the steps are the classes in their order."""
 
     ranked: ClassVar[bool] = True
+    distance: ClassVar[Distance] = "ordinal"
 
     def declare(self, classes: Sequence[str]) -> list[str]:
         """Return the steps, at least two."""
@@ -215,11 +226,11 @@ class OrderedForm(ClassForm):
 
     def decide(self, labels: Sequence[Label], steps: Sequence[str]) -> Label:
         """Return the median step, of two the one said last; "one of some" counts where nobody is sure."""
-        sure = _sure(labels)
-        if not sure:
+        known = sure(labels)
+        if not known:
             return super().decide(labels, steps)
-        middle = self._middle(sure, steps)
-        return next(label for label in sure if label in middle)
+        middle = self._middle(known, steps)
+        return next(label for label in known if label in middle)
 
     def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
         """Return the steps that an answer names."""
@@ -242,16 +253,23 @@ class OrderedForm(ClassForm):
         return len(labels)
 
     def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        sure = _sure(labels)
-        return len(set(self._middle(sure, steps))) > 1 if sure else super()._is_split(labels, steps)
+        known = sure(labels)
+        return len(set(self._middle(known, steps))) > 1 if known else super()._is_split(labels, steps)
 
-    def _middle(self, sure: Sequence[Label], steps: Sequence[str]) -> list[Label]:
-        found = sorted(sure, key=lambda label: steps.index(str(label)))
+    def apart(self, pairs: Sequence[tuple[Label, Label]], steps: Sequence[str]) -> float | None:
+        """Return how many steps two answers are apart, on average."""
+        place = {step: k for k, step in enumerate(steps)}
+        return float(np.mean([abs(place[str(one)] - place[str(other)]) for one, other in pairs]))
+
+    def _middle(self, known: Sequence[Label], steps: Sequence[str]) -> list[Label]:
+        found = sorted(known, key=lambda label: steps.index(str(label)))
         return [found[(len(found) - 1) // 2], found[len(found) // 2]]
 
 
 class SeveralForm(Form):
     """Any of several classes per answer, or none of them."""
+
+    distance: ClassVar[Distance] = "sets"
 
     def declare(self, classes: Sequence[str]) -> list[str]:
         """Return the classes, whose names a cell can hold side by side."""
@@ -311,6 +329,8 @@ class SeveralForm(Form):
 
 class NumberForm(Form):
     """A number per answer."""
+
+    distance: ClassVar[Distance] = "interval"
 
     def declare(self, classes: Sequence[str]) -> list[str]:
         """Return no classes; raise an error if some are named."""
@@ -376,6 +396,14 @@ class NumberForm(Form):
         """Return the median."""
         return float(np.median([plain_number(label) for label in labels]))
 
+    def share(self, pairs: Sequence[tuple[Label, Label]]) -> float | None:
+        """Return None: that two numbers are the same says little."""
+        return None
+
+    def apart(self, pairs: Sequence[tuple[Label, Label]], steps: Sequence[str]) -> float | None:
+        """Return the median difference of two numbers."""
+        return float(np.median([abs(plain_number(one) - plain_number(other)) for one, other in pairs]))
+
     def disputed(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> list[int]:
         """Return the items at which people differ by far more than they usually do, the farthest apart first."""
         apart = {item: float(np.ptp([plain_number(label) for label in labels])) for item, labels in opinions.items()}
@@ -400,6 +428,11 @@ def form_of(answers: str | Kind) -> Form:
     if kind.name not in FORMS:
         raise SettingError(f"answers={kind.name!r} cannot be kept in a project; choose one of {few(list(FORMS))}")
     return FORMS[kind.name](kind)
+
+
+def sure(labels: Iterable[Label]) -> list[Label]:
+    """Return the answers without those that say "one of some"."""
+    return [label for label in labels if not isinstance(label, OneOf)]
 
 
 def named(label: Label) -> tuple[Any, ...]:
@@ -491,10 +524,6 @@ def class_of_several(name: Any, known: Collection[str] = ()) -> str:
             f"{NONE!r}; tables write answers with these"
         )
     return found
-
-
-def _sure(labels: Sequence[Label]) -> list[Label]:
-    return [label for label in labels if not isinstance(label, OneOf)]
 
 
 def _sorted(names: Any) -> tuple[Any, ...]:

@@ -20,11 +20,11 @@ from askgraph.why import why
 from askgraph.workbench.agreement import Agreement, alpha, kappa
 from askgraph.workbench.answers import OPEN, Answer
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.care import raters
+from askgraph.workbench.care import cares
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
-from askgraph.workbench.forms import as_json, count_classes, named
+from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -78,7 +78,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
             said["checks"] = {"count": len(checks), "right": right}
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:
-        said |= _search(project)
+        said |= search(project)
     if not answers.kind.by_class:
         said["numbers"] = _histogram(list(answers.labels.values()), found.labels[open_].tolist())
     return said
@@ -115,7 +115,7 @@ def can_judge(project: Project) -> bool:
     return project.answers.form.can_judge(project.answers.classes, project.learner.field.held)
 
 
-def _search(project: Project) -> dict[str, Any]:
+def search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop; the highest numbers are never all found."""
     name, value = project.answers.naming.sought or (None, None)
     text = project.answers.form.sought_text(name, value)
@@ -217,25 +217,52 @@ def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
 
 
 def agreement(project: Project) -> dict[str, Any]:
-    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people."""
-    given = [list(one.values()) for one in project.answers.given().values()]
-    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for said in project.answers.given().values():
-        for one, other in combinations(sorted(said), 2):
-            pairs.setdefault((one, other), []).append((said[one], said[other]))
-    by_class = {name: alpha([[label == name for label in item] for item in given]) for name in project.answers.classes}
-    kappas = {both: kappa(labels) for both, labels in sorted(pairs.items())}
+    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people.
+
+    Two people have no kappa of numbers, but the median difference. Answers "one of some classes" are left out.
+    """
+    answers = project.answers
+    said = [{who: one for who, one in given.items() if sure([one])} for given in answers.given().values()]
+    place = _places(project)
+    coded = [[_coded(one, place) for one in given.values()] for given in said]
+    pairs: dict[tuple[str, str], list[tuple[Label, Label]]] = {}
+    for given in said:
+        for one, other in combinations(sorted(given), 2):
+            pairs.setdefault((one, other), []).append((given[one], given[other]))
+    by_class = {
+        name: alpha([[name in named(one) for one in given.values()] for given in said]) for name in answers.classes
+    }
     return {
-        "alpha": _plain(alpha(given)),
+        "alpha": _plain(alpha(coded, answers.form.distance)),
         "classes": [{"class": name, "alpha": _plain(found)} for name, found in by_class.items()],
-        "pairs": [{"people": list(both), "kappa": _plain(found)} for both, found in kappas.items()],
+        "pairs": [
+            {"people": list(both), **_compared(project, labels, place)} for both, labels in sorted(pairs.items())
+        ],
     }
 
 
+def _places(project: Project) -> dict[str, int]:
+    """Return the places of ordered classes; nothing for other answers."""
+    return {step: k for k, step in enumerate(project.answers.steps)} if project.answers.form.ranked else {}
+
+
+def _coded(label: Label, place: dict[str, int]) -> Label:
+    """Return the place of an ordered class, or the answer as it is."""
+    return place[label] if isinstance(label, str) and place else label
+
+
+def _compared(project: Project, labels: list[tuple[Label, Label]], place: dict[str, int]) -> dict[str, Any]:
+    """Return on how many items two people are compared, and how far they agree."""
+    form, found = project.answers.form, None
+    if form.kind.by_class:
+        found = kappa([(_coded(one, place), _coded(other, place)) for one, other in labels], form.distance)
+    return {"items": len(labels), "kappa": _plain(found), "apart": form.apart(labels, project.answers.steps)}
+
+
 def care(project: Project) -> list[dict[str, Any]]:
-    """Return how often each person errs, in all and by class, as it is estimated from overlaps and spot checks."""
-    known = raters(project.answers)
-    return [known.care(who)._asdict() | {"answers": n} for who, n in project.answers.people.items()]
+    """Return how often each person errs, in all and by class, or by how much, as estimated from overlaps and spot checks."""
+    known = cares(project.answers)
+    return [known[who].to_json() | {"answers": n} for who, n in project.answers.people.items()]
 
 
 def _plain(found: Agreement | None) -> dict[str, Any] | None:
@@ -338,10 +365,11 @@ def people(project: Project) -> dict[str, Any]:
     """Return the number of answers of each person, how far people agree, and the items they disagree on."""
     answers = project.answers
     agreed = answers.agreement()
-    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1][:MAX_SHOWN]
+    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1]
+    split = (split if answers.kind.by_class else answers.disputed())[:MAX_SHOWN]  # numbers are seldom the same
     return {
         "people": [{"name": who, "answers": n, "seconds": _median(answers, who)} for who, n in answers.people.items()],
-        "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
+        "agreement": agreed and agreed._asdict(),
         "disputed": [
             {
                 **item_line(project, item),
@@ -390,7 +418,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
 def checkup(project: Project) -> dict[str, Any]:
     """Check the file and the graph; return what was found, what to improve, and the damage if there is any."""
     damage = project.store.damage()
-    report, known = project.graph.report(), project.answers.labels
+    report = project.graph.report()
     improve = list(project.learner.judge.advice()) if can_judge(project) else []
     if report.isolated:
         improve.append(
@@ -406,7 +434,7 @@ def checkup(project: Project) -> dict[str, Any]:
         f"file: {'damaged' if damage else 'sound'}",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
         *(f"joined: {note}" for note in project.about["graph"]),
-        *(f"labels: {line}" for line in describe_labels(known, *homophily(project.graph, known))),
+        *(f"labels: {line}" for line in _describe_labels(project)),
     ]
     experts = [*str(report).splitlines(), f"engine {project.learner.engine}", f"SQLite {sqlite3.sqlite_version}"]
     return {
@@ -415,6 +443,15 @@ def checkup(project: Project) -> dict[str, Any]:
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
     }
+
+
+def _describe_labels(project: Project) -> list[str]:
+    """Return sentences on the labels there are; of classes, on those of which somebody is sure."""
+    labels = project.answers.labels
+    if not project.answers.form.exclusive:
+        return [counted(len(labels), "label")]
+    known = {item: label for item, label in labels.items() if isinstance(label, str)}
+    return describe_labels(known, *homophily(project.graph, known))
 
 
 def _improve_columns(project: Project) -> list[str]:
