@@ -107,7 +107,7 @@ def examine(source: Source, labels: Mapping[str, str] | None = None) -> Suitabil
     filled, table = find_items(source)
     items, graph, notes = make_items(filled, table)
     places = {id: k for k, id in enumerate(items.ids)}
-    there = read_labels(table, filled.label, ONE_CLASS, ()) if table is not None and filled.label else []
+    there = read_labels(table, filled.labels, ONE_CLASS, ()) if table is not None and filled.labels else []
     known = {k: str(label) for k, label in enumerate(there) if label is not None}
     for id, label in (labels or {}).items():
         if id not in places:
