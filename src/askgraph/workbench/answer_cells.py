@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -14,10 +15,12 @@ from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
 from askgraph.support.wording import counted, few
 from askgraph.workbench.cells import is_missing, number, one_name, to_stored
-from askgraph.workbench.forms import Form, Label, as_json, in_words
+from askgraph.workbench.forms import MARK, NONE, Form, Label, as_json, in_words
 
 NAMES = ("label", "labels")  # of the column of answers in a table that comes back
 YES, NO = {"1", "true", "yes", "ja", "wahr"}, {"0", "false", "no", "nein", "falsch"}  # of a column of one class
+MARKS = ("|", ";", ",")  # what may join the classes of an item
+MAX_PARTS, MAX_PART_CHARACTERS = 30, 60  # different classes in cells that join them, and characters of one
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+")  # where a comma may part thousands or begin the decimals
 Check = Callable[[Label], Label]
 
@@ -35,6 +38,8 @@ def read_answers(
     cells = table.cells(column)
     if form.kind.name == "numbers":
         cells = with_points(cells, getattr(form.kind, "unit", None) or "", table.where)
+    if form.kind.name == "several" and (mark := find_mark(cells, known)) != MARK:
+        cells = [_with_our_mark(cell, mark) for cell in cells]
     seen: dict[Any, Label | None] = {}  # equal cells say the same: tables can be long
     labels = []
     for row, cell in enumerate(cells):
@@ -58,6 +63,52 @@ def read_cell(cell: Any, form: Form, known: Collection[str]) -> Label | None:
     if form.ranked and isinstance(cell, float) and cell.is_integer() and one_name(cell) not in known:
         cell = int(cell)
     return form.read(to_stored(cell) if isinstance(cell, dict) else cell, known)
+
+
+def find_mark(cells: Sequence[Any], known: Collection[str]) -> str:
+    """Return what joins the classes of a column: ours, or another one where cells joined by it hold few or known classes.
+
+    >>> find_mark(["a;b", "b"], ()), find_mark(["a|b"], ()), find_mark(["a;b"], ["a;b"]), find_mark(["Doe, John"], ())
+    (';', '|', '|', '|')
+    """
+    counts = Counter(text for cell in cells if isinstance(cell, str) and (text := one_name(cell)) is not None)
+    counts.pop(NONE, 0)
+    if any(MARK in text or text.startswith("[") for text in counts) or all(text in known for text in counts):
+        return MARK
+    for mark in MARKS:
+        if known:
+            parts = {part.strip() for text in counts for part in text.split(mark)} - {""}
+            found = parts <= set(known)
+        else:
+            found = bool(joined_parts(counts, mark))
+        if found:
+            return mark
+    return MARK
+
+
+def joined_parts(counts: Mapping[str, int], mark: str, per_class: int = 1) -> list[str]:
+    """Return the different parts of cells that a mark joins, in the order of their names; none if cells are no sets of classes.
+
+    Sets differ in size, and have few parts that come again in other sets; each ``per_class`` times on average. ``counts`` says how
+    often each cell comes.
+    """
+    split = {text: [part.strip() for part in text.split(mark) if part.strip()] for text in counts}
+    parts = Counter[str]()
+    for text, some in split.items():
+        parts.update(dict.fromkeys(some, counts[text]))
+    sizes = {len(some) for some in split.values()}
+    if len(sizes) < 2 or not 2 <= len(parts) <= min(MAX_PARTS, len(counts)) or parts.total() < per_class * len(parts):
+        return []
+    if any(len(set(some)) < len(some) for some in split.values()) or all(number(part) is not None for part in parts):
+        return []
+    return sorted(parts) if max(map(len, parts)) <= MAX_PART_CHARACTERS else []
+
+
+def _with_our_mark(cell: Any, mark: str) -> Any:
+    """Return a cell with our mark between its classes instead of another one."""
+    if not isinstance(cell, str):
+        return cell
+    return MARK.join(part for part in cell.split(mark) if part.strip())
 
 
 def with_points(cells: Sequence[Any], unit: str, where: Callable[[int], str]) -> list[Any]:
@@ -113,14 +164,26 @@ def check_class_columns(columns: Sequence[str], form: Form) -> None:
         )
 
 
+def is_yes_or_no(cells: Sequence[Any]) -> bool:
+    """Return whether cells are 1 and 0, or yes and no, or empty, and there are both."""
+    said = {_truth(cell) for cell in cells if not is_missing(cell)}
+    return said == {True, False}
+
+
+def _truth(cell: Any) -> bool | None:
+    """Return whether a cell says yes; None if it says neither yes nor no."""
+    if (value := number(cell)) in (0, 1):
+        return bool(value)
+    word = str(cell).strip().casefold()
+    return word in YES if word in YES | NO else None
+
+
 def _yes(table: Table, name: str, row: int, cell: Any) -> bool | None:
     """Return whether a cell of a column of one class says yes; None for an empty one."""
     if is_missing(cell) or (isinstance(cell, float) and cell != cell):
         return None
-    if (value := number(cell)) in (0, 1):
-        return bool(value)
-    if (word := str(cell).strip().casefold()) in YES | NO:
-        return word in YES
+    if (found := _truth(cell)) is not None:
+        return found
     raise LabelError(f"{table.where(row)}, {name!r}: {cell!r} is neither 1 nor 0, and no empty cell")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
@@ -22,6 +22,7 @@ from askgraph.types import AnyArray
 from askgraph.workbench.answer_cells import read_answers
 from askgraph.workbench.cells import is_missing, is_numeric, is_storable, number, one_line, to_stored
 from askgraph.workbench.columns import (
+    Kind,
     choose_columns,
     find_kinds,
     find_offered,
@@ -31,6 +32,7 @@ from askgraph.workbench.columns import (
 )
 from askgraph.workbench.forms import Form, Label, form_of
 from askgraph.workbench.joining import join_items, vector_columns
+from askgraph.workbench.offers import notes_on_labels, offers_in
 from askgraph.workbench.source import Source, read_columns
 
 MAX_SHOWN_FEATURES = (
@@ -102,7 +104,9 @@ def read_items(source: Source, form: Form = ONE_CLASS, classes: Sequence[str] = 
     source, table = found
     if table is None or not source.labels:
         return items, graph, notes
-    return replace(items, labels=read_labels(table, source.labels, form, classes)), graph, notes
+    labels = read_labels(table, source.labels, form, classes)
+    offers = notes_on_labels(table, source.labels, form, classes)
+    return replace(items, labels=labels, notes=(*items.notes, *offers)), graph, notes
 
 
 def read_labels(table: Table, columns: Sequence[str], form: Form, classes: Sequence[str]) -> list[Label | None]:
@@ -148,9 +152,17 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
     columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors}
     left = say_what_is_not_compared(source, kinds, offered)
-    notes = (*table.notes, _say_ids(source.id), *left, *list(offered.values())[:MAX_OFFERS])
+    said = _say_offers(table, kinds, offered) if source.hide is None and not source.labels else []
+    notes = (*table.notes, _say_ids(source.id), *left, *said[:MAX_OFFERS])
     items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
     return items, joined.graph, joined.notes
+
+
+def _say_offers(table: Table, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:
+    """Return the sentences that offer columns as labels, of another kind where they look like it."""
+    kinds_of = offers_in(table, kinds, offered)
+    taken = {name for offer in kinds_of for name in offer.columns}
+    return [*(offer.sentence for offer in kinds_of), *(said for name, said in offered.items() if name not in taken)]
 
 
 def _say_ids(column: str | None) -> str:
