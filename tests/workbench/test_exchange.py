@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from askgraph.errors import AskgraphError, FileError, SettingError
+from askgraph.errors import AskgraphError, FileError, LabelError, SettingError
 from askgraph.io.annotations import read_annotated
 from askgraph.io.text import is_number
 from askgraph.support.files import safe_name
@@ -105,12 +105,14 @@ def test_what_label_studio_exports_is_read(tmp_path):
         (0, "annotator 3", "a"),
         (0, "ann@example.org", None),
     ]
-    assert [tuple(one) for one in found.guesses] == [(0, "bert", "a", 0.9)]
+    assert [tuple(one) for one in found.guesses] == [(0, "bert", "a", 0.9, "task 1")]
     assert [row["id"] for row in found.rows] == [7, 8]
     tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["a", "b"]
     (tmp_path / "t.json").write_text(json.dumps(tasks))
-    with pytest.raises(FileError, match="task 1: several classes"):
-        read_annotated(tmp_path / "t.json")
+    assert read_annotated(tmp_path / "t.json").answers[0].label == ("a", "b")
+    with pytest.raises(LabelError, match=r"t\.json, task 1: several classes for one item"):
+        Project.create(tmp_path / "t.ask", Source(tmp_path / "t.json"))
+    assert not (tmp_path / "t.ask").exists()
 
 
 TWO_QUESTIONS = '[{"fields": {"a": "b"}, "responses": {"q": [{"value": "x"}], "r": [{"value": "y"}]}}]'

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from askgraph.cli.options import find_project, say
 from askgraph.errors import FileError
+
+if TYPE_CHECKING:
+    from askgraph.workbench.forms import Label
+    from askgraph.workbench.project import Project
 
 
 def read_labels(
@@ -34,7 +39,38 @@ def read_labels(
     return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
 
 
-def check_classes(path: Path, labels: Iterable[str | None]) -> None:
+def read_answers(
+    project: Project, file: Path, sheet: str | None = None, encoding: str | None = None
+) -> list[tuple[str, Label]]:
+    """Read ids and answers of the kind of a project from a table that comes back; leave out rows without an answer.
+
+    Answers are in a column called label or labels; where items have several classes, perhaps in one column per class.
+    """
+    from askgraph.workbench.answer_cells import answer_columns
+    from askgraph.workbench.answer_cells import read_answers as read_rows
+    from askgraph.workbench.export import unescape_formula
+    from askgraph.workbench.guesses import item_column
+    from askgraph.workbench.source import read_columns
+
+    table = read_columns(file, sheet, encoding)
+    for note in table.notes:
+        say(f"{file}: {note}")
+    if file.suffix.casefold() == ".csv":  # as askgraph writes such files
+        cells = table.cells
+        table = replace(table, cells=lambda name: [_unescaped(cell, unescape_formula) for cell in cells(name)])
+    form, naming, classes = project.answers.form, project.answers.naming, project.answers.classes
+    items = item_column(file, table.header, project.items.columns.get("id"), ("id", "item", "node"))
+    columns = answer_columns(file, table.header, form, classes, naming.meant)
+    labels = read_rows(table, columns, form, naming.heard, lambda label: form.check(label, classes, naming.meant))
+    pairs = zip(table.cells(items), labels, strict=True)
+    return [(str(item), label) for item, label in pairs if item is not None and label is not None]
+
+
+def _unescaped(cell: Any, unescape: Callable[[str], str]) -> Any:
+    return unescape(cell) if isinstance(cell, str) else cell
+
+
+def check_classes(path: Path, labels: Iterable[Any]) -> None:
     """Raise an error if the project has classes and a label is not one of them."""
     from askgraph.workbench.project import Project
 
@@ -46,22 +82,24 @@ def check_classes(path: Path, labels: Iterable[str | None]) -> None:
 def save_annotations(project: Path | None, file: Path, new: bool) -> None:
     """Save what people answered in Label Studio or Argilla, each under their own name; ``new`` allows new classes."""
     from askgraph.io.annotations import read_annotated
+    from askgraph.workbench.answer_cells import said_elsewhere
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
 
-    path = find_project(project)
+    path, found = find_project(project), read_annotated(file)
     with Project.open(path) as opened:
-        ids = opened.items.columns.get("id") or "id"
-    found = read_annotated(file)
+        ids, form, classes = opened.items.columns.get("id") or "id", opened.answers.form, opened.answers.classes
+        meant = opened.answers.naming.meant
+        answers = said_elsewhere(file, found, form, lambda label: form.check(label, classes, meant))
     by_name: dict[str, list[Any]] = {}
-    for one in found.answers:
-        kind = "label" if one.label is not None else "cannot"
+    for one, label in answers:
+        kind = "label" if label is not None else "cannot"
         row = found.rows[one.row]
-        by_name.setdefault(one.who, []).append((str(row.get(ids, row.get("id", one.row + 1))), kind, one.label))
+        by_name.setdefault(one.who, []).append((str(row.get(ids, row.get("id", one.row + 1))), kind, label))
     if not by_name:
         raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
     if not new:
-        check_classes(path, [one.label for one in found.answers])
+        check_classes(path, [label for _, label in answers])
     with open_writer(path) as writer:
         saved = {name: writer.say(name, said) for name, said in by_name.items()}
     say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")

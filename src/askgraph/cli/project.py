@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from askgraph.cli.label_files import check_classes, read_labels, save_annotations
+from askgraph.cli.label_files import check_classes, read_answers, save_annotations
 from askgraph.cli.options import (
     EncodingOption,
     FeaturesOption,
@@ -263,16 +263,16 @@ def tell(
     if file is not None and file.suffix.casefold() == ".json":
         save_annotations(project, file, new)
         return
-    said = [(id or "", label or "")] if file is None else read_labels(file, _id_column(project), sheet, encoding)
+    said = [(id or "", label or "")] if file is None else _read_file(project, file, sheet, encoding)
     _save(project, who, [(item, "label", name) for item, name in said], new)
 
 
-def _id_column(project: Path | None) -> str | None:
-    """Return the column that the ids of a project come from."""
+def _read_file(project: Path | None, file: Path, sheet: str | None, encoding: str | None) -> list[tuple[str, Any]]:
+    """Read ids and answers of a project's kind from a table."""
     from askgraph.workbench.project import Project
 
     with Project.open(find_project(project)) as opened:
-        return opened.items.columns.get("id")
+        return read_answers(opened, file, sheet, encoding)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from askgraph.answers.shares import OneOf, one_of
 from askgraph.errors import FileError
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -17,17 +18,26 @@ from askgraph.support.wording import few
 from askgraph.types import Array
 
 OURSELVES = "askgraph"  # guesses of this program are not read back: they are no evidence of anybody else
+ONE_OF_THESE = "one of these, nobody knows which"  # the note at choices in Label Studio of which an item has one
 WHO = "askgraph_who"  # the entry of an Argilla record's metadata that has the names of the people who answered
 
 
+ASKS = ("choices", "number", "rating")  # controls of Label Studio that an answer is read from
+Said = str | float | tuple[str, ...] | OneOf  # a name, a number or a rating, several names or none, one of some
+
+
 class Annotation(NamedTuple):
-    """An answer of a person to the item of a row; no label means that the person could not tell."""
+    """An answer of a person to the item of a row; no label means that the person could not tell.
+
+    ``where`` is the place in the file, such as "task 3".
+    """
 
     row: int
     who: str
-    label: str | None
+    label: Said | None
     at: str = ""
     seconds: float | None = None
+    where: str = ""
 
 
 class Guess(NamedTuple):
@@ -35,8 +45,9 @@ class Guess(NamedTuple):
 
     row: int
     source: str
-    label: str
+    label: Said
     score: float | None = None
+    where: str = ""
 
 
 class Annotated(NamedTuple):
@@ -85,32 +96,37 @@ def json_table(path: FilePath) -> Table:
 def _label_studio(path: FilePath, tasks: list[dict[str, Any]]) -> Annotated:
     answers, guesses = [], []
     for row, task in enumerate(tasks):
-        where = f"{path}, task {row + 1}"
+        where = f"task {row + 1}"
         for one in _objects(task.get("annotations")):
-            label = None if one.get("was_cancelled") else _choice(where, one)
+            label = None if one.get("was_cancelled") else _said(f"{path}, {where}", one)
             if label is not None or one.get("was_cancelled"):
-                answers.append(
-                    Annotation(row, _annotator(one), label, _text(one.get("created_at")), _number(one.get("lead_time")))
-                )
+                at, seconds = _text(one.get("created_at")), _number(one.get("lead_time"))
+                answers.append(Annotation(row, _annotator(one), label, at, seconds, where))
         for one in _objects(task.get("predictions")):
-            source, label = _text(one.get("model_version")) or "model", _choice(where, one)
+            source, label = _text(one.get("model_version")) or "model", _said(f"{path}, {where}", one)
             if source != OURSELVES and label is not None:
-                guesses.append(Guess(row, source, label, _share(one.get("score"))))
+                guesses.append(Guess(row, source, label, _share(one.get("score")), where))
     rows = [{"id": task["id"], **task["data"]} if "id" in task else task["data"] for task in tasks]
     return Annotated(rows, answers, guesses)
 
 
-def _choice(where: str, annotation: dict[str, Any]) -> str | None:
-    """Return the class of an annotation; None if it chooses none."""
-    chosen = [
-        label
-        for one in _objects(annotation.get("result"))
-        if one.get("type") == "choices" and isinstance(one.get("value"), dict)
-        for label in one["value"].get("choices") or ()
-    ]
-    if len(chosen) > 1:
-        raise FileError(f"{where}: several classes for one item ({few(chosen)}); an item has one class here")
-    return str(chosen[0]) if chosen else None
+def _said(where: str, annotation: dict[str, Any]) -> Said | None:
+    """Return what an annotation says: the names it chooses, none where it is empty, or a number; None if it asks for others."""
+    results = annotation.get("result")
+    found = [one for one in _objects(results) if one.get("type") in ASKS and isinstance(one.get("value"), dict)]
+    found = [one for one in found if one["type"] == "choices"] or found
+    if len(asked := {_text(one.get("from_name")) for one in found}) > 1:
+        raise FileError(
+            f"{where}: several questions ({few(sorted(asked))}); an item has one answer here, so export one of them"
+        )
+    if not found:
+        return () if results == [] else None
+    if (kind := found[0]["type"]) != "choices":
+        return _value(found[0]["value"].get(kind))
+    names = tuple(str(name) for one in found for name in one["value"].get("choices") or ())
+    if len(names) > 1 and _part(found[0], "meta").get("text") == [ONE_OF_THESE]:
+        return one_of(*names)
+    return names[0] if len(names) == 1 else names
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
@@ -125,35 +141,43 @@ def _argilla(path: FilePath, records: list[dict[str, Any]]) -> Annotated:
     question = _question(path, records)
     for row, record in enumerate(records):
         names: Any = _part(record, "metadata").get(WHO)
+        where = f"record {row + 1}"
         said = _objects(_part(record, "responses").get(question or ""))
         for k, one in enumerate(said):
             named = isinstance(names, list) and len(names) == len(said)
             who = _text(names[k] if named else one.get("user_id"))
             discarded = one.get("status") == "discarded"
-            if discarded or one.get("value") is not None:
-                answers.append(Annotation(row, who or "annotator", None if discarded else _text(one["value"])))
+            label = None if discarded else _value(one.get("value"))
+            if discarded or label is not None:
+                answers.append(Annotation(row, who or "annotator", label, where=where))
         for one in _objects(_part(record, "suggestions").get(question or "")):
-            source, label = _text(one.get("agent")) or "model", one.get("value")
+            source, label = _text(one.get("agent")) or "model", _value(one.get("value"))
             if source != OURSELVES and label is not None:
-                guesses.append(Guess(row, source, _text(label), _share(one.get("score"))))
+                guesses.append(Guess(row, source, label, _share(one.get("score")), where))
     rows = [{"id": record["id"], **record["fields"]} if "id" in record else record["fields"] for record in records]
     return Annotated(rows, answers, guesses)
 
 
 def _question(path: FilePath, records: list[dict[str, Any]]) -> str | None:
-    """Return the name of the one question that is answered by a text."""
-    asked = {
-        name: None
-        for record in records
-        for part in ("responses", "suggestions")
-        for name, said in _part(record, part).items()
-        if any(isinstance(one.get("value"), str) for one in _objects(said))
-    }
-    if len(asked) > 1:
-        raise FileError(
-            f"{path}: several questions ({few(list(asked))}); an item has one class here, so export one of them"
-        )
-    return next(iter(asked), None)
+    """Return the name of the one question that is answered by names or text, or else of the one that is by numbers."""
+    asked: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for record in records:
+        for part in ("responses", "suggestions"):
+            for name, said in _part(record, part).items():
+                for value in (_value(one.get("value")) for one in _objects(said)):
+                    if value is not None:
+                        asked[isinstance(value, str | tuple)][name] = None
+    names = list(asked[True] or asked[False])
+    if len(names) > 1:
+        raise FileError(f"{path}: several questions ({few(names)}); an item has one answer here, so export one of them")
+    return next(iter(names), None)
+
+
+def _value(value: Any) -> str | float | tuple[str, ...] | None:
+    """Return a name, a number, or a list of names; None for anything else."""
+    if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
+        return tuple(map(str, value))
+    return value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
 def _part(record: dict[str, Any], name: str) -> dict[str, Any]:

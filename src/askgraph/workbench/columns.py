@@ -95,8 +95,7 @@ def find_uses(source: Source, table: Table) -> dict[str, Use]:
     found: dict[str, Use] = dict.fromkeys(compared, "compared")
     if source.image:
         found[source.image] = "picture"
-    if source.label:
-        found[source.label] = "label"
+    found |= dict.fromkeys(source.labels, "label")
     return found | ({source.id: "id"} if source.id else {})
 
 
@@ -122,7 +121,7 @@ def _find_columns(source: Source, table: Table, kinds: Mapping[str, Kind]) -> So
 
 def _choose(source: Source, table: Table, kinds: Mapping[str, Kind]) -> Source | None:
     """Return a source that says how to compare items; by labels that are there perhaps, only where nothing else is left."""
-    free = {name: kind for name, kind in kinds.items() if name not in (source.id, source.image, source.label)}
+    free = {name: kind for name, kind in kinds.items() if name not in (source.id, source.image, *source.labels)}
     return compare_by(source, _plain(source, table, free)) or compare_by(source, free)
 
 
@@ -211,7 +210,7 @@ def _id_column(source: Source, table: Table, kinds: Mapping[str, Kind]) -> str |
         return exact
     named = {*find_uses(source, table), *(source.show or ())}
     called = [name for name in kinds if name not in named and (is_key(name) or is_name(name))]
-    free = {name: kind for name, kind in kinds.items() if name not in (source.image, source.label)}
+    free = {name: kind for name, kind in kinds.items() if name not in (source.image, *source.labels)}
     plain = _plain(source, table, free) if called else {}
     able = (
         name
@@ -271,7 +270,7 @@ def find_offered(source: Source, table: Table, kinds: Mapping[str, Kind]) -> dic
 
     None where the source names such a column, nor columns that it names for something else.
     """
-    if source.label:
+    if source.labels:
         return {}
     named = {*find_uses(source, table), *(source.show or ())}
     able = [name for name, kind in kinds.items() if name not in named and _may_be_labels(name, kind)]

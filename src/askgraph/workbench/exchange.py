@@ -6,16 +6,19 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_DNS, uuid5
 
+from askgraph.answers.shares import OneOf
 from askgraph.errors import FileError, MissingExtraError, SettingError
-from askgraph.io.annotations import OURSELVES, WHO
+from askgraph.io.annotations import ONE_OF_THESE, OURSELVES, WHO
 from askgraph.io.pictures import find_picture
 from askgraph.io.ris import NAMES
 from askgraph.io.text import FilePath
+from askgraph.kinds import Kind
+from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.support.arguments import file_path
 from askgraph.support.files import replacing, safe_name
 from askgraph.support.wording import counted
@@ -27,17 +30,20 @@ from askgraph.workbench.export import (
     answer_rows,
     number_columns,
     own_columns,
+    short,
     to_json,
     to_jsonl,
     write_rows,
 )
-from askgraph.workbench.forms import Label
+from askgraph.workbench.forms import Label, as_json, named
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 from askgraph.workbench.stored_items import NAMING
 
 QUESTION = "label"  # the name of the one question that other tools show
+MAX_RATING = 10  # the highest rating that Argilla knows
+NO_CLASSES = "these answers are numbers: export them to csv, xlsx, jsonl or parquet, or with --for huggingface"
 RIS_TAG = re.compile("[A-Z][A-Z0-9]")
 PER_TAG = {name: tag for tag, name in reversed(NAMES.items())}  # column -> RIS tag
 
@@ -52,77 +58,136 @@ class Labeled(NamedTuple):
 
 
 def labeled_items(project: Project, answered: bool = False) -> Iterator[Labeled]:
-    """Yield the items that have a label, given or predicted; those with a given one only if ``answered``."""
+    """Yield the items that have a label, given or predicted; those with a given one only if ``answered``.
+
+    Where all that people say is one of some classes, the likeliest of these counts as predicted.
+    """
     found = project.predictions()
     for item in project.store.every():
-        given = item.place in project.answers.labels
-        label = found.labels[item.place]
+        label, sure, given = found.labels[item.place], found.sure[item.place], item.place in project.answers.labels
+        if isinstance(label, OneOf):
+            label, sure, given = *_likeliest(found, item.place, label), False
         if label is None or (not given and (answered or project.answers.aside.get(item.place) == "invalid")):
             continue
-        yield Labeled(item, label, round(float(found.sure[item.place]), DIGITS), given)
+        yield Labeled(item, label, round(float(sure), DIGITS), given)
+
+
+def _likeliest(found: Predictions, place: int, label: OneOf) -> tuple[str, float]:
+    """Return the class that is the likeliest of some at an item, and how likely it is."""
+    row = dict(zip(found.classes, found.probabilities[place].tolist(), strict=True))
+    chances = {str(name): float(row[str(name)]) for name in label.names}
+    name = max(chances, key=lambda name: chances[name])
+    return name, chances[name]
+
+
+def refuse(project: Project, odd: Collection[str], what: str) -> None:
+    """Raise an error if the answers of a project are of one of these kinds; ``what`` says why they cannot be, and what to do."""
+    if project.answers.kind.name in odd:
+        raise SettingError(what)
 
 
 def label_studio_tasks(project: Project) -> Iterator[Row]:
-    """Yield one Label Studio task per item, for a project with one Choices control.
+    """Yield one Label Studio task per item, for a project with one control: Choices, Number or Rating.
 
     Answers are annotations, also those of people who could not tell; predictions and what models guess are predictions.
     """
     found, own = project.predictions(), own_columns(project, ["id"])
+    rated, sure = are_stars(project), project.answers.kind.by_class
     for item in project.store.every():
         said = project.answers.of(item.place).values()
-        guesses = project.store.guesses(item.place)
-        models = [_prediction(one.source, project.answers.naming.meant(one.label), one.score) for one in guesses]
+        ours = _predicted(project, found, item.place)
+        guesses = [] if ours is None else [_prediction(OURSELVES, ours.label, ours.score if sure else None, rated)]
+        for one in project.store.guesses(item.place):
+            guesses.append(_prediction(one.source, project.answers.naming.meant(one.label), one.score, rated))
         yield {
             "id": item.place + 1,
             "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},
-            "annotations": [_annotation(answer) for answer in said if answer.kind != "later"],
-            "predictions": [*_predicted(found, item.place, _prediction), *models],
+            "annotations": [_annotation(answer, rated) for answer in said if answer.kind != "later"],
+            "predictions": guesses,
         }
 
 
-def _annotation(answer: Answer) -> Row:
+def are_stars(project: Project, least: int = 1, most: int | None = None) -> bool:
+    """Return whether answers are whole numbers in order, from ``least`` to ``most``, as other tools have them as ratings."""
+    steps = project.answers.classes
+    if not project.answers.form.ranked or not all(name.isascii() and name.isdecimal() for name in steps):
+        return False
+    numbers = [int(name) for name in steps]
+    able = all(least <= k and (most is None or k <= most) for k in numbers)
+    return able and numbers == sorted(numbers) and steps == [str(k) for k in numbers]
+
+
+def _annotation(answer: Answer, rated: bool) -> Row:
     said: Row = {
         "completed_by": {"first_name": answer.who},
         "created_at": answer.at,
         "lead_time": answer.seconds,
-        "result": [] if answer.label is None else [_choice(answer.label)],
+        "result": [] if answer.label is None else [_result(answer.label, rated)],
     }
     return {**said, "was_cancelled": True} if answer.label is None else said
 
 
-def _prediction(source: str, label: str, score: float | None) -> Row:
-    return {"model_version": source, "score": score, "result": [_choice(label)]}
+def _prediction(source: str, label: Label, score: float | None, rated: bool) -> Row:
+    return {"model_version": source, "score": score, "result": [_result(label, rated)]}
 
 
-def _choice(label: str) -> Row:
-    return {"from_name": QUESTION, "to_name": "item", "type": "choices", "value": {"choices": [label]}}
+def _result(label: Label, rated: bool) -> Row:
+    """Return an answer as Label Studio holds it; one of some classes are these as choices, with a note that says so."""
+    result: Row = {"from_name": QUESTION, "to_name": "item"}
+    if isinstance(label, float):
+        return {**result, "type": "number", "value": {"number": label}}
+    if rated and isinstance(label, str):
+        return {**result, "type": "rating", "value": {"rating": int(label)}}
+    result |= {"type": "choices", "value": {"choices": list(named(label))}}
+    return {**result, "meta": {"text": [ONE_OF_THESE]}} if isinstance(label, OneOf) else result
 
 
-def _predicted(found: Predictions, place: int, make: Callable[[str, str, float], Row]) -> list[Row]:
-    """Return what this program predicts for an item, in the shape that ``make`` gives it; nothing without classes."""
-    guess = found.labels[place]
-    return [] if guess is None else [make(OURSELVES, guess, round(float(found.sure[place]), DIGITS))]
+class _Ours(NamedTuple):
+    label: Label
+    score: float
+
+
+def _predicted(project: Project, found: Predictions, place: int) -> _Ours | None:
+    """Return what this program predicts for an item, or None while nothing is known."""
+    label, sure = found.labels[place], found.sure[place]
+    if isinstance(label, OneOf):
+        label, sure = _likeliest(found, place, label)
+    label = short(label) if isinstance(label, float) and place not in project.answers.labels else label
+    return None if label is None else _Ours(label, round(float(sure), DIGITS))
 
 
 def argilla_records(project: Project) -> Iterator[Row]:
-    """Yield one Argilla record per item, as ``dataset.records.from_json`` reads it, for one label question called "label".
+    """Yield one Argilla record per item, as ``dataset.records.from_json`` reads it, for one question called "label".
 
-    Fields are texts. Argilla knows people by ids, so these are made of their names, and the names are among the metadata.
+    That asks for a label, for several, for a rating where answers are steps from 0 to 10, and for text where they are numbers.
+    It cannot hold that an item is one of some classes: such answers are left out. Fields are texts. Argilla knows people by ids,
+    so these are made of their names, and the names are among the metadata.
     """
-    found, own = project.predictions(), own_columns(project)
+    found, own, rated = project.predictions(), own_columns(project), are_stars(project, 0, MAX_RATING)
     for item in project.store.every():
         said = [a for a in project.answers.of(item.place).values() if a.label is not None]
-        responses = [{"value": a.label, "user_id": str(uuid5(NAMESPACE_DNS, a.who))} for a in said]
-        guesses = _predicted(found, item.place, lambda agent, label, p: {"value": label, "score": p, "agent": agent})
+        held = [(a.who, _value(a.label, rated)) for a in said if not isinstance(a.label, OneOf | None)]
+        responses = [{"value": value, "user_id": str(uuid5(NAMESPACE_DNS, who))} for who, value in held]
+        guess: Row = {}
+        if ours := _predicted(project, found, item.place):
+            score = ours.score if project.answers.form.exclusive else None
+            guess = {"value": _value(ours.label, rated), "score": score, "agent": OURSELVES}
         yield {
             "id": item.id,
             "fields": {name: str(cell) for name, cell in own(item).items() if cell is not None} or {"id": item.id},
-            "metadata": {WHO: [a.who for a in said]} if said else {},
-            "suggestions": {QUESTION: guesses[0]} if guesses else {},
+            "metadata": {WHO: [who for who, _ in held]} if held else {},
+            "suggestions": {QUESTION: guess} if guess else {},
             "responses": {QUESTION: responses} if responses else {},
             "vectors": {},
-            "status": "completed" if said else "pending",
+            "status": "completed" if responses else "pending",
         }
+
+
+def _value(label: Label, rated: bool) -> Any:
+    """Return an answer as Argilla holds it."""
+    if isinstance(label, float):
+        return f"{label:g}" if float(f"{label:g}") == label else repr(label)
+    return int(label) if rated and isinstance(label, str) else as_json(label)
 
 
 def compared_texts(project: Project) -> list[str]:
@@ -137,18 +202,21 @@ def text_of(project: Project, item: Item) -> str:
 
 
 def spacy_rows(project: Project, answered: bool = False) -> Iterator[Row]:
-    """Yield one object per labeled item with its text and ``cats``, 1 for its class and 0 for the others."""
+    """Yield one object per labeled item with its text and ``cats``, 1 for each class it has and 0 for the others."""
+    refuse(project, ["numbers"], f"spaCy's categories are classes, and {NO_CLASSES}")
     classes = project.answers.classes
     for one in labeled_items(project, answered):
-        yield {"text": text_of(project, one.item), "cats": {name: float(name == one.label) for name in classes}}
+        cats = {name: float(name in named(one.label)) for name in classes}
+        yield {"text": text_of(project, one.item), "cats": cats}
 
 
 def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
-    """Yield one line per labeled item: ``__label__`` with its class, then its text on one line.
+    """Yield one line per labeled item: ``__label__`` with each of its classes, then its text on one line.
 
     White space in a class becomes "_", and classes that would be one by that are told apart by a number; a text that says
     ``__label__`` itself loses the underscores.
     """
+    refuse(project, ["numbers"], f"fastText learns classes, and {NO_CLASSES}")
     classes = project.answers.classes
     exact_first = sorted(
         classes, key=lambda name: any(map(str.isspace, name))
@@ -156,17 +224,15 @@ def fasttext_lines(project: Project, answered: bool = False) -> Iterator[str]:
     names = told_apart(exact_first, lambda name: "_".join(name.split()), "_", str)
     for one in labeled_items(project, answered):
         words = " ".join(text_of(project, one.item).split()).replace("__label__", "label ")
-        yield f"__label__{names[one.label]} {words}\n"
+        yield " ".join([*(f"__label__{names[name]}" for name in named(one.label)), words]) + "\n"
 
 
 def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
-    """Yield the lines of one RIS record per item; classes are keywords, and notes for ASReview where they are its own."""
-    names, tags = {"relevant": "ASReview_relevant", "irrelevant": "ASReview_irrelevant"}, ris_tags(project)
-    if project.model.sought is not None:
-        names = {
-            name: names["relevant" if name == project.model.sought else "irrelevant"]
-            for name in project.answers.classes
-        }
+    """Yield the lines of one RIS record per item; classes are keywords, and notes for ASReview where they are its own.
+
+    A number is in a note alone.
+    """
+    tags, form, kind = ris_tags(project), project.answers.form, project.answers.kind
     labels = {one.item.place: one for one in labeled_items(project, answered)}
     for item in project.store.every():
         cells: Row = {str(project.items.columns.get("id")): item.id, **item.fields}
@@ -175,11 +241,20 @@ def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
             parts = str(cells.get(name, "")).split("; ") if tag in ("AU", "KW", "N1") else [cells.get(name)]
             yield from (f"{tag}  - {_one_line(part)}\r\n" for part in parts if part)
         if one := labels.get(item.place):
-            kind = "answered" if one.given else f"predicted, {one.probability:.2f}"
-            yield f"KW  - {_one_line(one.label)}\r\nN1  - askgraph: {_one_line(one.label)} ({kind})\r\n"
-            if one.given and one.label in names:
-                yield f"N1  - {names[one.label]}\r\n"
+            sure = f", {one.probability:.2f}" if kind.by_class else ""
+            how = "answered" if one.given else f"predicted{sure}"
+            yield from (f"KW  - {_one_line(name)}\r\n" for name in named(one.label))
+            yield f"N1  - askgraph: {_one_line(form.text(one.label))} ({how})\r\n"
+            if one.given:
+                yield from (f"N1  - ASReview_{said}\r\n" for said in _verdicts(kind, project.model.sought, one.label))
         yield "ER  - \r\n\r\n"
+
+
+def _verdicts(kind: Kind, sought: Hashable, label: Label) -> list[str]:
+    """Return "relevant" or "irrelevant": whether a label is what is sought, else the classes that are called so."""
+    if sought is None or (sought in (HIGHEST, LOWEST) and not kind.by_class):
+        return [name for name in named(label) if name in ("relevant", "irrelevant")]
+    return ["relevant" if kind.is_found(label, sought) else "irrelevant"]
 
 
 def ris_tags(project: Project) -> dict[str, str]:
@@ -216,14 +291,52 @@ def _is_there(column: str, tags: dict[str, str]) -> bool:
 
 
 def asreview_rows(project: Project) -> Iterator[Row]:
-    """Yield one row per item with ``included``, as ASReview reads it: 1, 0, or nothing where nobody has answered."""
-    known = [name for name in (project.model.sought, "relevant", "included", "1") if name in project.answers.classes]
-    if not known:
-        raise SettingError("which class is to be included? name it with askgraph find CLASS")
+    """Yield one row per item with ``included``, as ASReview reads it: 1, 0, or nothing where nobody has answered.
+
+    Nothing too where people say that the item is one of some classes, and the one that is sought is among these.
+    """
+    sought, kind = _to_include(project), project.answers.kind
     own = own_columns(project, ["id", "included"])
     for item in project.store.every():
         given = project.answers.labels.get(item.place)
-        yield {"id": item.id, **own(item), "included": None if given is None else int(given == known[0])}
+        open_ = given is None or (isinstance(given, OneOf) and any(kind.is_found(name, sought) for name in given.names))
+        yield {"id": item.id, **own(item), "included": None if open_ else int(kind.is_found(given, sought))}
+
+
+def _to_include(project: Project) -> Hashable:
+    """Return what is sought, else the class that is called relevant or alike; raise an error if there is neither."""
+    sought, form = project.model.sought, project.answers.form
+    if project.answers.kind.name == "numbers" and sought in (None, HIGHEST, LOWEST):
+        raise SettingError("from which number on is an item to be included? say it with askgraph find NUMBER")
+    if sought is None and not form.ranked:
+        sought = next((name for name in ("relevant", "included", "1") if name in project.answers.classes), None)
+    if sought is None:
+        raise SettingError("which class is to be included? name it with askgraph find CLASS")
+    return sought
+
+
+def column_rows(project: Project, answered: bool = False) -> Iterator[Row]:
+    """Yield one row per item with a column per class: 1 where its label has the class, 0 where not, nothing without a label.
+
+    Of one of some classes, these are left empty and the others are 0.
+    """
+    refuse(project, ["numbers"], f"a column per class needs classes, and {NO_CLASSES}")
+    found, classes = project.predictions(), project.answers.classes
+    own = own_columns(project, ["id", *classes])
+    for item in project.store.every():
+        label = found.labels[item.place]
+        if item.place not in project.answers.labels and (
+            answered or project.answers.aside.get(item.place) == "invalid"
+        ):
+            label = None
+        yield {"id": item.id, **own(item), **{name: _has(label, name) for name in classes}}
+
+
+def _has(label: Label | None, name: str) -> int | None:
+    """Return whether a label has a class; None where nobody knows."""
+    if label is None or (isinstance(label, OneOf) and name in label.names):
+        return None
+    return int(name in named(label))
 
 
 def _one_line(cell: Any) -> str:
@@ -237,21 +350,34 @@ def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
         from pyarrow.parquet import write_table
     except ImportError:
         raise MissingExtraError('parquet needs pyarrow: pip install "askgraph[tables]"') from None
-    classes, own = project.answers.classes, own_columns(project, ["id", "image", "label", "probability", "source"])
+    classes, kind, found = project.answers.classes, project.answers.kind, project.predictions()
+    own = own_columns(project, ["id", "image", "label", "probability", "low", "high", "source"])
     rows = list(labeled_items(project, answered))
     cells = [own(one.item) for one in rows]
     mine = {name: _typed([row[name] for row in cells]) for name in own(Item(0, "", {}, None))}
     columns = {
         "id": pa.array([one.item.id for one in rows], pa.string()),
         **{name: pa.array(values, getattr(pa, kind)()) for name, (values, kind) in mine.items()},
-        "label": pa.array([classes.index(one.label) for one in rows], pa.int64()),
-        "probability": pa.array([one.probability for one in rows], pa.float64()),
-        "source": pa.array(["answered" if one.given else "predicted" for one in rows], pa.string()),
     }
-    features: Row = {name: {"dtype": "string", "_type": "Value"} for name in columns}
+    features: Row = {name: {"dtype": "string", "_type": "Value"} for name in (*columns, "source")}
     features |= {name: {"dtype": kind, "_type": "Value"} for name, (_, kind) in mine.items()}
-    features["label"] = {"names": classes, "_type": "ClassLabel"}
-    features["probability"]["dtype"] = "float64"
+    numbers: dict[str, list[Any]] = {"probability": [one.probability for one in rows]}
+    if kind.by_class:
+        of_class: Row = {"names": classes, "_type": "ClassLabel"}
+        said = [[classes.index(name) for name in named(one.label)] for one in rows]
+        several = not project.answers.form.exclusive
+        columns["label"] = (
+            pa.array(said, pa.list_(pa.int64())) if several else pa.array([one for (one,) in said], pa.int64())
+        )
+        features["label"] = {"feature": of_class, "_type": "Sequence"} if several else of_class
+    else:
+        numbers = {"label": [one.label for one in rows]}
+        for name, ends in (("low", found.low), ("high", found.high)):
+            numbers[name] = [None if ends is None else float(ends[one.item.place]) for one in rows]
+    columns |= {name: pa.array(values, pa.float64()) for name, values in numbers.items()}
+    features |= {name: {"dtype": "float64", "_type": "Value"} for name in numbers}
+    columns["source"] = pa.array(["answered" if one.given else "predicted" for one in rows], pa.string())
+    features = {name: features[name] for name in columns}
     if project.about["images"] is not None:
         columns["image"] = pa.array(
             [_picture(project, one.item) for one in rows], pa.struct({"bytes": pa.binary(), "path": pa.string()})
@@ -286,6 +412,10 @@ def picture_file(project: Project, item: Item) -> Path | None:
 
 def write_folders(project: Project, folder: FilePath, answered: bool = False) -> str:
     """Copy the pictures of labeled items into one folder per class; return a sentence that says what was done."""
+    refuse(project, ["numbers"], f"there is a folder per class, and {NO_CLASSES}")
+    refuse(
+        project, ["several"], "a picture with several classes cannot lie in one folder: export --for columns instead"
+    )
     root, missing, copied = Path(file_path(folder)), 0, 0
     if project.about["images"] is None:
         raise SettingError(f"{project.store.path}: has no pictures; folders per class are for projects that have some")
@@ -297,8 +427,9 @@ def write_folders(project: Project, folder: FilePath, answered: bool = False) ->
             if (file := picture_file(project, one.item)) is None:
                 missing += 1
                 continue
-            (root / names[one.label]).mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, root / names[one.label] / _picture_name(one.item, file))
+            home = root / names[str(one.label)]
+            home.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, home / _picture_name(one.item, file))
             copied += 1
     except OSError as error:
         raise FileError(f"{root}: cannot be written ({error.strerror}); choose another place") from None
@@ -371,6 +502,12 @@ FORMATS = {  # by the name of the tool
     "answers": Format(
         "answers.csv",
         lambda project, path, _: write_rows(path, answer_rows(project), numbers=number_columns(project)),
+    ),
+    "columns": Format(
+        "columns.csv",
+        lambda project, path, answered: write_rows(
+            path, column_rows(project, answered), numbers=number_columns(project)
+        ),
     ),
     "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
     "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),

@@ -16,8 +16,11 @@ import numpy as np
 
 from askgraph.errors import FileError, MissingExtraError
 from askgraph.io.text import FilePath, is_number
+from askgraph.kinds import Kind
 from askgraph.support.files import replacing
+from askgraph.workbench.forms import MARK, NONE, Form, Label
 from askgraph.workbench.items import GIVEN_VECTORS
+from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.spreadsheet import write_sheet
 from askgraph.workbench.store import IMPORT, Item
@@ -34,11 +37,13 @@ Row = dict[str, Any]
 def prediction_rows(project: Project) -> Iterator[Row]:
     """Yield one row per item: its own columns, then its label, how likely that is, who or what said so and how, and each class.
 
+    Numbers have no probability; they and ordered classes have the ends of a range, "low" and "high". Several classes are a list.
     A column of the table that has one of our names is called "label (table)" and so on.
     """
-    found, answers = project.predictions(), project.answers
+    found, answers, kind = project.predictions(), project.answers, project.answers.kind
+    ends = ["low", "high"] if kind.ranged else []
     columns = [f"p({name})" for name in found.classes]
-    own = own_columns(project, ["id", *OURS, *columns])
+    own = own_columns(project, ["id", *OURS, *ends, *columns])
     p, variance = np.round(found.probabilities, DIGITS), found.variance
     for item in project.store.every():
         place = item.place
@@ -47,8 +52,8 @@ def prediction_rows(project: Project) -> Iterator[Row]:
         given = answers.of(place).items() if place in answers.labels else ()
         said = [who for who, a in given if a.label is not None]
         ours = {
-            "label": None if label is None else answers.form.write(label),
-            "probability": None if label is None else float(np.round(found.sure[place], DIGITS)),
+            "label": to_cell(answers.form, label, place in answers.labels),
+            **_how_sure(kind, found, place, label),
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
             "how": ", ".join(answers.ways(place)) or None,
@@ -57,6 +62,34 @@ def prediction_rows(project: Project) -> Iterator[Row]:
             **dict(zip(columns, map(float, p[place]), strict=True)),
         }
         yield {"id": item.id, **own(item), **ours}
+
+
+def to_cell(form: Form, label: Label | None, given: bool = True) -> Any:
+    """Return an answer as a row holds it: several classes as a list, which a table joins; a predicted number to a few digits."""
+    if label is None or isinstance(label, tuple):
+        return None if label is None else list(label)
+    cell = form.write(label)
+    return cell if given else short(cell)
+
+
+def short(cell: Any) -> Any:
+    """Return a number to a few digits, and text as it is.
+
+    >>> short(12.3456789), short("good")
+    (12.3457, 'good')
+    """
+    return float(f"{cell:.{DIGITS + 2}g}") if isinstance(cell, float) else str(cell)
+
+
+def _how_sure(kind: Kind, found: Predictions, place: int, label: Label | None) -> Row:
+    """Return how probable a label is, and the range that another answer would be in, as far as the kind of answers has these."""
+    none = label is None
+    sure: Row = {"probability": None if none else float(np.round(found.sure[place], DIGITS))} if kind.by_class else {}
+    if not kind.ranged:
+        return sure
+    if none or found.low is None or found.high is None:
+        return {**sure, "low": None, "high": None}
+    return {**sure, "low": short(found.low[place]), "high": short(found.high[place])}
 
 
 def source_of(said: list[str]) -> Literal["predicted", "imported", "answered"]:
@@ -122,7 +155,8 @@ def answer_rows(project: Project) -> Iterator[Row]:
     items = {item.place: item for item in project.store.items({a.item for a in standing})}
     for a in standing:
         item = items[a.item]
-        said = (item.id, a.kind, a.label, a.who, a.at, a.seconds, a.predicted, a.how, answers.version(a))
+        label, predicted = (to_cell(answers.form, one) for one in (a.label, a.predicted))
+        said = (item.id, a.kind, label, a.who, a.at, a.seconds, predicted, a.how, answers.version(a))
         yield {**dict(zip(ANSWER, said, strict=True)), **own(item)}
 
 
@@ -150,14 +184,23 @@ def unescape_formula(cell: str) -> str:
     return "".join(parts)[1 if cell[:1] == "'" and FORMULA.match(cell) else 0 :]
 
 
+def joined(cell: Any) -> Any:
+    """Return a cell for a table, which joins a list of classes.
+
+    >>> joined(["cat", "dog"]), joined([]), joined("cat")
+    ('cat|dog', '(none)', 'cat')
+    """
+    return (MARK.join(cell) or NONE) if isinstance(cell, list) else cell
+
+
 def to_csv(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield lines of csv with formulas made harmless."""
+    """Yield lines of csv with lists joined and formulas made harmless."""
     line = io.StringIO()
     writer = csv.writer(line, lineterminator="\r\n")  # csv quotes cells with these characters: a lone \r, too
     for k, row in enumerate(rows):
         if k == 0:
             writer.writerow(map(escape_formula, row))
-        writer.writerow(map(escape_formula, row.values()))
+        writer.writerow(map(escape_formula, map(joined, row.values())))
         yield line.getvalue()
         line.seek(0)
         line.truncate()
@@ -205,6 +248,11 @@ def _as_one_type(cells: list[Any]) -> list[Any]:
     return [cell if cell is None else str(cell) for cell in cells]
 
 
+def _all_joined(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield {name: joined(cell) for name, cell in row.items()}
+
+
 def number_columns(project: Project) -> set[str]:
     """Return how the columns of a project that hold numbers are called in an export."""
     numbers = [name for name, kind in project.about["fields"].items() if kind == "number"]
@@ -226,7 +274,7 @@ def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8", num
             if kind == ".parquet":
                 file.write(to_parquet(rows))
             elif kind == ".xlsx":
-                write_sheet(file, path, rows, numbers)
+                write_sheet(file, path, _all_joined(rows), numbers)
             else:
                 file.writelines(codecs.iterencode(TEXTS[kind](rows), encoding))
     except OSError as error:

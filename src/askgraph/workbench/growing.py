@@ -243,13 +243,16 @@ def _new_items(
         ids = [str(last + count) for count in accumulate(not one for one in there)]
     keep = [k for k, one in enumerate(there) if not one]
     image, label = columns["image"], columns["label"]
-    wanted = [name for name in {*project.about["fields"], image, label} if name]
+    labeled = [label] if isinstance(label, str) else list(label or ())
+    wanted = [name for name in {*project.about["fields"], image, *labeled} if name]
     header = set(found.header)
     cells = {name: _cells(found, name, keep) if name in header else [None] * len(keep) for name in wanted}
     fields = {name: [to_stored(cell) for cell in cells[name]] for name in project.about["fields"]}
     images = None if project.about["images"] is None else [one_line(cell) for cell in cells[image]]
     classes = project.answers.classes
-    said = read_labels(found, label, project.answers.form, classes) if label in header else None
+    said = (
+        read_labels(found, labeled, project.answers.form, classes) if labeled and header.issuperset(labeled) else None
+    )
     labels = None if said is None else [said[k] for k in keep]
     return _New(Items([ids[k] for k in keep], fields, images, labels), len(ids) - len(keep), found, keep)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from askgraph.errors import FileError, LabelError, SettingError
+from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
 from askgraph.io.pictures import is_picture
 from askgraph.io.readers import has_columns, read_graph
@@ -20,8 +19,10 @@ from askgraph.priors.features import Features
 from askgraph.support.progress import working
 from askgraph.support.wording import few
 from askgraph.types import AnyArray
+from askgraph.workbench.answer_cells import read_answers
 from askgraph.workbench.cells import is_missing, is_numeric, is_storable, number, one_line, to_stored
 from askgraph.workbench.columns import (
+    Kind,
     choose_columns,
     find_kinds,
     find_offered,
@@ -31,6 +32,7 @@ from askgraph.workbench.columns import (
 )
 from askgraph.workbench.forms import Form, Label, form_of
 from askgraph.workbench.joining import join_items, vector_columns
+from askgraph.workbench.offers import notes_on_labels, offers_in
 from askgraph.workbench.source import Source, read_columns
 
 MAX_SHOWN_FEATURES = (
@@ -100,27 +102,17 @@ def read_items(source: Source, form: Form = ONE_CLASS, classes: Sequence[str] = 
     """
     items, graph, notes = make_items(*(found := find_items(source)))
     source, table = found
-    if table is None or source.label is None:
+    if table is None or not source.labels:
         return items, graph, notes
-    return replace(items, labels=read_labels(table, source.label, form, classes)), graph, notes
+    labels = read_labels(table, source.labels, form, classes)
+    offers = notes_on_labels(table, source.labels, form, classes)
+    return replace(items, labels=labels, notes=(*items.notes, *offers)), graph, notes
 
 
-def read_labels(table: Table, column: str, form: Form, classes: Sequence[str]) -> list[Label | None]:
-    """Return what the cells of a column say, checked; None for empty ones."""
+def read_labels(table: Table, columns: Sequence[str], form: Form, classes: Sequence[str]) -> list[Label | None]:
+    """Return what the cells of a column say, or those of one per class, checked; None for empty ones."""
     known = list(classes)
-
-    @cache
-    def read(cell: Any) -> Label | None:
-        found = form.read(cell, known)
-        return None if found is None else form.check(found, known)
-
-    labels: list[Label | None] = []
-    for row, cell in enumerate(table.cells(column)):
-        try:
-            labels.append(read(tuple(cell) if isinstance(cell, list) else cell))
-        except LabelError as error:
-            raise LabelError(f"{table.where(row)}, {column!r}: {error}") from None
-    return labels
+    return read_answers(table, columns, form, known, lambda label: form.check(label, known))
 
 
 def find_items(source: Source) -> tuple[Source, Table | None]:
@@ -135,9 +127,16 @@ def find_items(source: Source) -> tuple[Source, Table | None]:
         raise FileError(f"{path}: the column name {odd[0]!r} is not valid text; rename the column")
     if not table.header:
         raise FileError(f"{path}: the first row names no column; give it the names of the fields")
-    named = (*(source.features or ()), *(source.show or ()), *(source.texts or ()), source.image, source.label)
+    source = _split_label(source, table.header)
+    named = (*(source.features or ()), *(source.show or ()), *(source.texts or ()), source.image, *source.labels)
     has_columns(path, table.header, *named, source.id or None)
     return choose_columns(source, table), table
+
+
+def _split_label(source: Source, header: Sequence[str]) -> Source:
+    """Return a source whose columns of labels are a list where it names them separated by commas."""
+    parts = [part.strip() for part in source.label.split(",")] if isinstance(source.label, str) else []
+    return replace(source, label=parts) if len(parts) > 1 and source.label not in header else source
 
 
 def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[str]]:
@@ -153,9 +152,17 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
     columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors}
     left = say_what_is_not_compared(source, kinds, offered)
-    notes = (*table.notes, _say_ids(source.id), *left, *list(offered.values())[:MAX_OFFERS])
+    said = _say_offers(table, kinds, offered) if source.hide is None and not source.labels else []
+    notes = (*table.notes, _say_ids(source.id), *left, *said[:MAX_OFFERS])
     items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
     return items, joined.graph, joined.notes
+
+
+def _say_offers(table: Table, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:
+    """Return the sentences that offer columns as labels, of another kind where they look like it."""
+    kinds_of = offers_in(table, kinds, offered)
+    taken = {name for offer in kinds_of for name in offer.columns}
+    return [*(offer.sentence for offer in kinds_of), *(said for name, said in offered.items() if name not in taken)]
 
 
 def _say_ids(column: str | None) -> str:
@@ -200,9 +207,9 @@ def _make_items(source: Source, table: Table, unseen: Sequence[str], vectors: di
     n = len(table.cells(table.header[0]))
     named = None if source.id is None else table.cells(source.id)
     ids = [str(k + 1) for k in range(n)] if named is None else check_ids(path, named, table.where)
-    left = {source.id, source.image, *vectors} - {source.label}
+    left = {source.id, source.image, *vectors} - set(source.labels)
     kept = [name for name in table.header if name not in left] if source.show is None else source.show
-    fields = {name: _stored(table, name) for name in (*kept, source.label) if name is not None}
+    fields = {name: _stored(table, name) for name in (*kept, *source.labels)}
     images = None if source.image is None else [one_line(cell) for cell in table.cells(source.image)]
     if images is not None and not is_there(source, images):
         raise SettingError(
@@ -232,7 +239,7 @@ def _hidden(source: Source, unseen: Sequence[str]) -> tuple[str, ...]:
     Those are the labels that are there, as they are the answer; those that are hidden by choice, or since they look like
     labels; and the columns that items are compared by where there are too many to read, or a picture says more.
     """
-    answers = [name for name in (source.label, *unseen) if name is not None and name not in (source.show or ())]
+    answers = [name for name in (*source.labels, *unseen) if name not in (source.show or ())]
     unread = len(source.features or ()) > MAX_SHOWN_FEATURES or source.image is not None
     return (*answers, *(source.features or ())) if unread and source.show is None else tuple(answers)
 

@@ -18,10 +18,11 @@ from askgraph.kinds.numbers import Numbers
 from askgraph.learner.settings import Settings
 from askgraph.support.arguments import file_path
 from askgraph.support.wording import few
+from askgraph.workbench.answer_cells import guessed_elsewhere, said_elsewhere
 from askgraph.workbench.answers import Answer, Kind
 from askgraph.workbench.backup_files import restore_advice
-from askgraph.workbench.cells import is_storable
-from askgraph.workbench.forms import Form, count_classes, form_of
+from askgraph.workbench.cells import is_storable, one_name
+from askgraph.workbench.forms import Label, count_classes, form_of
 from askgraph.workbench.guesses import Guess, read_guesses
 from askgraph.workbench.items import Items, read_items
 from askgraph.workbench.names import check_name
@@ -64,13 +65,17 @@ def read_new_project(
     if guesses:
         form.kind.check_guesses()
     items, graph, notes = read_items(source, form, classes)
+    if not classes and isinstance(columns := items.columns.get("label"), list):
+        classes = form.declare([one_name(name) or "" for name in columns])
     places, imported = (
         {id: k for k, id in enumerate(items.ids)},
         count_classes(one for one in items.labels or () if one),
     )
     known = classes or sorted(map(str, imported))
     read = [read_guesses(file_path(file), places, known, items.columns.get("id")) for file in guesses]
-    came = _annotations_of(source.table)
+    came, path = _annotations_of(source.table), source.table or ""
+    said = said_elsewhere(path, came, form, lambda label: form.check(label, classes))
+    guesses_there, left_out = guessed_elsewhere(path, came, form)
     about = {
         "project": name,
         "uid": str(uuid.uuid4()),
@@ -80,15 +85,16 @@ def read_new_project(
         "compared": list(items.compared),
         "images": items.folder,
         "source": items.columns,
-        "read": [*items.notes, *(line for _, left in read for line in left)],
+        "read": [*items.notes, *(line for _, left in read for line in left), *left_out],
         "graph": [*notes, *graph.notes],
         "settings": settings.to_json(),
         "seed": seed,
         "overlap": overlap,
     }
-    said = [_imported(k, one, form, classes) for k, one in enumerate(came.answers)]
-    guessed = [*(one for found, _ in read for one in found), *(Guess(*one) for one in came.guesses)]
-    return NewProject(items, graph, about, said, guessed)
+    lines = [_imported(k, one, label) for k, (one, label) in enumerate(said)]
+    theirs = [Guess(one.row, one.source, str(one.label), one.score) for one in guesses_there]
+    guessed = [*(one for found, _ in read for one in found), *theirs]
+    return NewProject(items, graph, about, lines, guessed)
 
 
 def usual_settings(answers: str | AnswerKind, sampler: str | None = None, spot_checks: int = SPOT_CHECKS) -> Settings:
@@ -121,9 +127,8 @@ def _annotations_of(table: FilePath | None) -> Annotated:
     return read_annotated(table)
 
 
-def _imported(k: int, one: Annotation, form: Form, classes: Sequence[str]) -> Answer:
+def _imported(k: int, one: Annotation, label: Label | None) -> Answer:
     """Return an answer that was given in another tool as a line of the log."""
-    kind: Kind = "cannot" if one.label is None else "label"
-    label = None if one.label is None else form.check(one.label, classes)
+    kind: Kind = "cannot" if label is None else "label"
     at = one.at if MOMENT.match(one.at) and is_storable(one.at) else ""
     return Answer(0, f"annotation-{k}", check_name(one.who, "person"), at, kind, one.row, label, one.seconds)

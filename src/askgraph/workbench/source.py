@@ -46,7 +46,8 @@ class Source:
     image
         The column of image file names; by default the first one where every cell is the name of a picture.
     label
-        The column of labels that exist already; an empty cell means no label. It is kept and not shown.
+        The column of labels that exist already; an empty cell means no label. It is kept and not shown. Where items have several
+        classes, perhaps a list of columns, one per class: 1 where an item has it, 0 where not; a row without any says nothing.
     neighbors
         Nearest neighbors per item.
     scale
@@ -67,7 +68,7 @@ class Source:
     text: str | Sequence[str] | None = None
     show: Sequence[str] | None = None
     image: str | None = None
-    label: str | None = None
+    label: str | Sequence[str] | None = None
     neighbors: int = 10
     vectors: str | None = None
     scale: str | None = None
@@ -78,14 +79,20 @@ class Source:
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
-        for name in ("graph", "features", "text", "show", "hide"):
+        for name in ("graph", "features", "text", "show", "hide", "label"):
             value, single = getattr(self, name), PathLike if name == "graph" else str
             if not isinstance(value, single | Sequence | None) or value == "":
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
-        one = {name: getattr(self, name) for name in ("id", "image", "label", "vectors", "scale", "sheet", "encoding")}
-        several = {"features": self.features, "text": self.texts, "show": self.show, "hide": self.hide}
+        one = {name: getattr(self, name) for name in ("id", "image", "vectors", "scale", "sheet", "encoding")}
+        several = {
+            "features": self.features,
+            "text": self.texts,
+            "show": self.show,
+            "hide": self.hide,
+            "label": self.labels,
+        }
         names = {name: [value] for name, value in one.items()} | {
             name: list(value or ()) for name, value in several.items()
         }
@@ -106,6 +113,11 @@ class Source:
     def graphs(self) -> list[FilePath]:
         """The files with graphs."""
         return [self.graph] if isinstance(self.graph, str | PathLike) else list(self.graph or ())
+
+    @property
+    def labels(self) -> list[str]:
+        """The columns of labels that exist already: none, one, or one per class."""
+        return [self.label] if isinstance(self.label, str) else list(self.label or ())
 
     @property
     def texts(self) -> list[str] | None:

@@ -24,6 +24,7 @@ from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
 from askgraph.workbench.columns import LABEL_NAMES
 from askgraph.workbench.items import ONE_CLASS, find_items, make_items, read_labels
+from askgraph.workbench.offers import offer_answers
 from askgraph.workbench.source import Source, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
@@ -107,8 +108,7 @@ def examine(source: Source, labels: Mapping[str, str] | None = None) -> Suitabil
     filled, table = find_items(source)
     items, graph, notes = make_items(filled, table)
     places = {id: k for k, id in enumerate(items.ids)}
-    there = read_labels(table, filled.label, ONE_CLASS, ()) if table is not None and filled.label else []
-    known = {k: str(label) for k, label in enumerate(there) if label is not None}
+    known, about = _look_at_labels(filled, table)
     for id, label in (labels or {}).items():
         if id not in places:
             raise SettingError(
@@ -116,7 +116,19 @@ def examine(source: Source, labels: Mapping[str, str] | None = None) -> Suitabil
             )
         known[places[id]] = label
     columns, improve = _look_at_columns(filled, table, notes) if table is not None else ([], [])
-    return judge(graph, items.features, known, [*items.notes, *notes, *graph.notes, *columns], improve)
+    return judge(graph, items.features, known, [*items.notes, *notes, *graph.notes, *columns, *about], improve)
+
+
+def _look_at_labels(source: Source, table: Table | None) -> tuple[dict[int, str], list[str]]:
+    """Return the labels of a table by rows, and what they look like; none where they are no single classes, which are judged."""
+    if table is None or not source.labels:
+        return {}, []
+    offer = offer_answers(table, source.labels)
+    about = [] if offer is None else [offer.sentence]
+    if offer is not None and offer.answers != "ordered":
+        return {}, [*about, f"labels in {few(source.labels)} are not judged here: only one class per item is"]
+    labels = read_labels(table, source.labels, ONE_CLASS, ())
+    return {k: str(label) for k, label in enumerate(labels) if label is not None}, about
 
 
 def judge(
