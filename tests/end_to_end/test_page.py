@@ -420,7 +420,7 @@ def test_the_map_finds_selects_and_labels(browser, packages):
         edition = client.get("/api/map").json()["edition"]
         sent = {"key": "a-key-of-its-own", "who": "ann", "places": [99], "label": "Games", "edition": edition}
         assert client.post("/api/confirm/places", json=sent).status_code == 404
-        assert client.post("/api/confirm/places", json={**sent, "edition": "of other items"}).status_code == 400
+        assert client.post("/api/confirm/places", json={**sent, "edition": "of other items"}).status_code == 422
     ann.close()
 
 

@@ -151,11 +151,11 @@ def test_what_is_refused_stops_nothing(server, client):
     shutil.copy(server.path, server.path.with_name(old))  # goes with no items: a project is not an addition
     everything = [f"n{k}" for k in range(60)]
     for path, body, status in (
-        ("/api/add", {"addition": f"../{old}"}, 400),
+        ("/api/add", {"addition": f"../{old}"}, 422),
         ("/api/add", {"addition": f"{server.path.name}.11{ADDITION}"}, 400),  # no such file
         ("/api/add", {"addition": old}, 503),
         ("/api/remove", {"items": ["nobody"]}, 404),
-        ("/api/remove", {"items": everything}, 400),
+        ("/api/remove", {"items": everything}, 422),
     ):
         assert client.post(path, json=body).status_code == status, body
     assert thinker(server) == pid
@@ -167,7 +167,7 @@ def test_a_class_that_is_not_there_is_not_sought(fresh):
     server, client = fresh
     body = {"key": key(), "who": "ann", "kind": "find", "name": "nroth", "value": None}
     refused = client.post("/api/classes", json=body)
-    assert refused.status_code == 400
+    assert refused.status_code == 422
     assert refused.json()["error"].startswith("no class 'nroth'; there are 'north', 'east', 'west'")
     done = run("find", "nroth", "-p", server.path)
     assert (done.returncode, done.stdout) == (1, "")

@@ -191,7 +191,9 @@ def test_predictions_confirmed_again_under_one_key_are_saved_as_at_first(tmp_pat
     with Project.open(make_project(tmp_path), write=True) as project:
         desk = Desk(project, Quiet(None))
         for picture in ("east", "west"):  # another prediction when the request comes a second time
-            desk.thinker.picture = Picture(0, {}, [], [picture], np.zeros(60, dtype=np.uint16), np.ones(60))
+            desk.thinker.picture = Picture(
+                0, {}, [], [picture], [picture], np.zeros(60, dtype=np.uint32), np.ones(60), None, None
+            )
             assert desk.confirm("ann", [4, 5], None, "table", "one key for both")["saved"] == 2
         assert project.answers.labels == {4: "east", 5: "east"}
         with pytest.raises(ReusedKeyError):
@@ -202,7 +204,15 @@ def predicting(label="east", sure=None):
     """A thinker whose predictions are all of one class, as sure as this."""
     thinker = Quiet(None)
     thinker.picture = Picture(
-        0, {}, [], [label], np.zeros(60, dtype=np.uint16), np.full(60, 0.6) if sure is None else sure
+        0,
+        {},
+        [],
+        [label],
+        [label],
+        np.zeros(60, dtype=np.uint32),
+        np.full(60, 0.6) if sure is None else sure,
+        None,
+        None,
     )
     return thinker
 

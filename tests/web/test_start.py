@@ -282,7 +282,7 @@ def test_whatever_a_stranger_drops_is_a_sentence_and_stays_in_its_folder(tmp_pat
                 "part", {507}, params={"upload": upload, "name": "a.csv/b.csv"}, content=b"x"
             )  # a file, not a folder
             await post("part", {422}, params={"upload": upload, "name": "b.csv", "offset": 2**60}, content=b"x")
-            await post("part", {400}, params={"upload": "other", "name": "b.csv"}, content=b"x")
+            await post("part", {422}, params={"upload": "other", "name": "b.csv"}, content=b"x")
             await post("look", {400}, json={"upload": upload})
             for body in ({}, [], None, {"upload": 5}, {"upload": "x" * 10_000}, {"upload": upload, "project": "p"}):
                 await post("make", {422}, json=body)

@@ -97,6 +97,11 @@ def _naming_options() -> Iterator[None]:
         if type(error).__name__ != "NoSuchOption":
             raise
         context, name = error.ctx, error.option_name  # type: ignore[attr-defined]
+        if name[1:2].isdigit():
+            what = (
+                f"{name} looks like an option: put -- before a number below 0, as in {context.command_path} 17 -- -3.5"
+            )
+            _refuse(what, None, context.command_path)
         flags = [flag for option in context.command.get_params(context) for flag in _flags(option)]
         _refuse(f"no option {name!r}", nearest(name, flags), context.command_path)
 

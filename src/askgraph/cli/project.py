@@ -27,7 +27,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import SettingError
-from askgraph.support.wording import counted
+from askgraph.support.wording import as_wide, counted
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -73,9 +73,23 @@ def init(
     classes: Annotated[
         str | None, typer.Option(help="Classes, separated by commas; new ones can be added at any time.")
     ] = None,
+    answers: Annotated[
+        str,
+        typer.Option(
+            help="What an answer is, for good: classes (one), several (of the classes, or none), ordered (one of --classes, the "
+            "lowest first) or numbers."
+        ),
+    ] = "classes",
+    unit: Annotated[str | None, typer.Option(help="What numbers are in, such as EUR.")] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(help="How numbers are read: identity, log for positive ones that vary by factors, or auto."),
+    ] = None,
     neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
     overlap: Annotated[int, typer.Option(help="People who should label each item.", min=1)] = 1,
-    sampler: Annotated[str, typer.Option(help="The sampler that chooses questions.")] = "influence",
+    sampler: Annotated[
+        str | None, typer.Option(help="The sampler that chooses questions [default: influence; sigma for numbers].")
+    ] = None,
     spot_checks: Annotated[
         int,
         typer.Option(help="Every how many questions one is drawn at random, to judge predictions; 0 for none.", min=0),
@@ -111,8 +125,14 @@ def init(
     askgraph init papers.csv --graph citations.csv --graph authors.csv
 
     askgraph init news.csv --text title --suggestions guesses.csv
+
+    askgraph init tickets.csv --text subject --answers several --classes "billing,login,bug"
+
+    askgraph init reviews.csv --text review --answers ordered --classes "bad,fair,good"
+
+    askgraph init flats.csv --features area,rooms --answers numbers --unit EUR --link log
     """
-    from askgraph.learner.settings import Settings
+    from askgraph.workbench.new_project import kind_named, usual_settings
     from askgraph.workbench.project import Project
     from askgraph.workbench.source import Source
 
@@ -134,13 +154,14 @@ def init(
         sheet=sheet,
         encoding=encoding,
     )
-    settings = Settings.of(sampler, spot_checks=spot_checks)
+    settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
     if find is not None:
         with Project.open(path, write=True) as project:
-            if find not in project.answers.classes:
-                project.log.change(user_name(), "add", find)
-            project.log.change(user_name(), "find", find)
+            name, value = project.answers.form.read_sought(find)
+            if name is not None and name not in project.answers.classes and not project.answers.form.ranked:
+                project.log.change(user_name(), "add", name)
+            project.log.change(user_name(), "find", name, value)
     with Project.open(path) as project:
         say(f"{path}: {project.store.n_items:,} items, {project.graph.n_edges:,} edges")
         for note in (*project.about["read"], *project.about["graph"]):
@@ -202,7 +223,10 @@ def ask(
 @app.command()
 def tell(
     id: Annotated[str | None, typer.Argument(help="The item.")] = None,
-    label: Annotated[str | None, typer.Argument(help="Its label.")] = None,
+    label: Annotated[
+        str | None,
+        typer.Argument(help='Its label: a class, "a|b" or "(none)" where items have several, or a number.'),
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -225,6 +249,10 @@ def tell(
     askgraph tell 17 setosa
 
     askgraph tell 18 versicolor --new
+
+    askgraph tell 19 "billing|login"
+
+    askgraph tell 20 -- -3.5
 
     askgraph tell --file results.csv
     """
@@ -422,6 +450,7 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
     Example: askgraph undo
     """
     from askgraph.workbench.client import open_writer
+    from askgraph.workbench.forms import in_words
 
     with open_writer(find_project(project)) as writer:
         undone = writer.undo(who or user_name())
@@ -429,18 +458,39 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
         say("there is nothing to take back")
     else:
         others = f", and {counted(undone.together - 1, 'other')} of the same step" if undone.together > 1 else ""
-        say(f"taken back: {undone.item} {undone.label or undone.kind}{others}")
+        what = undone.kind if undone.label is None else in_words(undone.label)
+        say(f"taken back: {undone.item} {what}{others}")
 
 
 def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
+    """Save answers; labels that are text are read as cells of a table are."""
     from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
 
     path = find_project(project)
+    with Project.open(path) as opened:
+        said = [(item, kind, opened.log.read(one) if isinstance(one, str) else one) for item, kind, one in said]
+        doubt = _doubt(opened, said)
     if not new:
         check_classes(path, [label for _, _, label in said])
     with open_writer(path) as writer:
         saved = writer.say(who or user_name(), said)
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
+    if doubt:
+        say(doubt)
+
+
+def _doubt(opened: Any, said: list[Any]) -> str | None:
+    """Return the sentence that asks whether a single number is right that lies far from what is expected, or None."""
+    from askgraph.workbench.report import expected_otherwise
+
+    if len(said) != 1 or not isinstance(number := said[0][2], float):
+        return None
+    ends = expected_otherwise(opened.predictions(), opened.items.place(said[0][0]), number)
+    if ends is None:
+        return None
+    low, high = as_wide(*ends)
+    return f"you said {opened.answers.form.text(number)}, expected {low:,.12g} to {high:,.12g}: sure? askgraph undo takes it back"
 
 
 def _print_status(said: dict[str, Any]) -> None:
@@ -454,17 +504,35 @@ def _print_status(said: dict[str, Any]) -> None:
 
         say(f"expected error: {ErrorEstimate(**error)}")
     if checks := said["checks"]:
-        say(f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right")
+        say(_checked(checks))
     if sought := said["find"]:
-        about = f"about {sought['value']:,.0f} left ({sought['low']:,} to {sought['high']:,})"
-        say(f"finding all of {sought['class']!r}: {sought['found']:,} found, {about}")
+        say(_sought(sought))
     if needed := said["needed"]:
-        say(f"{_in_words(needed, said['left'])} for {1 - needed['target']:.0%} right")
+        unit = said["error"]["unit"]
+        goal = (
+            f"{1 - needed['target']:.0%} right" if unit is None else f"an error of {needed['target']:g} {unit}".strip()
+        )
+        say(f"{_in_words(needed, said['left'])} for {goal}")
     for line in (said["stop"], *said["advice"]):
         if line:
             say(line)
     if said["serving"]:
         say("a server has it open")
+
+
+def _checked(checks: dict[str, Any]) -> str:
+    """Return how many items drawn at random were predicted right; of numbers, how many there are."""
+    if checks["right"] is None:
+        return f"spot checks: {checks['count']} items drawn at random"
+    return f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right"
+
+
+def _sought(said: dict[str, Any]) -> str:
+    """Return how far a search is; nobody knows how many of the highest are left."""
+    if "found" not in said:
+        return f"finding the {said['text']}: the likeliest are asked for"
+    about = f"about {said['value']:,.0f} left ({said['low']:,} to {said['high']:,})"
+    return f"finding all of {said['text']!r}: {said['found']:,} found, {about}"
 
 
 def _in_words(needed: dict[str, Any], left: int) -> str:

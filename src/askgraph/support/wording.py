@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence, Sized
 from difflib import get_close_matches
 
@@ -13,6 +14,16 @@ def counted(k: int, word: str) -> str:
     ('1 node', '2 nodes')
     """
     return f"{k} {word}" if k == 1 else f"{k} {word}s"
+
+
+def as_wide(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of a range, rounded to two digits of its width.
+
+    >>> as_wide(179.6431, 258.1), as_wide(1234567.0, 1234999.0)
+    ((180.0, 258.0), (1234570.0, 1235000.0))
+    """
+    digits = 1 - math.floor(math.log10(high - low)) if high > low else 12
+    return round(low, digits), round(high, digits)
 
 
 def few(items: Sequence[object]) -> str:

@@ -98,9 +98,10 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def answer(said: Answering) -> dict[str, Any]:
         given = (said.item, said.kind, said.label, said.seconds, said.key, said.review)
         saved = await run(desk.answer, said.who, *given)
+        far = desk.far(saved)  # by the predictions before this answer
         if said.holding is None and desk.alone:
             await app.state.news.until(lambda: _knows(desk, saved), ANSWER_WAIT_SECONDS)
-        return {"saved": saved.seq, **await run(desk.ask, said.who, said.holding, saved)}
+        return {"saved": saved.seq, "far": far, **await run(desk.ask, said.who, said.holding, saved)}
 
     @app.get("/api/ahead")
     async def ahead() -> dict[str, Any]:

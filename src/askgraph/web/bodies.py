@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictFloat
 
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
@@ -17,6 +17,7 @@ Download = Literal[
     "jsonl",
     "parquet",
     "answers",
+    "columns",
     "labelstudio",
     "argilla",
     "huggingface",
@@ -26,6 +27,10 @@ Download = Literal[
     "how",
 ]
 Id = Annotated[str, Field(min_length=1, max_length=10_000)]
+ClassName = Annotated[str, Field(max_length=1000)]
+ClassNames = Annotated[list[ClassName], Field(max_length=1000)]
+# A class, several classes, a number, or one of some classes; whether it fits the project, the project says.
+Said = ClassName | ClassNames | StrictFloat | dict[Literal["one of"], ClassNames]
 
 
 class Asking(BaseModel):
@@ -45,7 +50,7 @@ class Answering(BaseModel):
     who: Who
     item: Id
     kind: Literal["label", "later", "cannot", "invalid"]
-    label: Annotated[str, Field(max_length=1000)] | None = None
+    label: Said | None = None
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
     holding: Id | None = None
     review: bool = False
@@ -56,7 +61,7 @@ class One(BaseModel):
 
     item: Id
     kind: Literal["label", "later", "cannot", "invalid"]
-    label: Annotated[str, Field(max_length=1000)] | None = None
+    label: Said | None = None
 
 
 class Many(BaseModel):
@@ -90,7 +95,7 @@ class Confirming(BaseModel):
     key: Key
     who: Who
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
-    label: Annotated[str, Field(max_length=1000)] | None = None
+    label: Said | None = None
     at_least: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
@@ -144,7 +149,7 @@ class ConfirmingGroup(BaseModel):
 
     key: Key
     who: Who
-    label: Annotated[str, Field(max_length=1000)]
+    label: Said
     items: Annotated[list[Id], Field(max_length=1000)]
     odd: Annotated[list[Id], Field(max_length=1000)] = []
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
@@ -157,16 +162,16 @@ class ConfirmingPlaces(BaseModel):
     who: Who
     edition: Annotated[str, Field(max_length=100)]
     places: Annotated[list[Annotated[int, Field(ge=0, le=MAX_INTEGER)]], Field(min_length=1, max_length=10_000)]
-    label: Annotated[str, Field(max_length=1000)] | None = None
+    label: Said | None = None
     at_least: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Aiming(BaseModel):
-    """The share of wrong predictions to aim at."""
+    """The expected error to aim at, in its unit: of classes, the share of wrong predictions."""
 
     key: Key
     who: Who
-    target: Annotated[float, Field(ge=0.001, le=0.5)]
+    target: StrictFloat
 
 
 class Listing(BaseModel):

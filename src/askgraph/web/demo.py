@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from askgraph.graph.build import nearest_neighbors
-from askgraph.learner.settings import Settings
 from askgraph.types import AnyArray
 from askgraph.workbench.items import Items
-from askgraph.workbench.project import SPOT_CHECKS
+from askgraph.workbench.new_project import usual_settings
 from askgraph.workbench.store import Store
 
 ENLARGE = 24  # pixels of the image per pixel of a digit, each way
@@ -38,7 +37,7 @@ def make_demo(folder: Path) -> Path:
         "fields": {},
         "images": str(images.absolute()),
         "graph": ["10 nearest neighbors of each digit by its 64 pixels"],
-        "settings": Settings.of(spot_checks=SPOT_CHECKS).to_json(),
+        "settings": usual_settings("classes").to_json(),
         "seed": 0,
         "overlap": 1,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from askgraph.errors import FileError
+from askgraph.errors import FileError, LabelError
 from askgraph.plan import Question
 from askgraph.web import views
 from askgraph.web.leases import Leases
@@ -88,12 +88,12 @@ class Desk:
         who: str,
         item: str,
         kind: Kind,
-        label: str | None,
+        label: Any,
         seconds: float | None,
         key: str,
         review: bool = False,
     ) -> Answer:
-        """Save an answer; ``review`` says that it was given on a second look."""
+        """Save an answer, given as JSON says it; ``review`` says that it was given on a second look."""
         place = self.project.items.place(item)
         predicted = self.offers.checked(place) if kind == "label" else None
         saved = self.project.say(who, item, kind, label, seconds, key, predicted, "review" if review else None)
@@ -101,7 +101,11 @@ class Desk:
         self._notify()
         return saved
 
-    def answer_all(self, who: str, said: list[tuple[str, Kind, str | None]], key: str) -> Plain:
+    def far(self, saved: Answer) -> Plain | None:
+        """Return a number that lies far outside of the range that was expected, and that range; else None."""
+        return views.far(self.project, self.thinker.picture, saved)
+
+    def answer_all(self, who: str, said: list[tuple[str, Kind, Any]], key: str) -> Plain:
         """Save several answers, all or none."""
         saved = self.project.say_all(who, said, key=key)
         self._notify()
@@ -111,7 +115,7 @@ class Desk:
         self,
         who: str,
         places: list[int],
-        label: str | None,
+        label: Any,
         how: How,
         key: str,
         seconds: float | None = None,
@@ -121,12 +125,17 @@ class Desk:
 
         Without a label, each item gets the one that is predicted for it, where that is at least so likely.
         """
-        who, key, label = check_name(who, "person"), check_name(key, "key"), label and check_name(label, "class")
+        who, key = check_name(who, "person"), check_name(key, "key")
+        if label is not None:
+            answers = self.project.answers
+            label = answers.form.check(label, answers.classes, answers.naming.meant)
+        elif not self.project.answers.kind.by_class:
+            raise LabelError("numbers are not confirmed as predicted; give the number that these items have")
         if not was_sent(self.project, who, places, label, how, key):
             given = as_predicted(self.project, self.thinker.picture, places, at_least)
             if label is not None:
                 given = dict.fromkeys(answerable(self.project, who, places), label)
-            said: list[tuple[str, Kind, str | None]] = [
+            said: list[tuple[str, Kind, Any]] = [
                 (item.id, "label", given[item.place]) for item in self.project.store.items(given)
             ]
             if said:

@@ -27,7 +27,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(AskgraphError)
     async def askgraph_error(_: Request, error: AskgraphError) -> JSONResponse:
-        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409, OutdatedError: 409}
+        statuses = {FullError: 507, BusyError: 503, ReusedKeyError: 409, OutdatedError: 409, LabelError: 422}
         status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 400)
         missing = isinstance(error, LabelError) and str(error).startswith("no item")
         return Reply({"error": str(error)}, 404 if missing else status)

@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from askgraph.types import BoolArray, IntArray
-from askgraph.web.questions import NO_CLASS, Picture
+from askgraph.types import AnyArray, BoolArray, IntArray
+from askgraph.web.questions import NO_LABEL, Picture
+from askgraph.workbench.forms import Label, as_json, named, renamed
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import image_address
 
@@ -30,12 +31,26 @@ class Query(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """One entry per item: the index of its class in ``classes``, the probability of that class, its status."""
+    """One entry per item: the index of its label in ``labels``, how sure that is, its status, and its range where there is one."""
 
-    classes: list[str]
-    label: IntArray
+    labels: list[Label]
+    code: IntArray
     sure: Any
     status: IntArray
+    low: AnyArray | None
+    high: AnyArray | None
+
+    def label(self, place: int) -> Label | None:
+        """Return the label of an item, given or predicted; None where there is none."""
+        code = int(self.code[place])
+        return None if code == NO_LABEL else self.labels[code]
+
+    def range(self, place: int) -> list[Any] | None:
+        """Return the ends of the range of an item that is predicted; None where there is none."""
+        if self.low is None or self.high is None or not self.are("predicted")[place] or place >= len(self.low):
+            return None
+        ends = [self.low[place], self.high[place]]
+        return ends if all(isinstance(end, str) or np.isfinite(end) for end in ends) else None
 
     def are(self, *statuses: Status) -> BoolArray:
         """Return which items have one of these statuses."""
@@ -45,20 +60,19 @@ class Columns(NamedTuple):
 def columns(project: Project, picture: Picture | None) -> Columns:
     """Combine the last computed predictions with the answers as they are now."""
     n, answers = project.items.n_items, project.answers
-    drawn = [answers.naming.meant(name) for name in picture.classes] if picture else []  # under names they have now
-    classes = list(dict.fromkeys([*drawn, *answers.classes]))
-    label, sure = np.full(n, NO_CLASS), np.zeros(n, dtype=np.float32)
-    if picture:  # items that were added since then have no prediction yet
-        label[: picture.decided.size], sure[: picture.sure.size] = picture.decided, picture.sure
-    if picture and drawn != classes[: len(drawn)]:
-        label = np.array([*map(classes.index, drawn), NO_CLASS])[np.minimum(label, len(drawn))]
-    status = np.where(label == NO_CLASS, STATUSES.index("open"), STATUSES.index("predicted"))
-    place = {name: k for k, name in enumerate(classes)}
-    for item, name in answers.labels.items():
-        label[item], sure[item], status[item] = place[name], 1.0, STATUSES.index("labeled")
+    place: dict[Label, int] = {}
+    code, sure = np.full(n, NO_LABEL), np.zeros(n, dtype=np.float32)
+    if picture:  # labels have the names that classes have now; items that were added since then have no prediction yet
+        drawn = [place.setdefault(renamed(label, answers.naming.meant), len(place)) for label in picture.labels]
+        now = np.array([*drawn, NO_LABEL])
+        code[: picture.codes.size] = now[np.minimum(picture.codes, len(drawn))]
+        sure[: picture.sure.size] = picture.sure
+    status = np.where(code == NO_LABEL, STATUSES.index("open"), STATUSES.index("predicted"))
+    for item, label in answers.labels.items():
+        code[item], sure[item], status[item] = place.setdefault(label, len(place)), 1.0, STATUSES.index("labeled")
     for item, kind in answers.aside.items():
         status[item] = STATUSES.index(kind)
-    return Columns(classes, label, sure, status)
+    return Columns(list(place), code, sure, status, *((picture.low, picture.high) if picture else (None, None)))
 
 
 def list_items(project: Project, picture: Picture | None, query: Query) -> tuple[int, list[dict[str, Any]]]:
@@ -73,9 +87,9 @@ def list_items(project: Project, picture: Picture | None, query: Query) -> tuple
 
 
 def _filter(project: Project, known: Columns, query: Query) -> IntArray:
-    keep = np.ones(known.label.size, dtype=bool)
+    keep = np.ones(known.code.size, dtype=bool)
     if query.label:
-        keep &= known.label == (known.classes.index(query.label) if query.label in known.classes else -1)
+        keep &= np.isin(known.code, [k for k, label in enumerate(known.labels) if query.label in named(label)])
     if query.status:
         keep &= known.status == (STATUSES.index(query.status) if query.status in STATUSES else -1)
     if query.among is not None:
@@ -89,13 +103,21 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
 
 def _sort(project: Project, known: Columns, kept: IntArray, sort: str) -> IntArray:
     if sort == "title":
-        rank = np.empty(known.label.size, dtype=np.int64)
+        rank = np.empty(known.code.size, dtype=np.int64)
         rank[_by_title(project)] = np.arange(rank.size)
         return kept[np.argsort(rank[kept], kind="stable")]
-    names = np.array([*known.classes, ""])
-    keys: dict[str, Any] = {"label": names[np.minimum(known.label, len(known.classes))], "probability": known.sure}
+    keys: dict[str, Any] = {"label": _ranks(project, known), "probability": known.sure}
     keys["status"] = np.array(STATUSES)[known.status]
     return kept if sort not in keys else kept[np.argsort(keys[sort][kept], kind="stable")]
+
+
+def _ranks(project: Project, known: Columns) -> IntArray:
+    """Return where the label of each item comes among all labels in their order; items without one come first."""
+    steps = {name: k for k, name in enumerate(project.answers.steps)}
+    order = sorted(range(len(known.labels)), key=lambda k: project.answers.form.rank(known.labels[k], steps))
+    ranks = np.zeros(len(known.labels) + 1, dtype=np.int64)
+    ranks[order] = np.arange(len(order)) + 1
+    return ranks[np.minimum(known.code, len(known.labels))]
 
 
 def _by_title(project: Project) -> list[int]:
@@ -106,14 +128,14 @@ def _by_title(project: Project) -> list[int]:
 
 
 def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
-    item, code = project.items.item(place), int(known.label[place])
-    open_ = code == NO_CLASS
+    item, label = project.items.item(place), known.label(place)
     return {
         "id": item.id,
         "title": project.items.title(item),
         "image": image_address(project, item),
-        "label": None if open_ else known.classes[code],
-        "probability": None if open_ else float(known.sure[place]),
+        "label": as_json(label),
+        "probability": None if label is None or not project.answers.kind.by_class else float(known.sure[place]),
+        "range": known.range(place),
         "status": STATUSES[known.status[place]],
         "who": list(project.answers.of(place)),
     }

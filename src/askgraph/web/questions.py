@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,11 +22,13 @@ from askgraph.errors import AskgraphError
 from askgraph.learner import Learner
 from askgraph.plan import Question
 from askgraph.plan.turn import each_once
-from askgraph.types import AnyArray, Array
+from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
+from askgraph.workbench.forms import Label
+from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects
 
@@ -37,18 +39,19 @@ MAX_JOINT_PEOPLE = 2
 MAX_JOINT_SECONDS = 0.5
 SPARE = 4  # questions computed beyond the number of people, for items that are set aside
 GROUP = 20  # items shown together, to be confirmed in one step
-NO_CLASS = 65535  # the code of an item without a prediction; codes are sent to the page as 16 bits
+NO_LABEL = 2**32 - 1  # the code of an item without a label
 
 
 class Agenda(NamedTuple):
     """Questions to ask next, best first, after line ``seq`` of the log, by the places of their items.
 
-    ``follows`` is the question after the first one, for each label that the first may get; None where nothing is left.
+    ``follows`` is the question after the first one, for each label that the first may get and that can be told beforehand;
+    None where nothing is left.
     """
 
     seq: int
     questions: list[Question]
-    follows: dict[str, Question | None]
+    follows: dict[Hashable, Question | None]
 
     def foresaw(self, answer: Answer) -> bool:
         """Return whether the question that follows this answer was computed before the answer came."""
@@ -64,14 +67,20 @@ class Agenda(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Reports and predictions after line ``seq`` of the log: the class of every item and its probability."""
+    """Reports and predictions after line ``seq`` of the log: the label of every item, how sure it is, and its range.
+
+    ``codes`` are indices of ``labels``, the different ones, or NO_LABEL. ``low`` and ``high`` are None where answers have no order.
+    """
 
     seq: int
     progress: dict[str, Any]
     suspects: list[dict[str, Any]]
     classes: list[str]
-    decided: AnyArray
-    sure: Array
+    labels: list[Label]
+    codes: AnyArray
+    sure: AnyArray
+    low: AnyArray | None
+    high: AnyArray | None
 
 
 def run(path: str, connection: Connection) -> None:
@@ -84,6 +93,14 @@ def run(path: str, connection: Connection) -> None:
         return
     except AskgraphError as error:
         connection.send((0, "trouble", str(error)))
+
+
+def known_labels(found: Predictions) -> tuple[list[Label], AnyArray]:
+    """Return the different labels, and the index of that of each item; NO_LABEL for none."""
+    labels, codes = found.coded()
+    kept = np.array([label is not None for label in labels], dtype=bool)
+    place = np.where(kept, np.cumsum(kept) - 1, NO_LABEL).astype(np.uint32)
+    return [label for label in labels if label is not None], place[codes]
 
 
 class Thinker:
@@ -138,7 +155,7 @@ class Thinker:
         best = self._project.questions(1)
         self._seconds = time.perf_counter() - start
         self._queue = each_once([*best, *(one for one in self._queue if self._project.log.open_at(one.node))])
-        self._follows: dict[str, Question | None] = {}
+        self._follows: dict[Hashable, Question | None] = {}
         self._prefetched = self._extended = False
         self._send()
 
@@ -162,7 +179,7 @@ class Thinker:
             self._prefetched = not ahead.running
             found = ahead.questions
             if len(found) > len(self._follows):
-                self._follows = {str(label): question for label, question in found.items()}
+                self._follows = dict(found)
                 self._send()
         return True
 
@@ -185,10 +202,12 @@ class Thinker:
         if self._drawn == version or self._listen(0):
             return self._drawn != version
         found = self._project.predictions()
-        sure = found.probabilities.max(axis=1, initial=0.0).astype(np.float32)
-        decided = np.where(found.decided < 0, NO_CLASS, found.decided).astype(np.uint16)
-        picture = Picture(seq, progress(self._project, found), suspects(self._project), found.classes, decided, sure)
-        self._connection.send((0, "picture", picture))
+        reports = progress(self._project, found), suspects(self._project)
+        labels, codes = known_labels(found)
+        sure = found.sure.astype(np.float32)
+        self._connection.send(
+            (0, "picture", Picture(seq, *reports, found.classes, labels, codes, sure, found.low, found.high))
+        )
         self._drawn = version
         return True
 
@@ -197,6 +216,7 @@ class Thinker:
 
     def _group(self, without: list[int]) -> tuple[str, list[int], float] | None:
         """Return a label, places of items that look alike and are predicted so, and how surely; None if there are none."""
+        self._project.answers.kind.check_groups()
         found = self._learner.judge.group(GROUP, without) if len(self._learner.classes) > 1 else None
         return found and (str(found.label), [int(str(node)) for node in found.nodes], found.chance)
 

@@ -28,6 +28,7 @@ from askgraph.io.readers import EDGES, read_graph
 from askgraph.io.spreadsheets import READERS
 from askgraph.io.tables import Table
 from askgraph.io.text import TEXT
+from askgraph.kinds import Kind
 from askgraph.support.files import name_odd_file, safe_name
 from askgraph.support.progress import watching
 from askgraph.support.wording import counted
@@ -44,6 +45,7 @@ from askgraph.workbench.client import open_writer
 from askgraph.workbench.columns import Column, look_at_columns
 from askgraph.workbench.database import SIDE_FILES, naming_errors, remove_side_files, reporting_damage
 from askgraph.workbench.growing import discard, prepare_addition
+from askgraph.workbench.new_project import kind_named
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
 from askgraph.workbench.shelf import PROJECT, find_copy, find_project, find_rows, list_projects
@@ -106,6 +108,9 @@ class Making(Looking):
     label: ColumnName | None = None
     left_out: Annotated[list[ColumnName], Field(max_length=COLUMNS)] = []
     classes: Annotated[list[ColumnName], Field(max_length=1000)] = []
+    answers: Literal["classes", "ordered", "several", "numbers"] = "classes"
+    unit: Annotated[str, Field(max_length=40)] | None = None
+    link: Literal["identity", "log", "auto"] | None = None
 
 
 class Beginning:
@@ -248,17 +253,20 @@ class Beginning:
 
     def make(self, said: Making) -> None:
         """Make the project; its name is free afterwards, and the dropped files but pictures are deleted."""
-        classes = [name for name in said.classes if name.strip()]
+        classes, kind = (
+            [name for name in said.classes if name.strip()],
+            kind_named(said.answers, said.unit or None, said.link),
+        )
         with self._lock, self._own_names(), watching(self._note_stage):
             upload = self.find(said.upload)
             stem = _free_name(self.folder, safe_name(said.project), [PROJECT, ""])
             path = self.folder / f"{stem}{PROJECT}"
             if said.kind == "graph":
-                Project.create(path, Source(graph=upload.file), classes)
+                Project.create(path, Source(graph=upload.file), classes, answers=kind)
             elif said.kind == "table" and not upload.pictures:
-                Project.create(path, self._source(upload.file, said), classes)
+                Project.create(path, self._source(upload.file, said), classes, answers=kind)
             else:
-                self._make_of_pictures(upload, path, said, classes)
+                self._make_of_pictures(upload, path, said, classes, kind)
             upload.drop()
             self.made = path
 
@@ -289,7 +297,7 @@ class Beginning:
             hide=said.left_out, sheet=said.sheet, encoding=said.encoding,
         )  # fmt: skip
 
-    def _make_of_pictures(self, upload: Upload, path: Path, said: Making, classes: list[str]) -> None:
+    def _make_of_pictures(self, upload: Upload, path: Path, said: Making, classes: list[str], kind: Kind) -> None:
         """Move the pictures to where they stay, and make the project of them, or of the table that names them."""
         inner, home = upload.folder / (upload.common_folder or "."), path.with_suffix("")
         table = None if said.kind == "pictures" else home / upload.file.relative_to(inner)
@@ -298,7 +306,7 @@ class Beginning:
         if table is not None:
             source = replace(source, table=table, id=said.id or "", hide=said.left_out)
         try:
-            Project.create(path, source, classes)
+            Project.create(path, source, classes, answers=kind)
         except BaseException:
             home.rename(inner)
             raise

@@ -10,6 +10,7 @@ from askgraph.web.listing import columns
 from askgraph.web.offers import can_answer
 from askgraph.web.questions import Picture
 from askgraph.workbench.answers import How
+from askgraph.workbench.forms import Label, as_json
 from askgraph.workbench.project import Project
 
 CERTAIN = 0.9  # the probability from which on it is offered to confirm only these predictions of many
@@ -25,7 +26,7 @@ def selection(project: Project, picture: Picture | None, who: str, places: list[
         "predicted": {
             "new": len(predicted),
             "right": float(sure.mean()) if predicted else None,
-            "classes": [{"label": name, "count": n} for name, n in Counter(predicted.values()).most_common()],
+            "classes": [{"label": as_json(one), "count": n} for one, n in Counter(predicted.values()).most_common()],
             "certain": {"least": CERTAIN, "new": int((sure >= CERTAIN).sum())},
         },
     }
@@ -36,14 +37,19 @@ def answerable(project: Project, who: str, places: list[int]) -> list[int]:
     return [place for place in dict.fromkeys(places) if can_answer(project, who, place)]
 
 
-def as_predicted(project: Project, picture: Picture | None, places: list[int], at_least: float = 0.0) -> dict[int, str]:
-    """Return what is predicted for those of some places that nobody has answered, where that is at least so likely."""
+def as_predicted(
+    project: Project, picture: Picture | None, places: list[int], at_least: float = 0.0
+) -> dict[int, Label]:
+    """Return what is predicted for those of some places that nobody has answered, where that is at least so likely.
+
+    Numbers are never confirmed so: a prediction is hardly ever the number itself.
+    """
     known = columns(project, picture)
-    predicted = known.are("predicted")
-    return {p: known.classes[known.label[p]] for p in places if predicted[p] and known.sure[p] >= at_least}
+    predicted = known.are("predicted") & project.answers.kind.by_class
+    return {p: known.labels[known.code[p]] for p in places if predicted[p] and known.sure[p] >= at_least}
 
 
-def was_sent(project: Project, who: str, places: list[int], label: str | None, how: How, key: str) -> bool:
+def was_sent(project: Project, who: str, places: list[int], label: Label | None, how: How, key: str) -> bool:
     """Return whether answers to these items were saved under this key; raise an error if it belongs to others."""
     lines, meant = project.store.logged_together(key), set(places)
     if any(

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from askgraph.answers.plain import plain_number
 from askgraph.plan import Question
-from askgraph.web.listing import Query, columns, list_items
+from askgraph.web.listing import Columns, Query, columns, list_items
 from askgraph.web.map import MapMaker
-from askgraph.web.questions import NO_CLASS, Agenda, Picture
+from askgraph.web.questions import NO_LABEL, Agenda, Picture
 from askgraph.web.regions import inside
 from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench import report
@@ -24,6 +25,7 @@ from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import KEYS
 from askgraph.workbench.exchange import has_titles
+from askgraph.workbench.forms import as_json
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
@@ -32,6 +34,7 @@ MAX_NEWCOMERS = (
     50  # people without an answer who are named in the state: names cost nothing, so there may be any number
 )
 PICTURES_AHEAD = 4  # that are fetched before their items are asked for
+NO_CODE = 65535  # of an item without a label on the map
 UNSURE = 20  # items in the queue for review whose predictions are the least sure
 Plain = dict[str, Any]
 
@@ -65,6 +68,7 @@ def _figures(project: Project, seq: int, changes: int) -> Plain:
         "ris": has_titles(project),
         "labels": len(answers.labels),
         "aside": len(answers.aside),
+        "answers": _kind(project),
         "classes": report.classes(project),
         "agreement": agreed and {"items": agreed[0], "share": agreed[1]},
         "guidelines": len(answers.guidelines),
@@ -72,18 +76,41 @@ def _figures(project: Project, seq: int, changes: int) -> Plain:
     }
 
 
+def _kind(project: Project) -> Plain:
+    """Return the kind of answers, their unit, and whether items are confirmed in groups and models may guess."""
+    kind = project.answers.kind
+    return {"kind": kind.name, "unit": getattr(kind, "unit", None), "groups": kind.grouped, "guesses": kind.guessed}
+
+
 def _undoable(project: Project, last: Answer) -> Plain:
-    item = project.items.item(last.item)
-    return {"item": item.id, "title": project.items.title(item), "what": last.label or last.kind}
+    item, label = project.items.item(last.item), as_json(last.label)
+    what = last.kind if last.label is None else project.answers.form.text(last.label)
+    return {"item": item.id, "title": project.items.title(item), "kind": last.kind, "label": label, "what": what}
+
+
+def far(project: Project, picture: Picture | None, saved: Answer) -> Plain | None:
+    """Return a number that was given and the range it was expected in, if it lies twice as far off as that reaches; else None."""
+    place = saved.item
+    if picture is None or picture.low is None or picture.high is None or not isinstance(saved.label, float):
+        return None
+    if picture.seq >= saved.seq or place >= len(picture.low) or picture.codes[place] == NO_LABEL:
+        return None
+    expected, low, high = (
+        float(x) for x in (picture.labels[picture.codes[place]], picture.low[place], picture.high[place])
+    )
+    ends = report.far_off(expected, low, high, saved.label)
+    return ends and {"said": saved.label, "low": ends[0], "high": ends[1]}
 
 
 def _search(project: Project, picture: Picture | None) -> Plain | None:
-    """Return the class all of whose items are to be found, and how many are left as last computed; None if there is none."""
-    sought = project.model.sought
-    if sought is None:
+    """Return what all items are sought of, and how many are left as last computed; None if nothing is sought."""
+    if project.answers.naming.sought is None:
         return None
+    name, value = project.answers.naming.sought
     known = picture and picture.progress["find"]
-    return {"class": sought, "left": known if known and known["class"] == sought else None}
+    same = known is not None and (known["class"], known["beside"]) == (name, value)
+    text = project.answers.form.sought_text(name, value)
+    return {"class": name, "value": value, "text": text, "left": known if known and same and "found" in known else None}
 
 
 def lag(project: Project, known: Agenda | Picture | None) -> int:
@@ -118,7 +145,8 @@ def group(project: Project, found: tuple[str, list[int], float] | None) -> Plain
 def looks_ahead(project: Project) -> tuple[int, int]:
     """Return the last line of the log, and to how many answers it should be known what follows before pictures are fetched."""
     answers = project.answers
-    return answers.seq, min(PICTURES_AHEAD, len(answers.classes)) if project.model.sought is None else 0
+    told = len(answers.classes) if answers.form.exclusive and project.model.sought is None else 0
+    return answers.seq, min(PICTURES_AHEAD, told)
 
 
 def pictures_ahead(project: Project, agenda: Agenda | None, held: Collection[int]) -> Plain:
@@ -152,14 +180,16 @@ def item(project: Project, picture: Picture | None, place: int) -> Plain:
     """Return one item with all answers to it and its prediction."""
     known, answers = columns(project, picture), project.answers
     lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
-    code, decision = int(known.label[place]), answers.decision(place)
-    predicted = code < len(known.classes) and decision.label is None
+    label, decision = known.label(place), answers.decision(place)
+    predicted = label is not None and decision.label is None
+    probability = float(known.sure[place]) if answers.kind.by_class else None
+    prediction = {"label": as_json(label), "probability": probability, "range": known.range(place)}
     return {
         "item": show(project, project.items.item(place)),
         "answers": report.describe(project, lines),
-        "label": decision.label,
+        "label": as_json(decision.label),
         "status": "labeled" if decision.label is not None else decision.aside or ("predicted" if predicted else "open"),
-        "prediction": {"label": known.classes[code], "probability": float(known.sure[place])} if predicted else None,
+        "prediction": prediction if predicted else None,
     }
 
 
@@ -213,8 +243,9 @@ def review(project: Project, picture: Picture | None) -> Plain:
     unsure = [int(place) for place in np.argsort(sure, kind="stable")[:UNSURE] if np.isfinite(sure[place])]
     queue = report.review(project, picture.suspects, unsure)
     for one in queue:
-        code = known.label[place] if (place := project.items.place(one["item"])) in unsure else NO_CLASS
-        one["instead"] = known.classes[code] if code < len(known.classes) else one["instead"]
+        place = project.items.place(one["item"])
+        one["instead"] = as_json(known.label(place)) if place in unsure else one["instead"]
+        one["range"] = known.range(place)
     return {"queue": queue, "lag": lag(project, picture)}
 
 
@@ -243,11 +274,41 @@ def map_parts(project: Project, picture: Picture | None, maker: MapMaker) -> Pla
         "edition": maker.edition,
         "seq": seq,
         "lag": lag(project, picture),
-        "classes": columns(project, picture).classes,
+        "classes": project.answers.classes,
+        "sets": _sets(project, columns(project, picture)),
+        "scale": _scale(project, columns(project, picture)),
         "regions": [one._asdict() for one in made.regions],
         "layout": f"/api/map/layout?v={maker.edition}",
         "state": f"/api/map/state?v={picture.seq}-{seq}",
     }
+
+
+def _sets(project: Project, known: Columns) -> list[Any] | None:
+    """Return the sets of classes that items have, where they have several."""
+    return [as_json(label) for label in known.labels] if project.answers.kind.name == "several" else None
+
+
+def _scale(project: Project, known: Columns) -> Plain | None:
+    """Return the lowest and the highest number of the map, and whether the colors between go by logarithms."""
+    if project.answers.kind.by_class or not known.labels:
+        return None
+    low, high = min(map(plain_number, known.labels)), max(map(plain_number, known.labels))
+    return {"low": low, "high": high, "log": getattr(project.answers.kind, "link", "identity") == "log" and low > 0}
+
+
+def _map_codes(project: Project, known: Columns) -> list[int]:
+    """Return what stands for each label on the map; NO_CODE for one of some classes."""
+    if scale := _scale(project, known):
+        heights = np.array(list(map(plain_number, known.labels)))
+        low, high = scale["low"], scale["high"]
+        if scale["log"]:
+            heights, low, high = np.log(heights), np.log(low), np.log(high)
+        share = (heights - low) / (high - low) if high > low else np.zeros(heights.size)
+        return np.round(share * (NO_CODE - 1)).astype(int).tolist()
+    if not project.answers.form.exclusive:
+        return list(range(len(known.labels)))
+    place = {name: k for k, name in enumerate(project.answers.classes)}
+    return [place.get(str(label), NO_CODE) for label in known.labels]
 
 
 def map_layout(maker: MapMaker) -> bytes:
@@ -256,10 +317,14 @@ def map_layout(maker: MapMaker) -> bytes:
 
 
 def map_state(project: Project, picture: Picture | None) -> bytes:
-    """Return four bytes per item: class (two bytes), probability, flags."""
+    """Return four bytes per item: what its label is (two bytes), how sure that is, flags.
+
+    The first two are the index of a class, or of several classes in ``sets``, or for numbers a height within ``scale``.
+    """
     known = columns(project, picture)
-    rows = np.zeros(known.label.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
-    rows["label"] = np.minimum(known.label, 65535)
+    rows = np.zeros(known.code.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
+    codes = np.minimum([*_map_codes(project, known), NO_CODE], NO_CODE)
+    rows["label"] = codes[np.minimum(known.code, len(known.labels))]
     rows["sure"] = np.round(255 * known.sure)
     rows["flags"] = known.are("labeled") + 2 * known.are("later", "cannot", "invalid")
     return rows.tobytes()

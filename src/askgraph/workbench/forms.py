@@ -127,6 +127,10 @@ class Form(ABC):
         """Return an answer for people to read."""
         return str(self.write(label))
 
+    def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
+        """Return what answers are sorted by; ``steps`` are the places of ordered classes."""
+        return self.text(label)
+
     @abstractmethod
     def decide(self, labels: Sequence[Label], steps: Sequence[str]) -> Label:
         """Return the answer that counts of those that people gave to an item, the newest first; ``steps`` are ordered classes."""
@@ -216,6 +220,10 @@ class OrderedForm(ClassForm):
             return super().decide(labels, steps)
         middle = self._middle(sure, steps)
         return next(label for label in sure if label in middle)
+
+    def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
+        """Return the steps that an answer names."""
+        return [steps[name] for name in named(label)]
 
     def sought(self, name: str | None, value: str | None) -> Hashable:
         """Return a step, or all from one on."""
@@ -359,6 +367,10 @@ class NumberForm(Form):
         """Return the number with its unit."""
         unit = getattr(self.kind, "unit", None)
         return " ".join([f"{plain_number(label):.6g}", *([unit] if unit else [])])
+
+    def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
+        """Return the number."""
+        return plain_number(label)
 
     def decide(self, labels: Sequence[Label], steps: Sequence[str]) -> Label:
         """Return the median."""

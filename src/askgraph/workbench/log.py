@@ -162,6 +162,8 @@ class Log:
             Answers, as :meth:`say` takes them.
         """
         classes, naming, form = self._answers.classes, self._answers.naming, self._answers.form
+        if form.ranked:  # an answer never makes a step: that is said when it is saved
+            return
         names = dict.fromkeys(name for label in dict.fromkeys(labels) for name in named(form.parse(label, classes)))
         if odd := [name for name in names if classes and naming.meant(name) not in classes]:
             raise LabelError(_unknown(list(dict.fromkeys(odd)), classes))
@@ -192,8 +194,8 @@ class Log:
             "find" all of its items, that is, ask for those most likely in it.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
-            "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above; while no item of the class is known, or none of another
-            class, questions are chosen as usual.
+            "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
+            is known, or nothing else, questions are chosen as usual.
         value
             What it gets.
         key

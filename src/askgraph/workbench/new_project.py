@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from askgraph.errors import FileError
+from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
 from askgraph.io.annotations import Annotated, Annotation, read_annotated
 from askgraph.io.text import FilePath
+from askgraph.kinds import Kind as AnswerKind
+from askgraph.kinds import as_kind
+from askgraph.kinds.numbers import Numbers
 from askgraph.learner.settings import Settings
 from askgraph.support.arguments import file_path
 from askgraph.support.wording import few
@@ -32,6 +35,9 @@ ABOUT_TYPES: dict[str, type] = {
     **dict.fromkeys(("fields", "settings"), dict),
     **dict.fromkeys(("seed", "overlap"), int),
 }
+
+
+SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
 
 
 class NewProject(NamedTuple):
@@ -83,6 +89,22 @@ def read_new_project(
     said = [_imported(k, one, form, classes) for k, one in enumerate(came.answers)]
     guessed = [*(one for found, _ in read for one in found), *(Guess(*one) for one in came.guesses)]
     return NewProject(items, graph, about, said, guessed)
+
+
+def usual_settings(answers: str | AnswerKind, sampler: str | None = None, spot_checks: int = SPOT_CHECKS) -> Settings:
+    """Return the settings of a project with answers of this kind; by default with its usual sampler."""
+    kind = as_kind(answers)
+    sampler = sampler or kind.usual_sampler(False, lambda: True)
+    return Settings.of(sampler, answers=kind, **{**kind.usual_options, "spot_checks": spot_checks})
+
+
+def kind_named(name: str, unit: str | None = None, link: str | None = None) -> AnswerKind:
+    """Return a kind of answers by its name; numbers may have a unit and a link."""
+    if name == Numbers.name:
+        return Numbers(unit=unit, link=link or "identity")
+    if unit is not None or link is not None:
+        raise SettingError(f"--unit and --link are for numbers; answers={name!r} have neither")
+    return as_kind(name)
 
 
 def check_about(about: dict[str, Any], path: Path) -> None:

@@ -14,6 +14,8 @@ from askgraph.answers.plain import declared_classes
 from askgraph.errors import SettingError
 from askgraph.graph import Graph
 from askgraph.io.text import FilePath
+from askgraph.kinds import Kind as AnswerKind
+from askgraph.kinds import as_kind
 from askgraph.learner import Learner
 from askgraph.learner.settings import Settings
 from askgraph.plan import Question
@@ -26,14 +28,12 @@ from askgraph.workbench.forms import Label, count_classes, form_of
 from askgraph.workbench.guesses import read_guesses
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
-from askgraph.workbench.new_project import check_about, read_new_project
+from askgraph.workbench.new_project import check_about, read_new_project, usual_settings
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
 from askgraph.workbench.source import Source
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 from askgraph.workbench.writer_lock import WriterLock
-
-SPOT_CHECKS = 8  # every how many questions one is a spot check, unless the settings of a new project say otherwise
 
 
 class Project:
@@ -111,6 +111,7 @@ class Project:
         seed: int = 0,
         overlap: int = 1,
         guesses: Sequence[FilePath] = (),
+        answers: str | AnswerKind | None = None,
     ) -> None:
         """Make a new project file from a table or a graph.
 
@@ -121,7 +122,7 @@ class Project:
         source
             Where items come from and what joins them.
         classes
-            Classes to declare; others can be added at any time.
+            Classes to declare; others can be added at any time. Of ordered ones all, the lowest first.
         images
             The folder of the images that ``source.image`` names; by default the one that ``source`` says.
         settings
@@ -132,12 +133,17 @@ class Project:
             The number of people who should label each item.
         guesses
             Files with what models guess, as in :meth:`suggest`.
+        answers
+            The kind of answers, which stays as it is: "classes", "ordered", "several" or "numbers", or one that was made, such as
+            ``askgraph.Numbers(unit="EUR")``. By default that of ``settings``, else "classes".
         """
         overlap, seed = whole_number(overlap, "overlap", 1), whole_number(seed, "seed")
-        settings = Settings.of(spot_checks=SPOT_CHECKS) if settings is None else settings
+        settings = usual_settings("classes" if answers is None else answers) if settings is None else settings
         if not isinstance(settings, Settings):
             kind = type(settings).__name__
             raise SettingError(f"a {kind} is not Settings: make them with askgraph.learner.settings.Settings.of")
+        if answers is not None and settings.answers != as_kind(answers):
+            raise SettingError("answers and settings name two kinds of answers: leave one of them out")
         names = form_of(settings.answers).declare(list(map(str, declared_classes(listed(classes, "classes")))))
         source = source if images is None else replace(source, images=images)
         new = read_new_project(Path(path).stem, source, names, settings, seed, overlap, guesses)

@@ -34,6 +34,8 @@ TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by th
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
 COLUMN_SAMPLE = 200  # items looked at for what to say about columns
+FAR_OFF = 2.0  # times as far off as its range reaches: then a person is asked whether a number is right
+BARS = 20  # of the histogram of numbers
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 
 
@@ -77,7 +79,19 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:
         said |= _search(project)
+    if not answers.kind.by_class:
+        said["numbers"] = _histogram(list(answers.labels.values()), found.labels[open_].tolist())
     return said
+
+
+def _histogram(given: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Any] | None:
+    """Return how many numbers, given and predicted, lie between each two edges; None where there are none."""
+    guesses = [number for number in predicted if number is not None]
+    if not given:
+        return None
+    edges = np.histogram_bin_edges([*given, *guesses], bins=BARS)
+    counts = {"given": np.histogram(given, edges)[0], "predicted": np.histogram(guesses, edges)[0]}
+    return {"edges": edges.tolist(), **{name: found.tolist() for name, found in counts.items()}}
 
 
 def _hints(project: Project) -> dict[str, str]:
@@ -105,7 +119,7 @@ def _search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop; the highest numbers are never all found."""
     name, value = project.answers.naming.sought or (None, None)
     text = project.answers.form.sought_text(name, value)
-    said: dict[str, Any] = {"class": name, "value": value, "text": text, "reached": False}
+    said: dict[str, Any] = {"class": name, "beside": value, "text": text, "reached": False}
     if isinstance(project.model.sought, str) and not project.answers.kind.by_class:
         return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
@@ -149,8 +163,8 @@ def suspects(project: Project) -> list[dict[str, Any]]:
     """Return the labels that contradict all others, the least likely first; not those that somebody gave again, or several gave."""
     doubted = project.learner.judge.suspects() if can_judge(project) else []
     standing = (a for a in project.answers.log.values() if a.label is not None and a.seq not in project.answers.undone)
-    given = Counter((a.item, a.label) for a in standing)
-    found = [one for one in doubted if given[int(str(one.node)), one.label] < 2][:MAX_SHOWN]
+    given: Counter[tuple[int, Any]] = Counter((a.item, a.label) for a in standing)
+    found = [one for one in doubted if given[(int(str(one.node)), one.label)] < 2][:MAX_SHOWN]
     items = project.store.items(int(str(one.node)) for one in found)
     return [
         {
@@ -269,6 +283,23 @@ def explain(project: Project, place: int) -> dict[str, Any]:
         "nodes": [describe_node(node, *xy) for node, xy in zip(at, found.positions.tolist(), strict=True)],
         "edges": [[at[a], at[b], w] for (a, b), w in zip(found.edges.tolist(), found.strengths.tolist(), strict=True)],
     }
+
+
+def expected_otherwise(found: Predictions, place: int, said: float) -> tuple[float, float] | None:
+    """Return the range that a number was expected in, if it lies twice as far off as that reaches; else None."""
+    if found.low is None or found.high is None or found.labels[place] is None:
+        return None
+    return far_off(float(found.labels[place]), float(found.low[place]), float(found.high[place]), said)
+
+
+def far_off(expected: float, low: float, high: float, said: float) -> tuple[float, float] | None:
+    """Return the ends of a range if a number lies more than twice as far from what is expected as it reaches; else None.
+
+    >>> far_off(200.0, 180.0, 240.0, 310.0), far_off(200.0, 180.0, 240.0, 270.0)
+    ((180.0, 240.0), None)
+    """
+    reach = high - expected if said > expected else expected - low
+    return (low, high) if 0 < FAR_OFF * reach < abs(said - expected) else None
 
 
 def range_of(found: Predictions, place: int) -> list[Any] | None:
