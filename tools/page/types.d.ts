@@ -52,6 +52,31 @@ interface Control {
 }
 type MakeControl = (options: { pick: (label: Label) => unknown }) => Control;
 
+/** An answer: a class or a step, one of some, several classes (or none of them), or a number. An empty list and 0 are answers. */
+type Label = string | { "one of": string[] } | string[] | number;
+/** Between which numbers, or steps, an answer is expected. */
+type Range = [number, number] | [string, string] | null;
+/** What an answer is in a project. */
+interface Answers { kind: "classes" | "ordered" | "several" | "numbers"; unit: string | null; groups: boolean; guesses: boolean }
+
+/** What an answer is given with. */
+interface Control {
+  element: HTMLElement;
+  /** Brings it to the classes there are. */
+  draw(): void;
+  /** Begins with a new item. */
+  begin(): void;
+  /** Uses a key; returns whether it did. */
+  key(key: string, event: KeyboardEvent): boolean;
+  /** Finds what stands for an answer. */
+  of(label: Label): (HTMLElement | undefined)[];
+  /** Says that nothing is chosen yet. */
+  remind?(): void;
+  /** Opens the field in which a new class is named. */
+  openNew?(): void;
+}
+type MakeControl = (options: { pick: (label: Label) => unknown }) => Control;
+
 interface ClassInfo { name: string; key: string; count: number }
 interface Person { name: string; answers: number; active: boolean }
 /** How often people agree, or by how much they differ. */
@@ -69,6 +94,7 @@ interface State {
   xlsx: boolean;
   labels: number;
   aside: number;
+  answers: Answers;
   answers: Answers;
   answers: Answers;
   answers: Answers;
@@ -95,6 +121,9 @@ interface Asked {
   far?: Far | null;
   undone?: (HistoryLine & { together: number }) | null;
 }
+
+/** A number that was given, and the range it was expected in. */
+interface Far { said: number; low: number; high: number }
 
 /** A number that was given, and the range it was expected in. */
 interface Far { said: number; low: number; high: number }
@@ -177,6 +206,12 @@ interface Sought { class: string | null; value: string | null; text: string; lef
 /** A histogram: how many numbers lie between each two edges. */
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
+/** All items of a class, from a step on, or the highest, the lowest or all numbers from one on. */
+interface Sought { class: string | null; value: string | null; text: string; left: Findings | null }
+
+/** A histogram: how many numbers lie between each two edges. */
+interface Histogram { edges: number[]; given: number[]; predicted: number[] }
+
 /** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
 interface Findings { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
 
@@ -190,6 +225,8 @@ interface Progress {
   classes: ClassCount[];
   error: ExpectedError | null;
   stop: string | null;
+  advice: string[];
+  numbers?: Histogram | null;
   advice: string[];
   numbers?: Histogram | null;
   hints: ("fit" | "rare" | "untold")[];

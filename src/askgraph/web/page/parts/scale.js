@@ -29,7 +29,9 @@ export function stepScale({ pick }) {
     for (const one of all) made.set(one.name, described(step(one), one));
     clear(list, [...made.values()]);
     const width = widthOf(Math.max(0, ...all.map((one) => one.name.length)));
-    for (const [name, most] of Object.entries({ columns: ABREAST, "columns-medium": MEDIUM, "columns-narrow": NARROW })) list.style.setProperty(`--${name}`, String(inRow(all.length, most[width], width)));
+    const places = Object.entries({ columns: ABREAST, "columns-medium": MEDIUM, "columns-narrow": NARROW }).map(([name, most]) => ({ name, n: inRow(all.length, most[width], width) }));
+    for (const { name, n } of places) list.style.setProperty(`--${name}`, String(n));
+    list.dataset.upright = places.filter(({ n }) => n === 1).map(({ name }) => name).join(" ");
     marking.again();
   }
 
