@@ -2,12 +2,13 @@
 interface ClassInfo { description: string }
 interface State { guidelines: number; changes: number }
 
-interface Group { label: string; chance: number; items: ItemLine[] }
+interface Group { label: Label; chance: number; items: ItemLine[] }
 interface Reviewed extends ItemLine {
   why: "disagree" | "suspect" | "cannot" | "unsure";
-  label: string | null;
-  instead: string | null;
-  answers: { who: string; kind: Kind; label: string | null }[];
+  label: Label | null;
+  instead: Label | null;
+  range: Between;
+  answers: { who: string; kind: Kind; label: Label | null }[];
 }
 interface Rules { version: number; text: string; who: string | null; at: string | null }
 interface ClassChange {

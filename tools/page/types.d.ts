@@ -13,7 +13,7 @@ interface Attributes {
 /** What a view gives to the router: how to leave it, and whether it has used a key. */
 interface View {
   leave?(): unknown;
-  key?(key: string): boolean;
+  key?(key: string, event: KeyboardEvent): boolean;
 }
 
 /** A view's constructor: it fills an element. */
@@ -27,9 +27,60 @@ type AnswerKind = "label" | AsideKind;
 type Kind = AnswerKind | "undo";
 type Status = "labeled" | "predicted" | "open" | AsideKind;
 
+/** An answer: a class or a step, one of some, several classes (or none of them), or a number. An empty list and 0 are answers. */
+type Label = string | { "one of": string[] } | string[] | number;
+/** Between which numbers, or steps, an answer is expected. */
+type Between = [number, number] | [string, string] | null;
+/** What an answer is in a project. */
+interface Answers { kind: "classes" | "ordered" | "several" | "numbers"; unit: string | null; groups: boolean; guesses: boolean }
+
+/** What an answer is given with. */
+interface Control {
+  element: HTMLElement;
+  /** Brings it to the classes there are. */
+  draw(): void;
+  /** Begins with a new item. */
+  begin(): void;
+  /** Uses a key; returns whether it did. */
+  key(key: string, event: KeyboardEvent): boolean;
+  /** Finds what stands for an answer. */
+  of(label: Label): (HTMLElement | undefined)[];
+  /** Says that nothing is chosen yet. */
+  remind?(): void;
+  /** Opens the field in which a new class is named. */
+  openNew?(): void;
+}
+type MakeControl = (options: { pick: (label: Label) => unknown }) => Control;
+
+/** An answer: a class or a step, one of some, several classes (or none of them), or a number. An empty list and 0 are answers. */
+type Label = string | { "one of": string[] } | string[] | number;
+/** Between which numbers, or steps, an answer is expected. */
+type Range = [number, number] | [string, string] | null;
+/** What an answer is in a project. */
+interface Answers { kind: "classes" | "ordered" | "several" | "numbers"; unit: string | null; groups: boolean; guesses: boolean }
+
+/** What an answer is given with. */
+interface Control {
+  element: HTMLElement;
+  /** Brings it to the classes there are. */
+  draw(): void;
+  /** Begins with a new item. */
+  begin(): void;
+  /** Uses a key; returns whether it did. */
+  key(key: string, event: KeyboardEvent): boolean;
+  /** Finds what stands for an answer. */
+  of(label: Label): (HTMLElement | undefined)[];
+  /** Says that nothing is chosen yet. */
+  remind?(): void;
+  /** Opens the field in which a new class is named. */
+  openNew?(): void;
+}
+type MakeControl = (options: { pick: (label: Label) => unknown }) => Control;
+
 interface ClassInfo { name: string; key: string; count: number }
 interface Person { name: string; answers: number; active: boolean }
-interface Agreement { items: number; share: number }
+/** How often people agree, or by how much they differ. */
+interface Agreement { items: number; share: number | null; apart: number | null }
 
 /** The figures that every reply about questions carries. */
 interface State {
@@ -43,19 +94,23 @@ interface State {
   xlsx: boolean;
   labels: number;
   aside: number;
+  answers: Answers;
+  answers: Answers;
+  answers: Answers;
+  answers: Answers;
   classes: ClassInfo[];
   agreement: Agreement | null;
   lag: number;
   worker: "starting" | "restarting" | "ready";
-  undo: { item: string; title: string; what: string } | null;
-  find: { class: string; left: Findings | null } | null;
+  undo: { item: string; title: string; kind: Kind; label: Label | null; what: string } | null;
+  find: Sought | null;
   people: Person[];
 }
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; name: string | null; numbered: boolean; fields: ItemField[]; image: string | null }
 /** What is asked; `by` is the rule or the sampler that asks, such as "spot check", "find" or "influence". */
-interface Question { item: Item; by: string; opinions: number; copies: number; suggested: { label: string; by: string }[] }
+interface Question { item: Item; by: string; opinions: number; copies: number; suggested: { label: Label; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {
@@ -63,11 +118,18 @@ interface Asked {
   finished: string | null;
   waiting: string | null;
   state: State;
+  far?: Far | null;
   undone?: (HistoryLine & { together: number }) | null;
 }
 
+/** A number that was given, and the range it was expected in. */
+interface Far { said: number; low: number; high: number }
+
+/** A number that was given, and the range it was expected in. */
+interface Far { said: number; low: number; high: number }
+
 /** An answer under way, or one that was given: what the trail shows. */
-interface Given { item?: string; kind: Kind; label?: string | null }
+interface Given { item?: string; kind: Kind; label?: Label | null }
 
 /** An item in a list. */
 interface ItemLine { item: string; title: string; image: string | null }
@@ -77,23 +139,24 @@ interface HistoryLine extends ItemLine {
   at: string;
   who: string;
   kind: Kind;
-  label: string | null;
+  label: Label | null;
   seconds: number | null;
-  predicted: string | null;
+  predicted: Label | null;
   how: "map" | "table" | "group" | "copy" | "review" | null;
   undone: boolean;
   current: boolean;
 }
 
-interface Prediction { label: string; probability: number }
-interface ItemReport { item: Item; answers: HistoryLine[]; label: string | null; status: Status; prediction: Prediction | null }
+interface Prediction { label: Label; probability: number | null; range: Between }
+interface ItemReport { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null }
 
 interface TableRow {
   id: string;
   title: string;
   image: string | null;
-  label: string | null;
+  label: Label | null;
   probability: number | null;
+  range: Between;
   status: Status;
   who: string[];
 }
@@ -102,19 +165,19 @@ interface TableRow {
 interface Selected {
   selected: number;
   new: number;
-  predicted: { new: number; right: number | null; classes: { label: string; count: number }[]; certain: { least: number; new: number } };
+  predicted: null | { new: number; right: number | null; classes: { label: Label; count: number }[]; certain: { least: number; new: number } };
 }
 
 /** What an answer to many items has done. */
 interface Together { saved: number; copies: number; state: State }
 
-interface Suspect extends ItemLine { label: string; instead: string; chance: number }
+interface Suspect extends ItemLine { label: Label; instead: Label; range?: Between; chance: number | null }
 
 interface MapNode extends ItemLine {
   x: number;
   y: number;
-  label: string | null;
-  predicted: string | null;
+  label: Label | null;
+  predicted: Label | null;
   p: number | null;
   center: boolean;
 }
@@ -122,8 +185,10 @@ type MapEdge = [number, number, number];
 
 interface Why {
   item: string;
+  predicted: Label | null;
+  range: Between;
   probabilities: { class: string; p: number }[];
-  voters: (ItemLine & { label: string; weight: number })[];
+  voters: (ItemLine & { label: Label; weight: number })[];
   changes: number | null;
   counts_for: number;
   nodes: MapNode[];
@@ -131,12 +196,24 @@ interface Why {
 }
 
 interface CurvePoint { labels: number; value: number; low: number; high: number }
-interface ExpectedError { value: number; low: number; high: number; audited: number; measured: number }
+interface ExpectedError { value: number; low: number; high: number; audited: number; measured: number; unit: string | null }
 interface ClassCount { name: string; count: number; predicted: number }
-interface Dispute extends ItemLine { answers: { who: string; label: string | null }[] }
+interface Dispute extends ItemLine { answers: { who: string; label: Label | null }[] }
+
+/** All items of a class, from a step on, or the highest, the lowest or all numbers from one on. */
+interface Sought { class: string | null; value: string | null; text: string; left: Findings | null }
+
+/** A histogram: how many numbers lie between each two edges. */
+interface Histogram { edges: number[]; given: number[]; predicted: number[] }
+
+/** All items of a class, from a step on, or the highest, the lowest or all numbers from one on. */
+interface Sought { class: string | null; value: string | null; text: string; left: Findings | null }
+
+/** A histogram: how many numbers lie between each two edges. */
+interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
 /** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
-interface Findings { class: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+interface Findings { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
 
 interface Progress {
   items: number;
@@ -148,9 +225,13 @@ interface Progress {
   classes: ClassCount[];
   error: ExpectedError | null;
   stop: string | null;
+  advice: string[];
+  numbers?: Histogram | null;
+  advice: string[];
+  numbers?: Histogram | null;
   hints: ("fit" | "rare" | "untold")[];
-  goal: { target: number; reached: boolean; until: { low: number; high: number } | null };
-  checks: { count: number; right: number } | null;
+  goal: { target: number | null; reached: boolean; until: { low: number; high: number } | null };
+  checks: { count: number; right: number | null } | null;
   find: Findings | null;
   curve: CurvePoint[];
   people: (Person & { seconds: number | null })[];
@@ -189,5 +270,7 @@ interface Region extends Point { items: number; name: string }
 
 /** The part of the map that is seen: its center and its magnification. */
 interface Eye { x: number; y: number; scale: number }
-interface Look { color: string; shape: number }
+interface Look { color: string; shape: number; size?: number }
+/** What the map is drawn from: where the bytes are, and what they mean. */
+interface MapParts { layout: string; state: string; edition: string; classes: string[]; sets: Label[] | null; scale: { low: number; high: number; log: boolean } | null; regions: Region[]; lag: number }
 interface Theme { none: string; ink: string; ground: string }

@@ -87,7 +87,7 @@ function press(event) {
   const key = keyOf(event);
   if (key === null) return;
   const inside = dialogOpen();
-  if (inside ? dialogKey(key) : view.key?.(key)) event.preventDefault();
+  if (inside ? dialogKey(key, event) : view.key?.(key, event)) event.preventDefault();
   else if (!inside && Object.hasOwn(GLOBAL, key)) {
     event.preventDefault();
     GLOBAL[key]();

@@ -1,4 +1,5 @@
 /** Shares, times and answers as text. */
+import { inWords as labelInWords } from "./labels.js";
 import { language } from "./language.js";
 import { count } from "./numbers.js";
 import { words } from "./words.js";
@@ -80,7 +81,7 @@ function between(text, parts) {
 /** Returns an answer in words.
  * @param {Given} given
  */
-export const said = ({ kind, label }) => (kind === "label" ? label ?? "" : kind === "undo" ? words.answers.takenBack : words.answers[kind]);
+export const said = ({ kind, label }) => (kind === "label" ? labelInWords(label ?? "") : kind === "undo" ? words.answers.takenBack : words.answers[kind]);
 
 /** Returns how long ago a time was.
  * @param {string} iso

@@ -6,7 +6,8 @@ import { words } from "./words.js";
 
 const STAY = { done: 3_000, wrong: 9_000, undo: 12_000 }; // milliseconds for which a message stays
 
-/** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean, undo?: (() => unknown) | null }} Notice */
+/** @typedef {{ text: string, tone: "done" | "wrong" | "quiet", login?: boolean, ways?: Way[] }} Notice */
+/** @typedef {{ name: string, act: () => unknown }} Way a button of a message */
 
 const line = byId("notices");
 const aloud = byId("aloud");
@@ -21,9 +22,19 @@ const changed = changes();
  * @param {(() => unknown) | null} undo
  */
 export function say(text, tone = "wrong", undo = null) {
-  message = { text, tone, undo };
+  message = { text, tone, ways: undo ? [{ name: words.question.undo, act: undo }] : [] };
   clearTimeout(timer);
   timer = setTimeout(hush, STAY[undo ? "undo" : tone]);
+  draw();
+}
+
+/** Shows a question that stays until the next answer, and what a person can do about it.
+ * @param {string} text
+ * @param {Way[]} ways
+ */
+export function offer(text, ways) {
+  message = { text, tone: "done", ways };
+  clearTimeout(timer);
   draw();
 }
 
@@ -47,9 +58,9 @@ export function hush() {
 
 function draw() {
   const lines = [trouble(), message, store.trouble ? null : quiet()].filter((one) => one !== null);
-  if (!changed(lines.map((one) => [one.text, one.tone, one.login, Boolean(one.undo)]))) return;
-  clear(line, lines.map(({ text, tone, login, undo }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, words.notices.logIn)],
-    undo && h("button", { onclick: undo }, words.question.undo))));
+  if (!changed(lines.map((one) => [one.text, one.tone, one.login, one.ways?.map((way) => way.name)]))) return;
+  clear(line, lines.map(({ text, tone, login, ways = [] }) => h("p", { class: `notice ${tone}` }, text, login && [" ", h("a", { href: "/login" }, words.notices.logIn)],
+    ways.map(({ name, act }) => h("button", { onclick: act }, name)))));
 }
 
 /** @returns {Notice | null} */

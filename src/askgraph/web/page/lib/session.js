@@ -1,5 +1,6 @@
 /** The loop of questions and answers: one answer at a time, and only to the card on the screen. */
-import { announce, hush, say, sayError } from "./notices.js";
+import { announce, hush, offer, say, sayError } from "./notices.js";
+import { inWords, rangeWords } from "./labels.js";
 import { get, post } from "./api.js";
 import { deliver, nudge, resume, waiting as unsent } from "./outbox.js";
 import { store, update } from "./store.js";
@@ -33,7 +34,7 @@ export const ready = () => store.question !== null && !store.sending && performa
 
 /** Answers the card on the screen, unless it is too new to have been seen.
  * @param {AnswerKind} kind
- * @param {string | null} label
+ * @param {Label | null} label
  */
 export async function answer(kind, label = null) {
   if (!store.question || !ready()) return;
@@ -70,6 +71,7 @@ async function exchange(sending, path, body) {
     const asked = await write(path, body);
     remember(sending, asked);
     adopt(asked, sending);
+    doubt(asked, undo);
     return true;
   } catch (refusal) {
     update({ sending: null });
@@ -99,11 +101,20 @@ export async function save(path, body, done, { undo: undoable = false, refused =
       update({ state: reply.state });
       await ask();
     }
+    doubt(reply, undoHere);
     return true;
   } catch (refusal) {
     refused(refusal);
     return false;
   }
+}
+
+/** Asks whether a number is meant that lies far from what was expected.
+ * @param {{ far?: Far | null }} reply
+ * @param {() => unknown} takeBack
+ */
+function doubt({ far }, takeBack) {
+  if (far) offer(words.saved.far(inWords(far.said), rangeWords([far.low, far.high])), [{ name: words.saved.keepIt, act: hush }, { name: words.saved.takeBack, act: takeBack }]);
 }
 
 const shownItem = () => store.question?.item.id ?? null;

@@ -36,3 +36,8 @@ export function watch(listener) {
 
 /** @returns {ClassInfo[]} */
 export const classes = () => store.state?.classes ?? [];
+
+/** What an answer is in this project; one class as long as nobody knows.
+ * @returns {Answers}
+ */
+export const answers = () => store.state?.answers ?? { kind: "classes", unit: null, groups: true, guesses: true };

@@ -1,17 +1,17 @@
 /** A window with the classes as buttons: a click, Enter or the key of a class chooses it. */
-import { answerButtons } from "./buttons.js";
+import { classList } from "./class_list.js";
 import { openDialog } from "./dialog.js";
 import { h } from "../lib/dom.js";
 import { classes } from "../lib/store.js";
 
 /** Opens the window; `pick` is called with the class that is chosen.
  * @param {string} title
- * @param {string} gist
+ * @param {Child} gist
  * @param {(name: string) => unknown} pick
  * @param {string | null} without
  */
 export function chooseClass(title, gist, pick, without = null) {
-  const buttons = answerButtons({ pick: choose, without });
+  const buttons = classList({ press: choose, add: choose, without });
   buttons.draw();
   const { dialog, body } = openDialog(title, { onkey: byKey }, h("p", { class: "soft" }, gist), buttons.element);
   body.tabIndex = -1;

@@ -3,13 +3,13 @@ import { h } from "../lib/dom.js";
 import { words } from "../lib/words.js";
 
 /** What keys do in the windows that are open, the topmost last.
- * @type {((key: string) => boolean)[]}
+ * @type {((key: string, event: KeyboardEvent) => boolean)[]}
  */
 const pressed = [];
 
 /** Opens a modal window, which is removed when it is closed; then `onclose` is called. `onkey` says whether it has used a key.
  * @param {string} title
- * @param {{ wide?: boolean, onclose?: () => void, onkey?: (key: string) => boolean }} options
+ * @param {{ wide?: boolean, onclose?: () => void, onkey?: (key: string, event: KeyboardEvent) => boolean }} options
  * @param {...Child} children
  */
 export function openDialog(title, { wide = false, onclose = () => {}, onkey = () => false } = {}, ...children) {
@@ -34,9 +34,9 @@ export function openDialog(title, { wide = false, onclose = () => {}, onkey = ()
 export const dialogOpen = () => document.querySelector("dialog[open]") !== null;
 
 /** Gives a key to the topmost window; returns whether it was used.
- * @param {string} key
+ * @type {(key: string, event: KeyboardEvent) => boolean}
  */
-export const dialogKey = (key) => pressed.at(-1)?.(key) ?? false;
+export const dialogKey = (key, event) => pressed.at(-1)?.(key, event) ?? false;
 
 /** Closes the window when somebody clicks beside it.
  * @param {MouseEvent} event

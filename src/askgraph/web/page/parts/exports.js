@@ -1,6 +1,6 @@
 /** The menu of exports. */
 import { h } from "../lib/dom.js";
-import { store } from "../lib/store.js";
+import { answers, store } from "../lib/store.js";
 import { words } from "../lib/words.js";
 
 /** Whether a file of this format can be written: some need a library, and references need titles.
@@ -8,7 +8,7 @@ import { words } from "../lib/words.js";
  */
 function written(format) {
   /** @type {Record<string, boolean>} */
-  const needed = { parquet: Boolean(store.state?.parquet), xlsx: Boolean(store.state?.xlsx), ris: Boolean(store.state?.ris) };
+  const needed = { parquet: Boolean(store.state?.parquet), xlsx: Boolean(store.state?.xlsx), ris: Boolean(store.state?.ris), columns: answers().kind !== "numbers" };
   return needed[format] ?? true;
 }
 

@@ -2,13 +2,22 @@
 import { openDialog } from "./dialog.js";
 import { h } from "../lib/dom.js";
 import { swatch } from "./palette.js";
-import { classes } from "../lib/store.js";
+import { answers, classes } from "../lib/store.js";
 import { language, speak } from "../lib/language.js";
 import { NAMES, words } from "../lib/words.js";
 
 const { help } = words;
 /** @type {[string, Child][]} */
-const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["n", help.newClass], ["+", help.enlarge], ["Enter", help.suggested], [help.back, help.undo]];
+const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["+", help.enlarge], [help.back, help.undo]];
+/** Keys of each kind of answers.
+ * @type {Record<Answers["kind"], [string, Child][]>}
+ */
+const OWN = {
+  classes: [["n", help.newClass], [help.shiftKey, help.or], ["Enter", help.suggested]],
+  ordered: [[help.shiftKey, help.or], ["Enter", help.suggested]],
+  several: [["n", help.newClass], ["0", help.none], ["Enter", help.sendChecked], ["Esc", help.uncheck]],
+  numbers: [["0 – 9", help.number], ["Enter", help.sendNumber], ["Esc", help.clearNumber]],
+};
 /** @type {[string, Child][]} */
 const VIEWS = [["w", help.why], ["g", help.groups], ["i", help.guidelines], ["r", help.review], ["t", help.table], ["m", help.map], ["p", help.progress], ["h", help.history], ["Esc", help.question], ["?", help.help]];
 /** @type {[string, Child][]} */
@@ -17,8 +26,8 @@ const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → 
 export function openHelp() {
   /** @type {[string, Child][]} */
   const own = classes().filter((one) => one.key).map((one) => [one.key, h("span", { class: "tag" }, swatch(one.name), h("bdi", {}, one.name))]);
-  openDialog(words.people.help, {}, h("section", {}, h("h3", {}, words.welcome.title), h("div", { class: "prose" }, h("ol", {}, words.welcome.lines.map((line) => h("li", {}, line))))), languages(),
-    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, ANSWERS), table(help.views, VIEWS), table(help.moving, REST)));
+  openDialog(words.people.help, {}, h("section", {}, h("h3", {}, words.welcome.title), h("div", { class: "prose" }, h("ol", {}, [words.welcome.first[answers().kind], ...words.welcome.lines].map((line) => h("li", {}, line))))), languages(),
+    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, [...OWN[answers().kind], ...ANSWERS]), table(help.views, VIEWS), table(help.moving, REST)));
 }
 
 /** @type {(title: string, rows: [string, Child][]) => Child} */

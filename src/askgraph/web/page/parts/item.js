@@ -1,13 +1,13 @@
 /** An item in a window: its contents, its answers, its prediction, and buttons to answer it. */
 import { get } from "../lib/api.js";
 import { save } from "../lib/session.js";
-import { answerButtons } from "./buttons.js";
+import { answerControl } from "./answer_control.js";
 import { contents, nameOf } from "./card.js";
 import { openDialog } from "./dialog.js";
 import { clear, data, h } from "../lib/dom.js";
 import { sayError } from "../lib/notices.js";
-import { tag } from "./palette.js";
-import { classes } from "../lib/store.js";
+import { labelTag } from "./label_tag.js";
+import { rangeWords } from "../lib/labels.js";
 import { ago, capital, percent, said } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -23,20 +23,20 @@ export async function openItem(where, onchange = () => {}) {
   const { dialog, body } = openDialog(nameOf(found.item), { onkey: byKey });
   const openedAt = performance.now();
   dialog.dataset.item = id;
-  clear(body, standing(found), h("div", { class: "inside" }, contents(found.item)), answers(found.answers), choice(give));
+  const control = answerControl({ pick: (label) => give("label", label) });
+  clear(body, standing(found), h("div", { class: "inside" }, contents(found.item)), answers(found.answers), choice(control, give));
+  control.begin();
 
-  /** Answers by the key of a class.
-   * @param {string} key
+  /** Answers by a key.
+   * @type {(key: string, event: KeyboardEvent) => boolean}
    */
-  function byKey(key) {
-    const chosen = classes().find((one) => one.key === key);
-    if (chosen) give("label", chosen.name);
-    return Boolean(chosen);
+  function byKey(key, event) {
+    return control.key(key, event);
   }
 
   /**
    * @param {AnswerKind} kind
-   * @param {string | null} label
+   * @param {Label | null} label
    */
   async function give(kind, label = null) {
     dialog.close();
@@ -49,9 +49,9 @@ export async function openItem(where, onchange = () => {}) {
 /** @param {ItemReport} report */
 function standing({ label, status, prediction }) {
   const parts = [];
-  if (label !== null) parts.push(h("p", {}, words.item.labeled(tag(label))));
+  if (label !== null) parts.push(h("p", {}, words.item.labeled(labelTag(label))));
   else if (status === "later" || status === "cannot" || status === "invalid") parts.push(h("p", {}, words.item.aside(words.answers[status])));
-  if (prediction) parts.push(h("p", {}, words.item.predicted(tag(prediction.label, true), percent(prediction.probability))));
+  if (prediction) parts.push(h("p", {}, predictedText(prediction)));
   return h("div", { class: "standing" }, parts.length ? parts : h("p", {}, words.item.nothing));
 }
 
@@ -60,14 +60,19 @@ const asideKinds = /** @type {const} */ (["later", "cannot", "invalid"]);
 /** @param {HistoryLine[]} all */
 const answers = (all) => all.length > 0 && h("section", {}, h("h3", {}, words.item.answers),
   h("ul", { class: "rows" }, all.map((one) => h("li", { class: one.current ? "" : "past" },
-    data(one.who, { class: "who" }), one.kind === "label" ? tag(one.label ?? "") : h("span", {}, said(one)),
+    data(one.who, { class: "who" }), one.kind === "label" ? labelTag(one.label ?? "") : h("span", {}, said(one)),
     h("span", { class: "soft" }, one.undone ? words.answers.takenBack : one.current ? "" : words.item.changedSince), h("time", { class: "soft", datetime: one.at }, ago(one.at))))));
 
-/** @param {(kind: AnswerKind, label?: string) => unknown} give */
-function choice(give) {
-  const buttons = answerButtons({ pick: (label) => give("label", label) });
-  buttons.draw();
-  return h("section", { class: "choice" }, h("h3", {}, words.item.yourAnswer), buttons.element,
+/** Says what is predicted, how sure that is, and between what it probably lies.
+ * @param {Prediction} prediction
+ */
+export const predictedText = ({ label, probability, range }) => [
+  probability === null ? words.item.expected(labelTag(label, true, range)) : words.item.predicted(labelTag(label, true, range), percent(probability)),
+  range && words.item.within(rangeWords(range))];
+
+/** @type {(control: { element: HTMLElement, openNew: () => void, names: () => boolean }, give: (kind: AnswerKind) => unknown) => HTMLElement} */
+function choice(control, give) {
+  return h("section", { class: "choice" }, h("h3", {}, words.item.yourAnswer), control.element,
     h("div", { class: "others" }, asideKinds.map((kind) => h("button", { class: "plain", onclick: () => give(kind) }, capital(words.answers[kind]))),
-      h("button", { class: "plain", onclick: buttons.openNew }, words.item.newClass)));
+      control.names() && h("button", { class: "plain", onclick: control.openNew }, words.item.newClass)));
 }

@@ -154,7 +154,8 @@ export function painter(canvas) {
    */
   function shape(i, { unit, left, top }, radius, opacity) {
     const looks = looksOf(i);
-    context.setTransform(radius, 0, 0, radius, places[2 * i] * unit + left, places[2 * i + 1] * unit + top);
+    const reach = radius * (looks.size ?? 1);
+    context.setTransform(reach, 0, 0, reach, places[2 * i] * unit + left, places[2 * i + 1] * unit + top);
     context.globalAlpha = opacity;
     context.fillStyle = looks.color;
     context.fill(paths[looks.shape]);

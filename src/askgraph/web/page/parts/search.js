@@ -2,27 +2,50 @@
 import { clear, h } from "../lib/dom.js";
 import { save } from "../lib/session.js";
 import { store } from "../lib/store.js";
+import { inWords } from "../lib/labels.js";
 import { words } from "../lib/words.js";
 
-/** Asks for all items of a class from the next question on; null ends it.
- * @param {string | null} name
- */
-export const seekAll = (name) => save("/api/classes", { kind: "find", name, value: null }, name === null ? words.find.ended : words.find.begun(name));
+export const FROM = "at least"; // what the server calls a step and all above it
 
-/** Says how many items of the class are found, and how many may be left.
+/** Asks for all items of a class from the next question on, or from a step on, or for the highest numbers.
+ * @type {(name: string | null, value?: string | null) => Promise<boolean>}
+ */
+export const seekAll = (name, value = null) => save("/api/classes", { kind: "find", name, value }, words.find.begun(soughtWords({ class: name, value })));
+
+/** Ends the search. */
+export const seekNothing = () => save("/api/classes", { kind: "find", name: null, value: null }, words.find.ended);
+
+/** Says what is sought.
+ * @param {{ class: string | null, value: string | null }} find
+ */
+export function soughtWords({ class: name, value }) {
+  if (name !== null) return value === FROM ? words.find.from(name) : name;
+  const least = Number(value);
+  return value === "highest" || value === "lowest" ? words.find[value] : words.find.from(Number.isFinite(least) ? inWords(least) : String(value));
+}
+
+/** Says how many of what is sought are found, and how many may be left.
  * @param {Findings} find
  */
-export const findings = (find) => words.find.now(find.class, find.found, Math.round(find.value), find.low, find.high);
+export const findings = (find) => words.find.now(sought(), find.found, Math.round(find.value), find.low, find.high);
+
+/** Says what is sought now. */
+export const sought = () => (store.state?.find ? soughtWords(store.state.find) : "");
+
+/** Says what is sought as long as nobody knows how many there are; of the highest numbers nobody ever does.
+ * @param {Sought} find
+ */
+const beginning = (find) => (find.class === null ? words.find.going(soughtWords(find)) : words.find.first(soughtWords(find)));
 
 /** The line above the card while a class is sought. */
 export function searchLine() {
   const text = h("span", { role: "status" });
-  const element = h("p", { class: "seeking" }, text, h("button", { class: "plain", onclick: () => seekAll(null) }, words.find.end));
+  const element = h("p", { class: "seeking" }, text, h("button", { class: "plain", onclick: seekNothing }, words.find.end));
 
   function draw() {
     const find = store.state?.find ?? null;
     element.hidden = find === null;
-    if (find) clear(text, find.left && find.left.found > 0 ? findings(find.left) : words.find.first(find.class));
+    if (find) clear(text, find.left && find.left.found > 0 ? findings(find.left) : beginning(find));
   }
 
   return { element, draw };

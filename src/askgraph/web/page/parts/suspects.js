@@ -4,7 +4,8 @@ import { save } from "../lib/session.js";
 import { clear, h } from "../lib/dom.js";
 import { itemLine } from "./item_line.js";
 import { openItem } from "./item.js";
-import { tag } from "./palette.js";
+import { inWords } from "../lib/labels.js";
+import { labelTag } from "./label_tag.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 1_000; // milliseconds before loading again what is still being computed
@@ -32,7 +33,7 @@ export function suspectList(changed) {
     title.textContent = words.suspects.title(all.length);
     clear(list, all.map((one) => h("li", {},
       h("button", { class: "row", onclick: () => openItem({ id: one.item }, reload) }, itemLine(one)),
-      h("span", { class: "versus" }, tag(one.label), h("span", { class: "soft" }, words.suspects.instead), tag(one.instead, true)),
+      h("span", { class: "versus" }, labelTag(one.label), h("span", { class: "soft" }, words.suspects.instead), labelTag(one.instead, true, one.range)),
       h("span", { class: "ways" },
         h("button", { class: "plain", onclick: () => keepIt(one) }, words.suspects.keep),
         h("button", { class: "plain", onclick: () => openItem({ id: one.item }, reload) }, words.suspects.change)))));
@@ -40,7 +41,7 @@ export function suspectList(changed) {
 
   /** @param {Suspect} one */
   async function keepIt(one) {
-    await save("/api/answer", { item: one.item, kind: "label", label: one.label }, words.saved.kept(one.label));
+    await save("/api/answer", { item: one.item, kind: "label", label: one.label }, words.saved.kept(inWords(one.label)));
     reload();
   }
 

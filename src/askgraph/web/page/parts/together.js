@@ -4,11 +4,12 @@ import { h } from "../lib/dom.js";
 import { percent } from "../lib/format.js";
 import { say, sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
-import { classes, store } from "../lib/store.js";
+import { answers, store } from "../lib/store.js";
 import { words } from "../lib/words.js";
-import { answerButtons } from "./buttons.js";
+import { inWords } from "../lib/labels.js";
+import { answerControl } from "./answer_control.js";
 import { openDialog } from "./dialog.js";
-import { tag } from "./palette.js";
+import { labelTag } from "./label_tag.js";
 
 const GUARD = 300; // milliseconds for which a new window takes no key: one pressed before was meant for what is below it
 
@@ -26,25 +27,25 @@ export async function answerTogether(selected, path, answered) {
     return;
   }
   const openedAt = performance.now();
-  const buttons = answerButtons({ pick: (label) => give(label) });
-  buttons.draw();
+  const control = answerControl({ pick: (label) => give(label) });
   const { dialog, body } = openDialog(words.together.title(found.new), { onkey: byKey },
     found.selected > found.new && h("p", { class: "soft" }, words.together.leftOut(found.selected - found.new, found.selected)),
-    found.predicted.new > 0 && asPredicted(found.predicted, (least) => give(null, least)),
-    h("section", { class: "choice" }, h("h3", {}, words.together.oneClass(found.new)), buttons.element,
-      h("div", { class: "others" }, h("button", { class: "plain", onclick: buttons.openNew }, words.item.newClass))));
+    found.predicted && found.predicted.new > 0 && asPredicted(found.predicted, (least) => give(null, least)),
+    h("section", { class: "choice" }, h("h3", {}, words.together.oneClass[answers().kind](found.new)), control.element,
+      control.names() && h("div", { class: "others" }, h("button", { class: "plain", onclick: control.openNew }, words.item.newClass))));
   body.tabIndex = -1;
-  body.focus(); // Enter does nothing until a button is chosen
+  body.focus(); // Enter does nothing until something is chosen
+  control.begin();
 
-  /** @param {string} key */
-  function byKey(key) {
-    const chosen = classes().find((one) => one.key === key);
-    if (chosen && performance.now() - openedAt >= GUARD) give(chosen.name);
-    return Boolean(chosen);
+  /** Answers by a key, but not in the first moment.
+   * @type {(key: string, event: KeyboardEvent) => boolean}
+   */
+  function byKey(key, event) {
+    return performance.now() - openedAt >= GUARD && control.key(key, event);
   }
 
   /** Gives a label to all, or for null to each the one that is predicted, where that is at least so likely.
-   * @param {string | null} label
+   * @param {Label | null} label
    * @param {number} least
    */
   async function give(label, least = 0) {
@@ -56,23 +57,23 @@ export async function answerTogether(selected, path, answered) {
 
 /** Says what an answer to many items has done; only what is new counts.
  * @param {Together} reply
- * @param {string | null} label
+ * @param {Label | null} label
  */
 export function told({ saved, copies }, label) {
   if (!saved) return words.together.nothing;
-  const done = label === null ? words.saved.confirmed(saved) : words.saved.labeled(saved, label);
+  const done = label === null ? words.saved.confirmed(saved) : words.saved.labeled(saved, inWords(label));
   return copies ? words.saved.withCopies(done, copies) : done;
 }
 
 /** Shows how sure the predictions are; only those that are all but certain can be confirmed, or all.
- * @param {Selected["predicted"]} predicted
+ * @param {NonNullable<Selected["predicted"]>} predicted
  * @param {(least: number) => unknown} confirm
  */
 function asPredicted({ new: all, right, classes: each, certain }, confirm) {
   const some = certain.new > 0 && certain.new < all;
   const wrong = Math.round(all * (1 - (right ?? 0)));
   return h("section", { class: "as-predicted" }, h("h3", {}, words.together.predicted),
-    h("p", { class: "shares" }, each.map(({ label, count }) => h("span", {}, tag(label, true), " ", h("span", { class: "soft" }, String(count))))),
+    h("p", { class: "shares" }, each.map(({ label, count }) => h("span", {}, labelTag(label, true), " ", h("span", { class: "soft" }, String(count))))),
     h("p", {}, words.together.sure(all, percent(right ?? 0)), " ", wrong > 0 && h("span", { class: "soft" }, words.together.wrong(wrong))),
     h("div", { class: "ways" },
       some && h("button", { class: "primary", onclick: () => confirm(certain.least) }, words.together.certain(certain.new, percent(certain.least))),

@@ -4,7 +4,10 @@ import { clear, h } from "../lib/dom.js";
 import { itemLine } from "./item_line.js";
 import { openItem } from "./item.js";
 import { neighborhood } from "./neighborhood.js";
+import { rangeWords } from "../lib/labels.js";
+import { labelTag } from "./label_tag.js";
 import { tag, tint } from "./palette.js";
+import { answers } from "../lib/store.js";
 import { percent, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -42,7 +45,7 @@ export function whyPanel() {
 }
 
 /** @param {Why} why */
-const reasons = (why) => [change(why.changes), hub(why.counts_for), chances(why.probabilities), picture(why), voters(why.voters)];
+const reasons = (why) => [change(why.changes), hub(why.counts_for), now(why), picture(why), voters(why.voters)];
 
 /** @param {number | null} items */
 function change(items) {
@@ -54,13 +57,22 @@ function change(items) {
 /** @param {number} share */
 const hub = (share) => share < 1 && h("p", { class: "soft" }, words.why.hub(percent(share)));
 
-/** @param {Why["probabilities"]} all */
-function chances(all) {
-  if (!all.length) return h("p", { class: "soft" }, words.why.nothing);
+/** Says what is predicted by now.
+ * @param {Why} why
+ */
+function now({ predicted, range, probabilities }) {
+  if (probabilities.length) return chances(probabilities, range);
+  if (predicted === null) return h("p", { class: "soft" }, words.why.nothing);
+  return h("section", {}, h("h3", {}, words.why.now), h("p", { class: "gist" }, words.item.expected(labelTag(predicted, true, range)), range && words.item.within(rangeWords(range))));
+}
+
+/** @type {(all: Why["probabilities"], range: Between) => Child} */
+function chances(all, range) {
   const rest = all.slice(FEW).reduce((sum, one) => sum + one.p, 0);
   return h("section", {}, h("h3", {}, words.why.now),
     h("ul", { class: "bars" }, all.slice(0, FEW).map((one) => bar(one.class, one.p)),
-      all.length > FEW && h("li", {}, h("span", { class: "soft" }, words.why.others(all.length - FEW)), h("span", {}), h("span", { class: "amount" }, percent(rest)))));
+      all.length > FEW && answers().kind !== "several" && h("li", {}, h("span", { class: "soft" }, words.why.others(all.length - FEW)), h("span", {}), h("span", { class: "amount" }, percent(rest)))),
+    range && h("p", { class: "soft" }, words.why.range(rangeWords(range))));
 }
 
 /** @type {(name: string, p: number) => Child} */
@@ -69,7 +81,7 @@ const bar = (name, p) => h("li", {}, tag(name), h("span", { class: "track tinted
 /** @param {Why["voters"]} all */
 const voters = (all) => all.length > 0 && h("section", {}, h("h3", {}, words.why.similar),
   h("ul", { class: "voters" }, all.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }) },
-    tag(one.label), itemLine(one))))));
+    labelTag(one.label), itemLine(one))))));
 
 /** @param {Why} why */
 const picture = ({ nodes, edges }) => nodes.length > 1 && h("section", {}, h("h3", {}, words.why.around), neighborhood(nodes, edges));

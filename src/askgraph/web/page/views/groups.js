@@ -4,8 +4,8 @@ import { clear, data, h } from "../lib/dom.js";
 import { percent, translated } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
-import { store } from "../lib/store.js";
-import { tag } from "../parts/palette.js";
+import { answers, store, watch } from "../lib/store.js";
+import { labelTag } from "../parts/label_tag.js";
 import { told } from "../parts/together.js";
 import { words } from "../lib/words.js";
 
@@ -30,6 +30,14 @@ export function groupsView(root) {
   let shownAt = 0;
   let left = false;
 
+  /** Asks for a group, once it is known that there are groups here. */
+  function begin() {
+    if (!store.state) return;
+    stop();
+    if (answers().groups) load();
+    else clear(gist, words.groups.without);
+  }
+
   async function load() {
     clearTimeout(timer);
     const found = await post("/api/group", { who: store.who }).catch(sayError);
@@ -47,7 +55,7 @@ export function groupsView(root) {
     odd.clear();
     shownAt = performance.now();
     done.hidden = !group;
-    clear(title, group ? words.groups.title(group.items.length, tag(group.label, true)) : words.views.groups);
+    clear(title, group ? words.groups.title(group.items.length, labelTag(group.label, true)) : words.views.groups);
     clear(gist, group ? words.groups.gist(percent(group.chance)) : waiting ? translated(waiting) : words.groups.none);
     clear(grid, group?.items.map(tile));
     draw();
@@ -88,10 +96,12 @@ export function groupsView(root) {
     tiles.at(at < 0 && step > 0 ? 0 : (at + step) % tiles.length)?.focus();
   }
 
-  load();
+  const stop = watch(begin);
+  begin();
   return {
     leave() {
       left = true;
+      stop();
       clearTimeout(timer);
     },
     key(key) {

@@ -9,8 +9,9 @@ import { settleClass } from "../parts/new_class.js";
 import { noteSeen } from "../parts/welcome_guidelines.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
+import { soughtWords } from "../parts/search.js";
 import { swatch } from "../parts/palette.js";
-import { classes, store, watch } from "../lib/store.js";
+import { answers, classes, store, watch } from "../lib/store.js";
 import { words } from "../lib/words.js";
 
 const LONGEST = 200; // characters of a name; the server refuses more
@@ -23,12 +24,14 @@ export function guidelinesView(root) {
   const changes = h("ul", { class: "rows past-changes" });
   const changesTitle = h("h2", {}, words.guidelines.changes);
   const fresh = h("input", { "aria-label": words.classes.newName, placeholder: words.classes.newName, maxlength: LONGEST, autocomplete: "off" });
-  clear(root, h("section", { class: "page guidelines", "aria-labelledby": "title" },
-    h("header", { class: "heading" }, h("h1", { id: "title" }, words.guidelines.title)), text,
-    h("h2", {}, words.classes.group),
+  const heading = h("h2");
+  const adding = h("button", { class: "button" });
+  const meaning = h("p", { class: "soft" });
+  const list = h("section", { class: "class-part" }, heading, meaning,
     h("p", { class: "class-heads", "aria-hidden": "true" }, h("span", {}), [words.guidelines.name, words.guidelines.description, words.guidelines.given, words.guidelines.key].map((one) => h("span", {}, one))), table,
-    h("form", { class: "ways", onsubmit: add }, fresh, h("button", { class: "button" }, words.guidelines.add)),
-    changesTitle, changes));
+    h("form", { class: "ways", onsubmit: add }, fresh, adding));
+  clear(root, h("section", { class: "page guidelines", "aria-labelledby": "title" },
+    h("header", { class: "heading" }, h("h1", { id: "title" }, words.guidelines.title)), text, list, changesTitle, changes));
   /** @type {string | undefined} */
   let drawn;
 
@@ -36,11 +39,22 @@ export function guidelinesView(root) {
     const [rules, known] = await Promise.all([get("/api/guidelines"), get("/api/classes")]).catch((error) => [sayError(error), null]);
     if (!rules || !known) return;
     noteSeen(rules.version);
+    drawList();
     if (!text.querySelector("textarea")) read(rules); // what somebody is writing stays
     const names = known.classes.map((/** @type {ClassInfo} */ one) => one.name);
     clear(table, known.classes.map((/** @type {ClassInfo} */ one, /** @type {number} */ place) => row(one, place, names, known.keys)));
     clear(changes, known.changes.map(past));
     changesTitle.hidden = !known.changes.length;
+  }
+
+  /** Says what the classes are here; numbers have none. */
+  function drawList() {
+    const ranked = answers().kind === "ordered";
+    list.hidden = answers().kind === "numbers";
+    heading.textContent = ranked ? words.guidelines.steps : words.classes.group;
+    adding.textContent = ranked ? words.guidelines.addStep : words.guidelines.add;
+    meaning.textContent = ranked ? words.guidelines.stepsMean : "";
+    meaning.hidden = !ranked;
   }
 
   /** @param {Rules} rules */
@@ -146,8 +160,11 @@ export function guidelinesView(root) {
   }
 
   /** @param {ClassChange} one */
-  const past = (one) => h("li", { class: one.undone ? "past" : "" }, data(words.guidelines.past[one.kind](one.name ?? "", one.value ?? "")), data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
+  const past = (one) => h("li", { class: one.undone ? "past" : "" }, data(pastWords(one)), data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
     one.undone ? h("span", { class: "soft" }, words.answers.takenBack) : h("button", { class: "plain", onclick: () => undo(one.seq) }, words.question.undo));
+
+  /** @param {ClassChange} one */
+  const pastWords = ({ kind, name, value }) => (kind === "find" ? words.guidelines.past.find(name !== null || value ? soughtWords({ class: name, value }) : "") : words.guidelines.past[kind](name ?? "", value ?? ""));
 
   /** @param {number} seq */
   async function undo(seq) {

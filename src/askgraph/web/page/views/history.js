@@ -4,7 +4,7 @@ import { changes, clear, data, h } from "../lib/dom.js";
 import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
-import { tag } from "../parts/palette.js";
+import { labelTag } from "../parts/label_tag.js";
 import { classes, store, watch } from "../lib/store.js";
 import { ago, moment, said } from "../lib/format.js";
 import { words } from "../lib/words.js";
@@ -46,6 +46,7 @@ export function historyView(root) {
     const names = classes().map((one) => one.name);
     const people = (store.state?.people ?? []).filter((one) => one.answers > 0).map((one) => one.name);
     if (!otherChoices([names, people])) return;
+    label.hidden = !names.length;
     offer(label, words.table.anyClass, names);
     offer(who, words.history.anybody, people);
   }
@@ -73,7 +74,7 @@ function offer(choice, any, names) {
 /** @type {(one: HistoryLine, changed: () => void) => HTMLElement} */
 const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
   h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
-    one.kind === "label" ? tag(one.label ?? "") : h("span", { class: "tag" }, h("span", { class: "dash" }), said(one)),
+    one.kind === "label" ? labelTag(one.label ?? "") : h("span", { class: "tag" }, h("span", { class: "dash" }), said(one)),
     itemLine(one),
     h("span", { class: "soft note", title: one.how === "copy" ? words.history.copyMeans : null }, notes(one).join(", ")),
     data(one.who, { class: "who" }),

@@ -2,17 +2,18 @@
 import { bytes, get } from "../lib/api.js";
 import { clear, data, h } from "../lib/dom.js";
 import { gestures } from "../lib/gestures.js";
-import { openItem } from "../parts/item.js";
-import { colorsOf, shapeOf, tag } from "../parts/palette.js";
+import { openItem, predictedText } from "../parts/item.js";
+import { labelTag } from "../parts/label_tag.js";
+import { colored, hasChances, mapColors, NONE } from "../parts/map_colors.js";
+import { colorsOf } from "../parts/palette.js";
 import { LABELED, painter, unitOf } from "../parts/paint.js";
-import { classes, store, update, watch } from "../lib/store.js";
+import { store, update, watch } from "../lib/store.js";
 import { answerTogether } from "../parts/together.js";
 import { percent, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 700; // milliseconds before loading again what is still being computed
 const NEAR = 22; // pixels: a point farther away is not selected
-const NONE = 65_535; // the class of an item without label and prediction
 const FARTHEST = 0.7; // magnification
 const CLOSEST = 400;
 const DOUBTFUL = 0.8; // the probability below which an item is doubtful
@@ -35,7 +36,8 @@ export function mapView(root) {
   const search = h("input", { type: "search", placeholder: words.map.search, "aria-label": words.map.search, oninput: () => { clearTimeout(typing); typing = setTimeout(find, PAUSE); } });
   const doubtful = h("input", { type: "checkbox", onchange: sift });
   const lasso = h("button", { class: "plain", "aria-pressed": "false", title: words.map.lassoHint, onclick: () => toggle(!drawing) }, words.map.lasso, h("kbd", { "aria-hidden": "true" }, "s"));
-  const sieve = h("div", { class: "sieve", role: "group", "aria-label": words.map.tools }, search, h("label", { class: "check" }, doubtful, words.map.doubtful), lasso);
+  const doubts = h("label", { class: "check" }, doubtful, words.map.doubtful);
+  const sieve = h("div", { class: "sieve", role: "group", "aria-label": words.map.tools }, search, doubts, lasso);
   const view = h("section", { class: "map drawing", "aria-label": words.map.title }, h("h1", { class: "aloud" }, words.map.title), canvas, wait, sieve, legend, tools, hint, peek);
   clear(root, view);
 
@@ -45,8 +47,11 @@ export function mapView(root) {
   let points = null;
   /** @type {DataView<ArrayBuffer> | null} */
   let marks = null;
-  /** @type {string[]} */
-  let names = [];
+  /** @type {MapParts | null} */
+  let parts = null;
+  /** @type {import("../parts/map_colors.js").MapColors | null} */
+  let colors = null;
+  let wanting = ""; // the class that is looked for, where items have several
   /** @type {string | null} */
   let layout = null;
   let selected = -1;
@@ -88,12 +93,11 @@ export function mapView(root) {
     if (place) adoptLayout(found.layout, new Float32Array(place));
     marks = new DataView(state);
     edition = found.edition;
-    names = found.classes;
+    parts = found;
     regions = found.regions;
     wait.hidden = true;
     view.classList.remove("drawing");
     recolor();
-    drawLegend();
   }
 
   /**
@@ -109,12 +113,16 @@ export function mapView(root) {
   }
 
   function recolor() {
-    if (!marks) return;
-    const known = classes().map((one) => one.name);
+    if (!marks || !parts) return;
     const theme = dark.matches ? "dark" : "light";
-    const places = names.map((name, i) => (known.includes(name) ? known.indexOf(name) : i));
-    const looks = places.map((place, i) => ({ color: colorsOf(place, names[i])[theme], shape: shapeOf(place) }));
-    paint.marks(new Uint8Array(marks.buffer), looks, { none: colorsOf(-1)[theme], ...GROUND[theme] });
+    colors = mapColors(parts, wanting, (name) => {
+      wanting = name;
+      recolor();
+    });
+    const looks = colors.looks.map((one) => ({ ...one, color: one[theme] }));
+    paint.marks(colored(marks.buffer, colors), looks, { none: colorsOf(-1)[theme], ...GROUND[theme] });
+    drawLegend(colors);
+    doubts.hidden = !hasChances();
     sift();
   }
 
@@ -280,10 +288,11 @@ export function mapView(root) {
    */
   function tell(at, i) {
     hint.hidden = i < 0 || !marks;
-    if (i < 0 || !marks) return;
+    if (i < 0 || !marks || !colors) return;
     const known = marks.getUint16(4 * i, true);
     const given = marks.getUint8(4 * i + 3) & LABELED;
-    hint.textContent = known === NONE ? words.statuses.open : `${names[known]} · ${given ? words.map.labeled : percent(marks.getUint8(4 * i + 2) / 255)}`;
+    const sure = hasChances() && percent(marks.getUint8(4 * i + 2) / 255);
+    hint.textContent = known === NONE ? words.statuses.open : [colors.text(known), given ? words.map.labeled : sure].filter(Boolean).join(" · ");
     hint.style.left = `${at.x}px`;
     hint.style.top = `${at.y}px`;
   }
@@ -299,8 +308,9 @@ export function mapView(root) {
     if (found) clear(peek, glimpse(found), h("button", { class: "primary", onclick: () => openItem({ id: found.item.id }, load) }, words.map.open));
   }
 
-  function drawLegend() {
-    clear(legend, names.map((name) => h("li", {}, tag(name))), h("li", { class: "soft" }, h("span", { class: "ringed" }), words.map.labeled), h("li", { class: "soft" }, words.map.paler));
+  /** @param {import("../parts/map_colors.js").MapColors} meant */
+  function drawLegend(meant) {
+    clear(legend, meant.legend(), h("li", { class: "soft" }, h("span", { class: "ringed" }), words.map.labeled), h("li", { class: "soft" }, words.map.paler));
   }
 
   /** @type {Record<string, () => void>} */
@@ -308,7 +318,7 @@ export function mapView(root) {
 
   /** @param {KeyboardEvent} event */
   function press(event) {
-    const typed = event.target instanceof HTMLInputElement;
+    const typed = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (typed || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || !Object.hasOwn(KEYS, event.key)) return;
     event.preventDefault();
     KEYS[event.key]();
@@ -359,6 +369,6 @@ function within(line, x, y) {
  * @param {ItemReport} report
  */
 function glimpse({ item, label, status, prediction }) {
-  const says = label !== null ? tag(label) : prediction && status === "predicted" ? [tag(prediction.label, true), words.map.sure(percent(prediction.probability))] : words.statuses[status];
+  const says = label !== null ? labelTag(label) : prediction && status === "predicted" ? predictedText(prediction) : words.statuses[status];
   return [item.image?.startsWith("/images/") && h("img", { src: item.image, alt: "" }), h("p", { class: "title" }, data(item.title)), h("p", {}, says)];
 }

@@ -2,16 +2,17 @@
 import { fetchAhead } from "../lib/ahead.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { actionsMenu } from "../parts/actions.js";
-import { answerButtons } from "../parts/buttons.js";
+import { answerControl } from "../parts/answer_control.js";
 import { enlarge, fading, whole } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
+import { isEmptyFigures } from "../lib/keys.js";
+import { labelMark, labelTag } from "../parts/label_tag.js";
 import { searchLine } from "../parts/search.js";
-import { swatch } from "../parts/palette.js";
 import { keep, look } from "../lib/storage.js";
-import { classes, store, watch } from "../lib/store.js";
+import { answers, store, watch } from "../lib/store.js";
 import { capital, said, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 import { whyPanel } from "../parts/why.js";
@@ -32,11 +33,12 @@ export function questionView(root) {
   const sum = h("p", { class: "sum" });
   const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
   const why = whyPanel();
-  const buttons = answerButtons({ pick: (label) => answer("label", label) });
+  const control = answerControl({ pick: (label) => answer("label", label) });
+  const newClass = action(words.question.newClass, "n", control.openNew);
   const undoButton = action(words.question.undo, "⌫", undo, "undo");
   const actions = actionsMenu(
     ASIDE_KEYS.map(({ kind, key }) => action(capital(words.answers[kind]), key, () => answer(kind), kind)),
-    action(words.question.newClass, "n", buttons.openNew),
+    newClass,
     action(words.question.why, "w", toggleWhy, "why"),
     undoButton);
   const others = actions.list;
@@ -46,7 +48,7 @@ export function questionView(root) {
   const start = welcome();
   const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, buttons.element, actions.opener, others)), why.element);
+    h("div", { class: "column" }, start.element, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, control.element, actions.opener, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -59,9 +61,11 @@ export function questionView(root) {
     const { question, finished, waiting, state, sending } = store;
     drawTrail();
     clear(sum, state && words.question.sum(state.labels, state.items));
-    start.hidden = !question || store.trail.length > 0 || Boolean(state?.undo) || look(WELCOMED) !== null;
+    start.draw();
+    start.element.hidden = !question || store.trail.length > 0 || Boolean(state?.undo) || look(WELCOMED) !== null;
     search.draw();
-    buttons.draw();
+    control.draw();
+    newClass.hidden = !control.names();
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
     press(sending);
@@ -78,7 +82,7 @@ export function questionView(root) {
     actions.shut();
     clear(card, h("div", { class: "fresh" },
       suggested.map(({ label, by: sources }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(sources)),
-        h("button", { class: "plain", onclick: () => answer("label", label) }, swatch(label), data(label), place === 0 && h("kbd", {}, "Enter")))),
+        h("button", { class: "plain", onclick: () => answer("label", label) }, labelTag(label), place === 0 && h("kbd", {}, "Enter")))),
       by === "spot check" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
@@ -88,14 +92,14 @@ export function questionView(root) {
     more.fade();
     requestAnimationFrame(() => requestAnimationFrame(shown));
     if (item.image) fetchAhead();
-    if (!classes().length) buttons.openNew();
+    control.begin();
   }
 
   function drawTrail() {
     if (store.trail === trailDrawn) return;
     trailDrawn = store.trail;
     clear(trail, store.trail.map((one) => h("li", {}, h("button", { class: "mark", title: said(one), "aria-label": words.question.open(said(one)), onclick: () => openItem({ id: one.item ?? "" }) },
-      one.kind === "label" ? swatch(one.label ?? null) : h("span", { class: "dash" })))));
+      one.kind === "label" ? labelMark(one.label ?? "") : h("span", { class: "dash" })))));
   }
 
   /** Marks the button of the answer under way.
@@ -104,8 +108,8 @@ export function questionView(root) {
   function press(sending) {
     for (const button of view.querySelectorAll(".pressed")) button.classList.remove("pressed");
     if (!sending) return;
-    const pressed = sending.kind === "label" ? buttons.of(sending.label ?? "") : others.querySelector(`[data-kind=${sending.kind}]`);
-    pressed?.classList.add("pressed");
+    const pressed = sending.kind === "label" ? control.of(sending.label ?? "") : [others.querySelector(`[data-kind=${sending.kind}]`)];
+    for (const one of pressed) one?.classList.add("pressed");
   }
 
   async function toggleWhy() {
@@ -122,7 +126,7 @@ export function questionView(root) {
 
   /** @param {KeyboardEvent} event */
   function scroll(event) {
-    const idle = document.activeElement === document.body || document.activeElement === root;
+    const idle = document.activeElement === document.body || document.activeElement === root || isEmptyFigures(document.activeElement);
     if (!idle || !(event.key in SCROLL) || event.ctrlKey || event.altKey || event.metaKey) return;
     card.scrollBy({ top: SCROLL[event.key] * card.clientHeight });
   }
@@ -139,18 +143,17 @@ export function questionView(root) {
       why.show(null);
       document.removeEventListener("keydown", scroll);
     },
-    key(key) {
-      const chosen = classes().find((one) => one.key === key);
+    key(key, event) {
+      if (control.key(key, event)) return true;
       /** @type {Record<string, () => unknown>} */
       const own = {
         s: () => answer("later"), c: () => answer("cannot"), x: () => answer("invalid"),
-        n: buttons.openNew, w: toggleWhy, "/": buttons.openFilter, "+": () => store.question && enlarge(store.question.item),
+        w: toggleWhy, "+": () => store.question && enlarge(store.question.item),
       };
       const suggested = store.question?.suggested[0];
-      if (suggested && !pressable(document.activeElement)) own.Enter = () => answer("label", suggested.label);
-      const does = chosen ? () => answer("label", chosen.name) : own[key];
-      does?.();
-      return Boolean(does);
+      if (!pressable(document.activeElement)) own.Enter = () => (suggested ? answer("label", suggested.label) : control.remind());
+      own[key]?.();
+      return Object.hasOwn(own, key);
     },
   };
 }
@@ -177,9 +180,10 @@ function welcome() {
     keep(WELCOMED, "closed");
     element.hidden = true;
   };
-  const element = h("p", { class: "welcome" }, h("span", {}, words.welcome.line),
+  const text = h("span", {});
+  const element = h("p", { class: "welcome" }, text,
     h("button", { class: "plain", onclick: openHelp }, words.welcome.more), h("button", { class: "plain", "aria-label": words.dialog.close, onclick: close }, "✕"));
-  return element;
+  return { element, draw: () => clear(text, words.welcome.line[answers().kind]) };
 }
 
 /** @param {string | null} waiting */

@@ -1,13 +1,13 @@
 /** One queue of what is worth a second look: disagreements, labels that others contradict, "cannot tell", the least sure. */
 import { get } from "../lib/api.js";
-import { answerButtons } from "../parts/buttons.js";
+import { answerControl } from "../parts/answer_control.js";
 import { fading, whole } from "../parts/card.js";
 import { clear, data, h } from "../lib/dom.js";
 import { capital, said, translated } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
-import { classes } from "../lib/store.js";
-import { tag } from "../parts/palette.js";
+import { inWords, rangeWords } from "../lib/labels.js";
+import { labelTag } from "../parts/label_tag.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 1_000; // milliseconds before loading again what is being computed
@@ -19,7 +19,7 @@ export function reviewView(root) {
   const why = h("p", { class: "because" });
   const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
   const given = h("ul", { class: "given", "aria-label": words.item.answers });
-  const buttons = answerButtons({ pick: (label) => give("label", label) });
+  const control = answerControl({ pick: (label) => give("label", label) });
   const keep = h("button", { class: "plain strong", onclick: keepIt });
   const others = h("div", { class: "others" }, keep,
     h("button", { class: "plain", onclick: () => give("cannot") }, capital(words.answers.cannot), h("kbd", {}, "c")),
@@ -27,7 +27,7 @@ export function reviewView(root) {
     h("button", { class: "plain", onclick: next }, words.review.next, h("kbd", {}, "→")));
   const frame = h("div", { class: "frame" }, card);
   const more = fading(frame, card);
-  const work = h("div", { class: "work" }, why, frame, given, buttons.element, others);
+  const work = h("div", { class: "work" }, why, frame, given, control.element, others);
   clear(root, h("section", { class: "page review", "aria-labelledby": "title" },
     h("header", { class: "heading" }, h("h1", { id: "title" }, words.views.review), left), work));
   /** @type {Reviewed[]} */
@@ -55,15 +55,16 @@ export function reviewView(root) {
     /** @type {ItemReport | void} */
     const found = await get("/api/item", { id: one.item }).catch(sayError);
     if (gone || !found || queue[0] !== one) return;
-    clear(why, words.review.why[one.why], one.instead && one.why === "suspect" && [" ", words.suspects.instead, " ", tag(one.instead, true)]);
+    clear(why, words.review.why[one.why], doubt(one));
     clear(card, h("div", { class: "fresh" }, whole(found.item)));
-    clear(given, one.answers.map((answer) => h("li", {}, data(answer.who, { class: "who" }), answer.kind === "label" ? tag(answer.label ?? "") : h("span", {}, said(answer)))));
+    clear(given, one.answers.map((answer) => h("li", {}, data(answer.who, { class: "who" }), answer.kind === "label" ? labelTag(answer.label ?? "") : h("span", {}, said(answer)))));
     const kept = keepable(one);
     keep.hidden = kept === null;
-    clear(keep, kept !== null && [words.review.keep(kept), h("kbd", {}, "⏎")]);
+    clear(keep, kept !== null && [words.review.keep(inWords(kept)), h("kbd", {}, "⏎")]);
     card.scrollTop = 0;
     more.fade();
-    buttons.draw();
+    control.draw();
+    control.begin();
     shownAt = performance.now();
   }
 
@@ -79,7 +80,7 @@ export function reviewView(root) {
 
   /**
    * @param {AnswerKind} kind
-   * @param {string | null} label
+   * @param {Label | null} label
    */
   async function give(kind, label = null) {
     const [one] = queue;
@@ -104,15 +105,19 @@ export function reviewView(root) {
       clearTimeout(timer);
       more.stop();
     },
-    key(key) {
-      const chosen = classes().find((one) => one.key === key);
+    key(key, event) {
+      if (!queue.length) return false;
+      if (control.key(key, event)) return true;
       /** @type {Record<string, () => unknown>} */
-      const own = { c: () => give("cannot"), x: () => give("invalid"), n: buttons.openNew, ArrowRight: next, "/": buttons.openFilter };
+      const own = { c: () => give("cannot"), x: () => give("invalid"), ArrowRight: next };
       if (!document.activeElement?.closest("button, a, summary")) own.Enter = keepIt;
-      const does = chosen ? () => give("label", chosen.name) : own[key];
-      if (!queue.length || !does) return false;
-      does();
-      return true;
+      own[key]?.();
+      return Object.hasOwn(own, key);
     },
   };
 }
+
+/** Says what similar items speak for, where they do not speak for the label.
+ * @param {Reviewed} one
+ */
+const doubt = ({ why, instead, range }) => instead !== null && (why === "suspect" || range) && [" ", why === "suspect" && [words.suspects.instead, " "], labelTag(instead, true, range), range && h("span", { class: "soft" }, ` (${rangeWords(range)})`)];

@@ -5,8 +5,9 @@ import { exportLinks } from "../parts/exports.js";
 import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
-import { tag } from "../parts/palette.js";
-import { classes, store, update, watch } from "../lib/store.js";
+import { rangeWords } from "../lib/labels.js";
+import { labelTag } from "../parts/label_tag.js";
+import { answers, classes, store, update, watch } from "../lib/store.js";
 import { suspectList } from "../parts/suspects.js";
 import { answerTogether } from "../parts/together.js";
 import { percent } from "../lib/format.js";
@@ -78,7 +79,7 @@ export function tableView(root) {
   }
 
   function drawHeads() {
-    clear(heads, h("th", { class: "pick-cell" }, all), Object.entries(words.table.columns).map(([key, name]) => h("th", {
+    clear(heads, h("th", { class: "pick-cell" }, all), Object.entries({ ...words.table.columns, ...words.table.heads[answers().kind] }).map(([key, name]) => h("th", {
       scope: "col", class: key, "aria-sort": query.sort === key ? (query.order === "asc" ? "ascending" : "descending") : "none",
     }, h("button", { onclick: () => sort(key) }, name))));
   }
@@ -100,8 +101,8 @@ export function tableView(root) {
     return h("tr", {}, h("td", { class: "pick-cell" }, h("label", {}, box)),
       h("td", { class: "id" }, data(row.id)),
       h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
-      h("td", { class: "label" }, row.label === null ? null : tag(row.label, row.status !== "labeled")),
-      h("td", { class: "probability" }, row.probability === null ? "" : percent(row.probability)),
+      h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
+      h("td", { class: "probability" }, sureness(row)),
       h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", "))))));
   }
 
@@ -175,6 +176,7 @@ export function tableView(root) {
 
   function drawClasses() {
     if (!otherClasses(names())) return;
+    label.hidden = !names().length;
     clear(label, h("option", { value: "" }, words.table.anyClass), names().map((name) => h("option", { value: name }, name)));
     label.value = query.label;
   }
@@ -207,3 +209,9 @@ export function tableView(root) {
     },
   };
 }
+
+/** Says how sure a prediction is, and between what it probably lies.
+ * @param {TableRow} row
+ */
+const sureness = ({ status, probability, range }) => (probability === null ? range && rangeWords(range)
+  : [percent(probability), range && status === "predicted" && range[0] !== range[1] && h("span", { class: "soft range" }, rangeWords(range))]);
