@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import csv
-import json
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import askgraph as ag
 from askgraph.cli.label_files import read_answers, save_annotations
-from askgraph.errors import AskgraphError, FileError, LabelError, SettingError
 from askgraph.kinds.named import as_kind
 from askgraph.kinds.numbers import Numbers
 from askgraph.kinds.ordered import Ordered
 from askgraph.kinds.several import Several
 from askgraph.learner.settings import Settings
-from askgraph.workbench.datasheet import how_labeled
-from askgraph.workbench.exchange import FORMATS, asreview_rows, labeled_items, ris_lines, write_folders
+from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, prediction_rows, write_rows
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -64,7 +60,10 @@ def answers_to(name):
     one = {
         "several": sets,
         "numbers": (st.floats(-1e6, 1e6) | st.sampled_from([0.0, -7.0, 1e-9])).map(lambda x: float(f"{x:.15g}")),
-    }.get(name, st.sampled_from(classes) | sets.filter(lambda s: len(s) > 1).map(lambda s: ag.one_of(*s)) if classes else None)
+    }.get(
+        name,
+        st.sampled_from(classes) | sets.filter(lambda s: len(s) > 1).map(lambda s: ag.one_of(*s)) if classes else None,
+    )
     return st.dictionaries(st.integers(0, N - 1), one, max_size=N)
 
 

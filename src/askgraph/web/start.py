@@ -46,6 +46,7 @@ from askgraph.workbench.columns import Column, look_at_columns
 from askgraph.workbench.database import SIDE_FILES, naming_errors, remove_side_files, reporting_damage
 from askgraph.workbench.growing import discard, prepare_addition
 from askgraph.workbench.new_project import kind_named
+from askgraph.workbench.offers import offer_answers
 from askgraph.workbench.project import Project
 from askgraph.workbench.server_file import Server
 from askgraph.workbench.shelf import PROJECT, find_copy, find_project, find_rows, list_projects
@@ -55,6 +56,7 @@ from askgraph.workbench.writer_lock import WriterLock
 ROWS, COLUMNS, CELL = 10, 50, 200  # rows and columns that are shown, and characters of a cell
 GRAPHS = {".npz", ".mtx", ".graphml", ".gml", ".edges"}  # files that can only be graphs
 NUMBERS = ("number", "boolean")  # kinds of columns that are compared by their values
+MOST_OFFERED = 100_000  # rows: of longer tables no kind of answers is offered, as looking would take seconds
 LOCK_SECONDS = 0.5  # how long to wait for another writer before giving up
 LINKS = (*TEXT, *EDGES, "")  # files that can be edge lists
 ENDS = ({"source", "target"}, {"from", "to"})  # columns of an edge list
@@ -222,7 +224,7 @@ class Beginning:
             "name": file.stem,
             "count": len(cells[0]) if cells else 0,
             "by_pictures": bool(self.find(said.upload).pictures),
-            "columns": [one._asdict() for one in columns],
+            "columns": [{**one._asdict(), "answers": _offered(table, one)} for one in columns],
             "more": [{"kind": kind, "use": use, "count": n} for (kind, use), n in more.items()],
             "rows": [[_short(cell) for cell in row] for row in zip(*(column[:ROWS] for column in cells), strict=True)],
             "notes": [self._plain(note) for note in table.notes],
@@ -395,6 +397,14 @@ def _look_at_graph(file: Path) -> dict[str, Any]:
 def _only(name: str) -> list[dict[str, Any]]:
     """Return the one column of what is not a table."""
     return [Column(name, "short", None)._asdict()]
+
+
+def _offered(table: Table, column: Column) -> dict[str, Any] | None:
+    """Return the kind of answers that a column looks like, should it be named as labels; None for one class per item."""
+    if column.use == "id" or len(table.cells(column.name)) > MOST_OFFERED:
+        return None
+    found = offer_answers(table, [column.name])
+    return found and {"kind": found.answers, "classes": found.classes, "why": found.sentence}
 
 
 def _short(cell: Any) -> str:
