@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import mimetypes
 import os
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from typing import Any
 from askgraph.errors import AskgraphError, MissingExtraError, SettingError
 from askgraph.plan import Question
 from askgraph.workbench import report
+from askgraph.workbench.answers import Answer
+from askgraph.workbench.forms import count_classes
 from askgraph.workbench.names import check_name
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -22,7 +23,7 @@ LARGEST_IMAGE = 5_000_000  # bytes that go to the browser with a question
 
 def question(project: Project, who: str, place: int | None, note: str | None = None) -> dict[str, Any]:
     """Return what the card shows: the item at this place, or that nothing is left."""
-    answers, given = project.answers, Counter(project.answers.labels.values())
+    answers, given = project.answers, count_classes(project.answers.labels.values())
     keys, last = answers.naming.keys(answers.classes), answers.last(who)
     item = None if place is None else project.items.item(place)
     return {
@@ -33,11 +34,15 @@ def question(project: Project, who: str, place: int | None, note: str | None = N
         "labels": len(answers.labels),
         "items": project.items.n_items,
         "finished": project.finished,
-        "undo": None
-        if last is None
-        else f"{project.items.title(project.items.item(last.item))} is {last.kind if last.label is None else project.answers.form.text(last.label)}",
+        "undo": None if last is None else _taken_back(project, last),
         "note": note,
     }
+
+
+def _taken_back(project: Project, last: Answer) -> str:
+    """Return what an undo would take back."""
+    what = last.kind if last.label is None else project.answers.form.text(last.label)
+    return f"{project.items.title(project.items.item(last.item))} is {what}"
 
 
 def _shown(project: Project, item: Item) -> dict[str, Any]:

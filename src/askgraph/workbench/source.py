@@ -81,7 +81,9 @@ class Source:
         """Raise an error for what names no file or column."""
         for name in ("graph", "features", "text", "show", "hide", "label"):
             value, single = getattr(self, name), PathLike if name == "graph" else str
-            if not isinstance(value, single | Sequence | None) or value == "":
+            if not isinstance(value, single | Sequence | None) or (
+                value == "" and name != "label"
+            ):  # a column may have no name
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
