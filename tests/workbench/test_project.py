@@ -416,7 +416,7 @@ def test_imported_labels_are_the_first_lines_of_the_log(tmp_path):
         assert project.undo("ann") is None
         project.say("ann", "i0", "label", "c")
         assert project.answers.labels[0] == "c"  # of two, the newer
-        assert report.people(project)["agreement"] == {"items": 1, "share": 0.0}
+        assert report.people(project)["agreement"] == {"items": 1, "share": 0.0, "apart": None}
 
 
 def test_titles_are_short(tmp_path):
