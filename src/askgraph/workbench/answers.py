@@ -289,7 +289,7 @@ class Answers:
         return answer._replace(label=label, predicted=predicted)
 
     def _decide(self, item: int) -> Decision:
-        """Return the label that the form decides on, or the reason that more people give; ties go to a label, then to the newest."""
+        """Return the label that the form decides on, or the reason that more people give; ties go to a label, then to the newer."""
         said = sorted(self.of(item).values(), reverse=True, key=attrgetter("seq"))
         labels = [a.label for a in said if a.label is not None]
         reasons = Counter(a.kind for a in said if a.label is None and a.kind != "later")

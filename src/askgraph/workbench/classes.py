@@ -29,7 +29,8 @@ class Change(NamedTuple):
 
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
-    text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers. ``undoes`` is the ``seq`` of the line that an undo takes back.
+    text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers. ``undoes`` is
+    the ``seq`` of the line that an undo takes back.
     """
 
     seq: int
