@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from dataclasses import dataclass, field
+from statistics import median
+
+# An answer is a class: "a"; one of some: ("or", frozenset("ab")); several classes or none: frozenset("ab"); or a number: 2.5
 
 
 @dataclass
 class Line:
-    """One answer; ``name`` is the class that it means now, ``step`` is shared by answers to many items."""
+    """One answer; ``name`` is the class that it means now, or another answer, ``step`` is shared by answers to many items."""
 
     who: str
     item: str | int
     kind: str
-    name: str | None
+    name: object
     step: int
     undone: bool = False
 
@@ -34,20 +37,63 @@ class PlainModel:
     spoken: set[str] = field(default_factory=set)  # names in changes: heard, though perhaps of no answer
     steps: int = 0
     before: tuple[str, tuple[str, ...], PlainModel] | None = None  # the last change, and what was before it
+    answers: str = "classes"
+    placed: list[str] = field(default_factory=list)  # the classes in the order that people chose
+    known: list[str] = field(default_factory=list)  # all classes in the order in which they came to be known
 
     @property
     def decisions(self):
-        """Return the label of each item, or the reason why it is set aside: what most people say, of as many the last."""
+        """Return the label of each item, or the reason why it is set aside.
+
+        A label counts unless more people give one reason than stand behind it; of reasons, that of most people counts, of as many
+        the newest.
+        """
         found = {}
         for item in dict.fromkeys(line.item for line in self.lines):
             last = {line.who: (k, line) for k, line in enumerate(self.lines) if line.item == item and not line.undone}
             said = [(line.kind, line.name) for _, line in sorted(last.values(), key=lambda one: -one[0])]
-            votes = Counter(vote for vote in said if vote[0] != "later")
-            if votes:
-                found[item] = max(votes, key=lambda vote: (votes[vote], vote[0] == "label"))
+            labels = [name for kind, name in said if kind == "label"]
+            reasons = Counter(kind for kind, _ in said if kind not in ("label", "later"))
+            most = max(reasons.values(), default=0)
+            label, behind = getattr(self, f"_{self.answers}")(labels) if labels else (None, -1)
+            if behind >= most:
+                found[item] = ("label", label)
+            elif most:
+                found[item] = (next(kind for kind, _ in said if reasons[kind] == most), None)
             elif said:
                 found[item] = ("later", None)
         return found
+
+    def _classes(self, labels):
+        """What most of those say who are sure, else most of all; of as many the newest; and how many say exactly this."""
+        votes = [label for label in labels if isinstance(label, str)] or labels
+        label = max(votes, key=votes.count)
+        return label, labels.count(label)
+
+    def _ordered(self, labels):
+        """The step in the middle of those who are sure, of two the one said last; and everybody stands behind it."""
+        sure = [label for label in labels if isinstance(label, str)]
+        if not sure:
+            return max(labels, key=labels.count), len(labels)
+        low_to_high = sorted(sure, key=self.order.index)
+        middle = {low_to_high[(len(sure) - 1) // 2], low_to_high[len(sure) // 2]}
+        return next(label for label in sure if label in middle), len(labels)
+
+    def _several(self, labels):
+        """Each class that more than half of all say, or half with the newest; and everybody stands behind it."""
+        votes = {name: [name in label for label in labels] for name in frozenset().union(*labels)}
+        half = len(labels) / 2
+        label = frozenset(n for n, said in votes.items() if sum(said) > half or (sum(said) == half and said[0]))
+        return label, len(labels)
+
+    def _numbers(self, labels):
+        """The median; and everybody stands behind it."""
+        return median(labels), len(labels)
+
+    @property
+    def order(self):
+        """Return all classes in order: first as people placed them, then as declared, then as they came to be known."""
+        return list(dict.fromkeys([*self.placed, *self.declared, *self.known]))
 
     @property
     def labels(self):
@@ -55,12 +101,12 @@ class PlainModel:
 
     @property
     def classes(self):
-        return {*self.declared, *self.labels.values()}
+        return {*self.declared, *(name for label in self.labels.values() for name in names_in(label))}
 
     @property
     def heard(self):
         """Return the names that are those of classes, in use or not."""
-        return {*self.declared, *self.spoken, *(line.name for line in self.lines if line.name)}
+        return {*self.declared, *self.spoken, *(name for line in self.lines for name in names_in(line.name))}
 
     def say(self, who, item, kind, name=None):
         self.say_all(who, [item], kind, name)
@@ -68,8 +114,13 @@ class PlainModel:
     def say_all(self, who, items, kind, name=None):
         """Give one answer to some items, in one step."""
         self.before, self.steps = None, self.steps + 1
-        meant = name if name in self.classes else self.became.get(name, name)
+        meant = with_names(name, self.meant)
+        self.known += [name for name in sorted(names_in(meant)) if name not in self.known]
         self.lines += [Line(who, item, kind, meant, self.steps) for item in items]
+
+    def meant(self, name):
+        """Return the class that a name means: that of this name, else the one that had it."""
+        return name if name in self.classes else self.became.get(name, name)
 
     def may_answer(self, who, item):
         """Return whether an answer of this person to many items reaches this one: nobody has answered it, or only "later"."""
@@ -90,6 +141,8 @@ class PlainModel:
 
     def can(self, kind, name=None, value=None):
         """Return whether a change can be made."""
+        if kind == "order":
+            return True
         if kind == "add":
             return name not in self.classes
         if kind == "merge":
@@ -104,7 +157,10 @@ class PlainModel:
         """Take back the change that was just made."""
         kind, (name, value), earlier = self.before
         self.__dict__.update(earlier.__dict__, before=None)
+        if kind == "order":
+            return
         self.spoken.add(name)
+        self.known += [name] * (name not in self.known)
         if kind == "rename" and value not in self.heard:
             self.became[value] = name
         self.became.pop(name, None)
@@ -125,6 +181,9 @@ class PlainModel:
         self.became.pop(name, None)
         self.declared.append(name)
 
+    def _order(self, _, names):
+        self.placed = list(names)
+
     def _describe(self, name, value):
         self.spoken.add(name)
         self.described[name] = value
@@ -134,10 +193,31 @@ class PlainModel:
         self.keys = {other: key for other, key in self.keys.items() if key != value} | {name: value}
 
     def _write_over(self, old, new):
+        """Give a class another name; if there is a class of this name, that one keeps its place."""
+
+        def written(names):
+            rest = [name for name in names if name != old] if new in names else names
+            return [new if name == old else name for name in rest]
+
         for line in self.lines:
-            line.name = new if line.name == old else line.name
-        self.declared = [new if name == old else name for name in self.declared]
+            line.name = with_names(line.name, lambda name: new if name == old else name)
+        self.declared, self.placed, self.known = written(self.declared), written(self.placed), written(self.known)
         self.spoken = (self.spoken - {old}) | {new}
         self.became = {name: new if now == old else now for name, now in self.became.items() if name != new} | {
             old: new
         }
+
+
+def names_in(answer):
+    """Return the classes that an answer names."""
+    if isinstance(answer, tuple):
+        return answer[1]
+    return answer if isinstance(answer, frozenset) else {answer} if isinstance(answer, str) else set()
+
+
+def with_names(answer, name_of):
+    """Return an answer with other names of its classes: several that get one name are one, and one of one is that one."""
+    names = frozenset(map(name_of, names_in(answer)))
+    if isinstance(answer, tuple):
+        return ("or", names) if len(names) > 1 else next(iter(names))
+    return names if isinstance(answer, frozenset) else next(iter(names)) if isinstance(answer, str) else answer

@@ -15,16 +15,18 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import askgraph as ag
+from askgraph.answers.shares import OneOf
 from askgraph.cli.app import app
 from askgraph.errors import FileError, LabelError, OutdatedError, ReusedKeyError
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, Answers
 from askgraph.workbench.classes import Change
 from askgraph.workbench.export import answer_rows
+from askgraph.workbench.forms import form_of, named
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from tests.helpers.plain_model import Line, PlainModel
-from tests.helpers.projects import answer, hurt, make, make_old, say
+from tests.helpers.projects import answer, hurt, make, make_of, make_old, say
 
 
 @pytest.fixture
@@ -79,6 +81,32 @@ def test_votes_of_merged_classes_count_together(path):
     assert labels(path)[0] == "Business"
     with Project.open(path) as project:
         assert [row["label"] for row in answer_rows(project)] == ["Sports", "Business", "Business"]
+
+
+def test_a_step_that_others_are_merged_into_keeps_its_place(tmp_path):
+    """And so do the others: what lies between them stays below it."""
+    path = make_of(tmp_path / "p.ask", "ordered", classes=["bad", "fair", "good"])
+    for who, label in (("ann", "fair"), ("bob", "bad"), ("cy", "fair")):
+        say(path, ("i0", label), who=who)
+    say(path, ("i9", "good"))
+    with Project.open(path, write=True) as project:
+        project.log.change("ann", "merge", "bad", "good")
+        assert project.answers.classes == ["fair", "good"]
+        assert project.predictions().labels[[0, 9]].tolist() == ["fair", "good"]
+        project.log.undo_change("ann")
+        project.log.change("ann", "order", None, '["good", "bad", "fair"]')
+        project.log.change("ann", "merge", "good", "fair")
+        assert project.answers.classes == ["bad", "fair"]
+
+
+def test_another_order_of_steps_has_another_median(tmp_path):
+    path = make_of(tmp_path / "p.ask", "ordered", classes=["bad", "fair", "good"])
+    for who, label in (("ann", "bad"), ("bob", "fair"), ("cy", "good")):
+        say(path, ("i0", label), who=who)
+    with Project.open(path, write=True) as project:
+        assert project.learner.labels == {0: "fair"}
+        project.log.change("ann", "order", None, '["fair", "good", "bad"]')
+        assert project.answers.labels == project.learner.labels == {0: "good"}
 
 
 def test_keys_descriptions_and_order(path):
@@ -144,7 +172,7 @@ def test_a_gap_in_the_log_of_changes_is_damage(path):
         pass
 
 
-PEOPLE, NAMES = ("ann", "bob"), ("a", "b", "c", "d")
+PEOPLE, NAMES = ("ann", "bob", "cy"), ("a", "b", "c", "d")
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("say"), st.integers(0, 5), st.sampled_from(NAMES)),
@@ -192,34 +220,64 @@ def test_what_counts_is_a_fold_over_both_logs_and_undoing_all_changes_gives_the_
             assert project.answers.labels == said
 
 
+def plain(label):
+    """An answer as the plain model has it."""
+    if isinstance(label, OneOf):
+        return ("or", frozenset(label.names))
+    return frozenset(label) if isinstance(label, tuple) else label
+
+
 class Walk:
     """Answers and changes of classes beside a plain model of them, by steps drawn at random.
 
     Where a change is taken back that is not the last thing that happened, the model takes over what came of it.
     """
 
-    def __init__(self, seed):
-        self.draw = random.Random(seed)
-        self.lines, self.answers, self.model = [], Answers(["a", "b"]), PlainModel(["a", "b"])
+    def __init__(self, seed, kind="classes"):
+        self.draw, self.kind, declared = random.Random(seed), kind, [] if kind == "numbers" else ["a", "b"]
+        self.lines, self.answers = [], Answers(declared, form_of(kind))
+        self.model = PlainModel(declared, answers=kind, known=list(declared))
 
     def seen(self):
         """What people see: labels, classes, descriptions and chosen keys."""
-        naming, names = self.answers.naming, set(self.answers.classes)
+        naming, classes = self.answers.naming, self.answers.classes
+        names = set(classes)
         keys, chosen = naming.keys(sorted(names)), names & self.model.keys.keys()
-        return self.answers.labels, names, {n: naming.description(n) for n in names}, {n: keys[n] for n in chosen}
+        labels = {item: plain(label) for item, label in self.answers.labels.items()}
+        steps = classes if self.kind == "ordered" else None
+        return labels, names, {n: naming.description(n) for n in names}, {n: keys[n] for n in chosen}, steps
 
     def expected(self):
         names, model = self.model.classes, self.model
         keys = {name: key for name, key in model.keys.items() if name in names}
-        return model.labels, names, {name: model.described.get(name, "") for name in names}, keys
+        steps = [name for name in model.order if name in names] if self.kind == "ordered" else None
+        return model.labels, names, {name: model.described.get(name, "") for name in names}, keys, steps
 
     def step(self):
         self.draw.choice(OPERATIONS)(self)
 
     def say(self):
-        who, item, name = self.draw.choice(PEOPLE), self.draw.randrange(5), self.draw.choice(NAMES)
-        self.add_line(who, "", "label", item, name)
-        self.model.say(who, item, "label", name)
+        who, item, kind = (
+            self.draw.choice(PEOPLE),
+            self.draw.randrange(5),
+            self.draw.choice(["label"] * 6 + ["cannot", "later"]),
+        )
+        label = self.label() if kind == "label" else None
+        if kind == "label" and label is None:
+            return
+        self.add_line(who, "", kind, item, label)
+        self.model.say(who, item, kind, plain(label))
+
+    def label(self):
+        """Return an answer, None where no step is known by the name that was drawn."""
+        some = self.draw.sample(NAMES, self.draw.randrange(4))
+        if self.kind == "numbers":
+            return self.draw.choice([0.0, 1.0, 1.5, -7.0])
+        if self.kind == "several":
+            return tuple(sorted(some))
+        if self.kind == "ordered" and any(self.model.meant(name) not in self.model.classes for name in some):
+            return None
+        return ag.one_of(*some) if len(some) > 1 else some[0] if some else None
 
     def undo(self):
         who = self.draw.choice(PEOPLE)
@@ -229,12 +287,17 @@ class Walk:
             self.add_line(who, "", "undo", last.item, undoes=last.seq)
 
     def change(self):
-        kind, name = self.draw.choice(["rename", "merge", "add", "describe", "key"]), self.draw.choice(NAMES)
+        if self.kind == "numbers":
+            return
+        kind = self.draw.choice(["rename", "merge", "add", "describe", "key", "order"])
+        name = None if kind == "order" else self.draw.choice(NAMES)
         value = {"describe": f"described in step {len(self.lines)}", "key": self.draw.choice("vyz"), "add": None}
         value = value.get(kind, self.draw.choice(NAMES))
+        if kind == "order":
+            value = self.draw.sample(self.answers.classes, len(self.answers.classes))
         if self.model.can(kind, name, value):
             self.model.change(kind, name, value)
-            self.add_change(kind, name, value)
+            self.add_change(kind, name, json.dumps(value) if kind == "order" else value)
 
     def undo_change(self):
         standing, naming = self.answers.naming.standing, self.answers.naming
@@ -242,16 +305,21 @@ class Walk:
             return
         taken = self.draw.choice(standing[-2:])
         self.add_change("undo", undoes=taken.seq)
-        assert set(self.answers.labels.values()) <= set(self.answers.classes)
+        assert {name for label in self.answers.labels.values() for name in named(label)} <= {*self.answers.classes}
         if self.model.before is not None and taken == standing[-1]:
             self.model.undo_change()
             return
         log, undone = self.answers.log.items(), self.answers.undone
-        lines = [Line(one.who, one.item, "label", one.label, seq, seq in undone) for seq, one in log if one.label]
+        said = [(seq, one) for seq, one in log if one.kind != "undo"]
+        lines = [Line(one.who, one.item, one.kind, plain(one.label), seq, seq in undone) for seq, one in said]
         heard = {name for name, bearing in naming._bears.items() if bearing}
         described = {name: naming.description(name) for name in heard}
         became = {name: naming.meant(name) for name in NAMES if name not in heard}
-        self.model = PlainModel(naming.declared, lines, described, {}, became, heard, steps=self.answers.seq)
+        placed = {naming.name(number) for number in naming._order}
+        order = [name for name in self.answers.steps if name in placed]
+        self.model = PlainModel(
+            naming.declared, lines, described, {}, became, heard, self.answers.seq, None, self.kind, order, naming.every
+        )
 
     def add_line(self, *fields, **more):
         self.lines.append(Answer(self.answers.seq + 1, "", *fields, **more))
@@ -262,16 +330,18 @@ class Walk:
         self.answers.add_change(self.lines[-1])
 
 
-OPERATIONS = (*[Walk.say] * 4, Walk.undo, *[Walk.change] * 5, *[Walk.undo_change] * 2)
+OPERATIONS = (*[Walk.say] * 5, Walk.undo, *[Walk.change] * 5, *[Walk.undo_change] * 2)
 
 
-def test_after_a_rename_or_a_merge_no_label_has_the_old_name_and_those_that_had_it_have_the_new_one():
+@pytest.mark.parametrize("kind", ["classes", "ordered", "several", "numbers"])
+def test_after_a_rename_or_a_merge_no_label_has_the_old_name_and_those_that_had_it_have_the_new_one(kind):
     for seed in range(80):
-        walk = Walk(seed)
+        walk = Walk(seed, kind)
+        declared = walk.answers.declared
         for k in range(40):
             walk.step()
             assert walk.seen() == walk.expected(), (seed, k, walk.lines[-3:])
-        again = Answers(["a", "b"])
+        again = Answers(declared, form_of(kind))
         for line in walk.lines:
             again.add(line) if isinstance(line, Answer) else again.add_change(line)
         assert (again.labels, again.classes) == (walk.answers.labels, walk.answers.classes)

@@ -7,6 +7,7 @@ import sqlite3
 import tracemalloc
 import zlib
 from contextlib import closing
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -14,14 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import askgraph as ag
-from askgraph.errors import AskgraphError, FileError
-from askgraph.workbench import report
+from askgraph.answers.shares import OneOf
+from askgraph.errors import AskgraphError, FileError, NewerError
+from askgraph.workbench import report, schema
 from askgraph.workbench.exchange import label_studio_tasks
 from askgraph.workbench.export import answer_rows, prediction_rows
+from askgraph.workbench.forms import from_row, renamed, to_row
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_arrays import PART_BYTES
-from tests.helpers.projects import answer, hurt, log_of, make, say
+from tests.helpers.projects import answer, hurt, log_of, make, make_of, say
 
 MEGABYTE = 2**20
 
@@ -155,6 +158,101 @@ def test_names_and_keys_are_one_short_line(path, name):
                 project.say("ann", "i0", "label", "a", seconds)
         project.say("ann", " i0 ", "label", " two\n words ", 0)
         assert project.answers.labels == {0: "two words"}
+
+
+KEPT = {  # each with what is read again
+    "classes": {
+        "caf\u00e9": "café",
+        "cafe\u0301": "café",  # accents are composed
+        '["a", "b"]': '["a", "b"]',
+        "3.5": "3.5",
+        "🦊 \"x\" 'y'": "🦊 \"x\" 'y'",
+        ag.one_of("b", "a"): ag.one_of("a", "b"),
+        ag.one_of("cafe\u0301", "a"): ag.one_of("a", "café"),
+    },
+    "ordered": {"b": "b", ag.one_of("c", "a"): ag.one_of("a", "c")},
+    "several": {
+        (): (),
+        ("a",): ("a",),
+        ("ü", "b", "a"): ("a", "b", "ü"),
+        ("cafe\u0301", "café"): ("café",),
+        frozenset("ab"): ("a", "b"),
+    },
+    "numbers": {
+        0.0: 0.0,
+        np.float64(0.1) + 0.2: 0.1 + 0.2,
+        np.float32(0.1): float(np.float32(0.1)),
+        np.int64(-7): -7.0,
+        12345678901234567: 12345678901234567.0,
+        1e150: 1e150,
+        -1e150: -1e150,
+        5e-324: 5e-324,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_answers_of_every_kind_and_predictions_before_spot_checks_survive_the_file(tmp_path, kind):
+    path, said = make_of(tmp_path / "p.ask", kind, classes=["a", "b", "c"]), list(KEPT[kind].items())
+    with Project.open(path, write=True) as project:
+        written = [project.say("ann", f"i{k}", "label", given) for k, (given, _) in enumerate(said)]
+        checks = [one for one in written if not isinstance(one.label, OneOf)]
+        foretold = [one._replace(key=f"check {one.seq}", predicted=one.label) for one in checks]
+        foretold += [one._replace(key=f"check {one.seq}", predicted="a") for one in written if one not in checks]
+        stored = project.store.append(foretold)
+        project.refresh()
+        labels = project.answers.labels
+    with Project.open(path) as project:
+        again = list(project.answers.log.values())
+        assert again == written + stored
+        assert [one.label for one in again[: len(said)]] == [expected for _, expected in said]
+        assert project.answers.labels == labels
+        for one in again[: len(said)]:
+            assert type(one.label) in (str, tuple, float, OneOf)
+        for one, sent in zip(again[len(said) :], foretold, strict=True):
+            assert (one.predicted, type(one.predicted)) == (sent.predicted, type(sent.predicted))
+        assert project.learner.labels == labels
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+        st.sets(st.text('ab|[,ü"é🦊', min_size=1)).map(lambda names: tuple(sorted(names))),
+        st.sets(st.text('ab|[,ü"é🦊', min_size=1), min_size=2).map(lambda names: ag.one_of(*names)),
+    )
+)
+def test_an_answer_in_a_line_is_read_as_it_was_written(label):
+    label = renamed(label, lambda name: normalize("NFC", name))
+    found = from_row(*to_row(label))
+    assert (found, type(found), repr(found)) == (label, type(label), repr(label))  # -0.0 is equal to 0.0
+
+
+@pytest.mark.parametrize("number", range(1, schema.LATEST))
+def test_files_of_all_earlier_versions_open_and_take_the_answers_of_today(tmp_path, monkeypatch, number):
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "LATEST", number)
+        path = make(tmp_path / "p.ask", classes=["a", "b"], labels=["a", *[None] * 10, "b"])
+    with Project.open(path) as project:  # only read
+        assert project.answers.kind.name == "classes"
+        assert project.learner.labels == {0: "a", 11: "b"}
+    with Project.open(path, write=True) as project:
+        project.say("ann", "i3", "label", ag.one_of("a", "b"))
+        project.log.change("ann", "rename", "b", "c")
+    with Project.open(path) as project:
+        assert project.answers.labels == {0: "a", 3: ag.one_of("a", "c"), 11: "c"}
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (schema.LATEST,)
+
+
+def test_a_file_of_a_later_version_is_said_to_be_newer_and_left_as_it_is(path):
+    hurt(path, f"PRAGMA user_version = {schema.LATEST + 1}")
+    content = path.read_bytes()
+    for write in (False, True):
+        with pytest.raises(NewerError, match="made by a newer askgraph"), Project.open(path, write=write):
+            pass
+    assert path.read_bytes() == content
 
 
 # Damage

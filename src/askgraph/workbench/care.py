@@ -147,7 +147,7 @@ class Raters:
         """Return the matrix of each person, by what they said of different items, and how many items each stands for."""
         k = len(self._place)
         starts = [_even(MODELS if who == MODEL else PEOPLE, k) for who in self._people]
-        confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / k)
+        confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / max(k, 1))
         for _ in range(PASSES if len(codes) else 0):
             truth = _posterior(codes, confusions, shares) * times[:, None]
             shares = (truth.sum(axis=0) + 1) / (times.sum() + k)

@@ -105,7 +105,7 @@ class Classes:
     @property
     def declared(self) -> list[str]:
         """The names of the classes that were declared or added, whether in use or not."""
-        return list(dict.fromkeys(self.name(number) for number in (*self._declared, *self._added)))
+        return self._names_of((*self._declared, *self._added))
 
     @property
     def heard(self) -> set[str]:
@@ -115,7 +115,7 @@ class Classes:
     @property
     def every(self) -> list[str]:
         """The present names of all classes that were ever named, in the order in which they were first."""
-        return list(dict.fromkeys(self.name(number) for number in range(len(self._first))))
+        return self._names_of(range(len(self._first)))
 
     @property
     def sought(self) -> tuple[str | None, str | None] | None:
@@ -127,7 +127,7 @@ class Classes:
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
-        place = {name: k for k, name in enumerate(dict.fromkeys(self.name(number) for number in self._order))}
+        place = {name: k for k, name in enumerate(self._names_of(self._order))}
         return sorted(dict.fromkeys(names), key=lambda name: place.get(name, len(place)))
 
     def description(self, name: str) -> str:
@@ -242,6 +242,12 @@ class Classes:
             self._order = numbers
         elif change.kind == "find":
             self._sought = (numbers[0] if numbers else None, change.value) if numbers or change.value else None
+
+    def _names_of(self, numbers: Iterable[int]) -> list[str]:
+        """Return names once each, in order; a class that others were merged into has their place only if it has none."""
+        named = [(self.name(number), number in self._into) for number in numbers]
+        placed = {name for name, merged in named if not merged}
+        return list(dict.fromkeys(name for name, merged in named if not merged or name not in placed))
 
     def _root(self, number: int) -> int:
         while number in self._into:
