@@ -124,6 +124,9 @@ def _many_numbers(values: Sequence[str]) -> int:
     if None in numbers:
         return 0
     different = set(numbers)
+    least = min(different, default=0)
+    if least in (0, 1) and max(different) - least == len(different) - 1:
+        return 0  # classes that are numbered, without a gap
     many = MANY_NUMBERS if all(value.is_integer() for value in different) else MANY_NUMBERS // 2
     return len(different) if len(different) > many else 0
 
