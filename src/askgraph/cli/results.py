@@ -56,9 +56,10 @@ def predict(
 
     with Project.open(find_project(project)) as opened:
         write_rows(output, prediction_rows(opened), numbers=number_columns(opened))
-        labels, items, classes = len(opened.answers.labels), opened.store.n_items, opened.answers.classes
+        labels, items = len(opened.answers.labels), opened.store.n_items
+        known = bool(opened.answers.classes or labels)
         how, lost = write_how_labeled(opened, output), lost_columns(opened)
-    if classes:
+    if known:
         say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
         say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
@@ -77,7 +78,8 @@ def export(
         str | None,
         typer.Option(
             "--for",
-            help="labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or folders (of pictures, one per class).",
+            help="columns (of 1 and 0, one per class), labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or "
+            "folders (of pictures, one per class).",
         ),
     ] = None,
     answered: Annotated[
@@ -98,6 +100,8 @@ def export(
     askgraph export -o tasks.json
 
     askgraph export --for fasttext -o train.txt
+
+    askgraph export --for columns -o classes.csv
     """
     from askgraph.workbench.exchange import FORMATS, write_folders
     from askgraph.workbench.export import lost_columns

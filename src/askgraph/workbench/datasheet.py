@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import platform
+import statistics
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from askgraph.answers.events import SpotCheck
+from askgraph.answers.plain import plain_number
 from askgraph.errors import FileError
-from askgraph.kinds.recall import Left
+from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.workbench.answers import TOGETHER, Agreed, Answer
 from askgraph.workbench.forms import count_classes
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import can_judge, search
 from askgraph.workbench.store import IMPORT
 
 WAYS = {
@@ -28,7 +31,7 @@ FEW_CLASSES = 12  # classes that are named with their counts; of more, the numbe
 
 def how_labeled(project: Project) -> str:
     """Return one paragraph: who labeled what, how questions were chosen, how the rest was predicted and how well, versions."""
-    answers, about, found = project.answers, project.about, project.predictions()
+    answers, about, found, kind = project.answers, project.about, project.predictions(), project.answers.kind
     given, people = count_classes(answers.labels.values()), [who for who in answers.people if who != IMPORT]
     imported = sum(set(answers.of(place)) == {IMPORT} for place in answers.labels)
     said = [a for a in answers.log.values() if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
@@ -50,8 +53,13 @@ def how_labeled(project: Project) -> str:
         reasons = Counter(answers.aside.values())
         names = {"later": "put off", "cannot": "that people could not tell", "invalid": "that are not valid items"}
         sentences.append(f"Set aside are {', '.join(f'{n:,} {names[kind]}' for kind, n in reasons.items())}.")
-    if 0 < len(given) <= FEW_CLASSES:
-        sentences.append(f"Labels by class: {', '.join(f'{name} {given[name]:,}' for name in answers.classes)}.")
+    if not kind.by_class:
+        sentences += _by_number(project)
+    elif 0 < len(given) <= FEW_CLASSES:
+        counts = ", ".join(f"{name} {given[name]:,}" for name in answers.classes)
+        sentences.append(
+            f"Labels by class{'' if answers.form.exclusive else ', of which an item may have several'}: {counts}."
+        )
     elif given:
         sentences.append(f"There are {len(answers.classes):,} classes.")
     settings = about["settings"]
@@ -59,19 +67,15 @@ def how_labeled(project: Project) -> str:
         f"Items to label were chosen by active learning (sampler {settings['utility']!r}, seed {about['seed']}) with a "
         f"Gaussian Markov random field on a graph of the items: {'; '.join(about['graph']) or 'given edges'}."
     )
-    if project.model.sought is not None:
-        sought = search(project)["find"]
-        left = f": {Left(*(sought[name] for name in Left._fields))}" if "found" in sought else ""
-        sentences.append(f"All items of {sought['text']!r} were sought, the likeliest first{left}.")
+    if (sought := project.model.sought) is not None:
+        sentences.append(_sought(project, sought))
     if agreed := answers.agreement():
         sentences.append(_agreed(project, agreed))
-    if can_judge(project) and (rest := project.items.n_items - len(answers.labels)):
+    judged = answers.form.can_judge(found.classes, len(answers.labels))
+    if judged and (rest := project.items.n_items - len(answers.labels)):
         sentences.append(_predicted(project, rest))
-    if (checks := project.learner.judge.spot_checks) and answers.kind.by_class and len(found.classes) > 1:
-        right = sum(check.right for check in checks)
-        sentences.append(
-            f"Of {len(checks):,} items drawn at random as spot checks, {right:,} had been predicted right."
-        )
+    if checks := project.learner.judge.spot_checks if judged else ():
+        sentences.append(_checked(project, checks))
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     sentences.append(f"Software: askgraph {__version__}, Python {platform.python_version()}, {versions}.")
     return " ".join(sentences) + "\n"
@@ -90,15 +94,48 @@ def _agreed(project: Project, agreed: Agreed) -> str:
     return f"Of {agreed.items:,} items that several people labeled, {', and '.join(found)}."
 
 
+def _by_number(project: Project) -> list[str]:
+    """Return a sentence on the numbers that were given; none if there are none."""
+    answers = project.answers
+    numbers = sorted(plain_number(label) for label in answers.labels.values())
+    if not numbers:
+        return []
+    least, median, largest = (answers.form.text(one) for one in (numbers[0], statistics.median(numbers), numbers[-1]))
+    return [
+        f"Labels are {counted(len(numbers), 'number')}: the least is {least}, the median {median}, the largest {largest}."
+    ]
+
+
+def _sought(project: Project, sought: Hashable) -> str:
+    """Return a sentence on what was sought, and how much of it may be left where that can be said."""
+    if sought in (HIGHEST, LOWEST) and not project.answers.kind.by_class:
+        return f"The {sought} numbers were sought first."
+    name = repr(sought) if isinstance(sought, str) else str(sought)
+    return f"All items of {name} were sought, the likeliest first: {project.learner.judge.left_to_find(sought)}."
+
+
 def _predicted(project: Project, rest: int) -> str:
-    """Return a sentence on the labels that are predicted, and how far they are expected to be wrong."""
+    """Return a sentence on the labels that are predicted, and on their error as the kind of answers measures it."""
     error, readout = project.learner.judge.expected_error(), project.about["settings"]["readout"]
-    by = "the same model" + (f" (readout {readout!r})" if readout else "")
-    if error.unit is None:
-        wrong = f"{error.value:.1%} of them are expected to be wrong (range {error.low:.1%} to {error.high:.1%}, {error.kind})"
-    else:
-        wrong = f"they are expected to be off by {error}"
-    return f"The other {rest:,} labels are predicted by {by}; {wrong}."
+    by = f"The other {rest:,} labels are predicted by the same model" + (f" (readout {readout!r})" if readout else "")
+    if error.unit is not None:
+        off = {
+            "ordered": "are expected to be off by",
+            "numbers": "are expected to be off, in the root of the mean square, by",
+        }
+        return f"{by}; they {off.get(project.answers.kind.name, 'are expected to be')} {error}."
+    wrong = f"{error.value:.1%} of them are expected to be wrong"
+    return f"{by}; {wrong} (range {error.low:.1%} to {error.high:.1%}, {error.kind})."
+
+
+def _checked(project: Project, checks: Sequence[SpotCheck]) -> str:
+    """Return a sentence on how predictions of items drawn at random came out."""
+    drawn = f"Of {len(checks):,} items drawn at random as spot checks"
+    if project.answers.kind.by_class:
+        return f"{drawn}, {sum(check.right for check in checks):,} had been predicted right."
+    off = [(plain_number(check.predicted) - plain_number(check.label)) ** 2 for check in checks]
+    root = project.answers.form.text(statistics.fmean(off) ** 0.5)
+    return f"{drawn}, predictions had been off by {root} in the root of the mean square."
 
 
 def _by_way(said: list[Answer]) -> str:

@@ -121,9 +121,12 @@ def _steps(column: str, values: Sequence[str]) -> list[str]:
 def _many_numbers(values: Sequence[str]) -> int:
     """Return how many different numbers there are, if there are many and nothing else; else 0."""
     numbers: list[Any] = [number(value) for value in values if not is_missing(value)]
-    if None in numbers:
+    if not numbers or None in numbers:
         return 0
     different = set(numbers)
+    least = min(different)
+    if least in (0, 1) and max(different) - least == len(different) - 1:
+        return 0  # classes that are numbered, without a gap
     many = MANY_NUMBERS if all(value.is_integer() for value in different) else MANY_NUMBERS // 2
     return len(different) if len(different) > many else 0
 
