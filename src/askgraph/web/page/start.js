@@ -4,6 +4,7 @@ import { byId, clear, data, h } from "./lib/dom.js";
 import { percent, translated } from "./lib/format.js";
 import { language } from "./lib/language.js";
 import { words } from "./lib/words.js";
+import { AnswerChoice } from "./start/answers.js";
 import { Heads, frame } from "./start/columns.js";
 import { dropped, upload, visible } from "./start/files.js";
 import { bare, projects } from "./start/projects.js";
@@ -155,18 +156,18 @@ function offerThere(id, seen, there, reading) {
 function choose(id, seen, reading) {
   const name = h("input", { value: seen.name, required: true, maxlength: 100 });
   const folders = h("input", { type: "checkbox" });
-  const classes = h("input", { autocomplete: "off", placeholder: say.classesSuch });
-  const heads = seen.kind === "table" ? new Heads(seen) : null;
+  const answers = new AnswerChoice();
+  const heads = seen.kind === "table" ? new Heads(seen, (labels) => answers.offer(labels?.name ?? "", labels?.answers ?? null)) : null;
   /** @type {HTMLFormElement} */
   const form = h("form", { onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     if (heads && !heads.compares) return show(say.nothingCompared);
     work("/api/start/make", { upload: id, project: name.value.trim() || seen.name, kind: seen.kind, ...(heads?.said ?? { label: folders.checked ? "folder" : null }),
-      classes: classes.value.split(",").map((one) => one.trim()).filter(Boolean), encoding: reading.encoding, sheet: seen.sheet ?? null }, say.making, show);
+      ...answers.said, encoding: reading.encoding, sheet: seen.sheet ?? null }, say.making, show);
   } },
   h("label", {}, say.name, name),
   seen.kind === "pictures" && h("label", { class: "mark-column" }, folders, say.folders),
-  h("label", {}, say.classes, classes),
+  answers.element,
   h("div", { class: "choices" }, h("button", { class: "primary" }, say.go), h("button", { class: "button", type: "button", onclick: () => welcome() }, say.again)));
   show(null);
 

@@ -1,16 +1,18 @@
 /** Answers to an item: a class or a step, one of some, several classes, or a number. An empty list and 0 are answers, too. */
 import { figure, rough } from "./numbers.js";
-import { answers } from "./store.js";
+import { answers, classes } from "./store.js";
 import { words } from "./words.js";
 
-/** Returns the classes that an answer names; none for a number.
+/** Returns the classes that an answer names, in the order of all classes; none for a number.
  * @param {Label} label
  * @returns {string[]}
  */
 export function named(label) {
   if (typeof label === "number") return [];
   if (typeof label === "string") return [label];
-  return Array.isArray(label) ? label : label["one of"];
+  const names = Array.isArray(label) ? label : label["one of"];
+  const known = classes().map((one) => one.name).filter((name) => names.includes(name));
+  return [...known, ...names.filter((name) => !known.includes(name))];
 }
 
 /** Whether an answer leaves open which of some classes it is.

@@ -27,7 +27,7 @@ export function openHelp() {
   /** @type {[string, Child][]} */
   const own = classes().filter((one) => one.key).map((one) => [one.key, h("span", { class: "tag" }, swatch(one.name), h("bdi", {}, one.name))]);
   openDialog(words.people.help, {}, h("section", {}, h("h3", {}, words.welcome.title), h("div", { class: "prose" }, h("ol", {}, [words.welcome.first[answers().kind], ...words.welcome.lines].map((line) => h("li", {}, line))))), languages(),
-    h("div", { class: "keys" }, table(help.classes, own), table(help.answers, [...OWN[answers().kind], ...ANSWERS]), table(help.views, VIEWS), table(help.moving, REST)));
+    h("div", { class: "keys" }, table(answers().kind === "ordered" ? words.guidelines.steps : help.classes, own), table(help.answers, [...OWN[answers().kind], ...ANSWERS]), table(help.views, VIEWS), table(help.moving, REST)));
 }
 
 /** @type {(title: string, rows: [string, Child][]) => Child} */

@@ -32,7 +32,7 @@ export function marks({ pick, of }) {
   const clearMarks = () => mark([]);
 
   function send() {
-    pick(oneOf(classes().map((one) => one.name).filter((name) => marked.includes(name))));
+    pick(oneOf(marked));
   }
 
   /** Uses a key; returns whether it did.

@@ -1,6 +1,5 @@
 /** The error that a person aims at: a few to choose from, or of numbers a field. */
 import { h } from "../lib/dom.js";
-import { inUnit } from "../lib/labels.js";
 import { sayError } from "../lib/notices.js";
 import { figure, readFigure } from "../lib/numbers.js";
 import { save } from "../lib/session.js";
@@ -19,17 +18,17 @@ export function targetChoice(target, changed) {
 
 /** @type {(target: number | null, choose: (error: number) => unknown) => HTMLElement} */
 function buttons(target, choose) {
-  const { targets, good, say } = measure();
+  const { targets, short, say } = measure();
   const all = [...new Set(target === null ? targets : [...targets, target])].sort((a, b) => b - a);
   return h("div", { class: "steps", role: "group", "aria-labelledby": "target" }, all.map((one) => h("button", {
-    class: "plain", "aria-pressed": String(one === target), "aria-label": say.aim(good(one)), onclick: () => choose(one),
-  }, good(one))), h("span", { class: "soft", "aria-hidden": "true" }, say.aimed));
+    class: "plain", "aria-pressed": String(one === target), "aria-label": say.aim(short(one)), onclick: () => choose(one),
+  }, short(one))), h("span", { class: "soft", "aria-hidden": "true" }, say.aimed));
 }
 
 /** @type {(target: number | null, choose: (error: number) => unknown) => HTMLElement} */
 function field(target, choose) {
   const input = h("input", { inputmode: "decimal", autocomplete: "off", value: target === null ? "" : figure(target), "aria-labelledby": "target" });
-  return h("form", { class: "ways", onsubmit: submit }, h("label", { class: "figure-field" }, h("span", {}, words.progress.offBy), input, inUnit("")), h("button", { class: "button" }, words.progress.setTarget));
+  return h("form", { class: "ways", onsubmit: submit }, h("label", { class: "figure-field" }, h("span", {}, words.progress.offBy), input, answers().unit), h("button", { class: "button" }, words.progress.setTarget));
 
   /** @param {SubmitEvent} event */
   function submit(event) {

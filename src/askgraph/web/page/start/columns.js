@@ -10,15 +10,19 @@ const TEXTS = new Set(["text", "short"]);
 
 /** @typedef {"text" | "short" | "number" | "boolean" | "date" | "picture" | "empty"} ColumnKind */
 /** @typedef {"compare" | "id" | "label" | "show" | "leave"} Use what a person can say that a column is for */
-/** @typedef {{ name: string, kind: ColumnKind, use: "id" | "compared" | "label" | "picture" | null, offered?: boolean, values?: number, empty?: number }} Column */
+/** @typedef {{ name: string, kind: ColumnKind, use: "id" | "compared" | "label" | "picture" | null, offered?: boolean, values?: number, empty?: number, answers?: import("./answers.js").Offered | null }} Column */
 /** @typedef {{ kind: ColumnKind, use: Column["use"], count: number }} More columns that are not shown, of one kind and use */
 /** @typedef {{ columns: Column[], more: More[], rows: string[][], by_pictures: boolean }} Table */
 
 /** What the columns are for, as the heads say it now. */
 export class Heads {
-  /** @param {Table} table */
-  constructor(table) {
+  /**
+   * @param {Table} table
+   * @param {(labels: Column | null) => void} labeled is told of the column that has labels
+   */
+  constructor(table, labeled) {
     this.table = table;
+    this.labeled = labeled;
     this.rest = h("input", { type: "checkbox", checked: true, onchange: () => this.show() });
     this.wanted = table.columns.map(proposed);
     this.last = table.columns.map(() => 0); // when each was said, by a count
@@ -108,6 +112,7 @@ export class Heads {
     /** @type {HTMLElement} */ (this.restLine.lastElementChild).textContent = rest ? say.restCompared(rest, say.columnKinds[this.#restKind()]) : "";
     clear(this.offers, this.table.columns.filter((one) => this.#asks(one)).map((one) => this.#offer(one)));
     clear(this.summary, this.#sentences());
+    this.labeled(this.table.columns.find((one, k) => this.uses[k] === "label") ?? null);
   }
 
   /** @param {Column} one @param {number} k */

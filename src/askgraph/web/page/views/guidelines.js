@@ -53,13 +53,14 @@ export function guidelinesView(root) {
     list.hidden = answers().kind === "numbers";
     heading.textContent = ranked ? words.guidelines.steps : words.classes.group;
     adding.textContent = ranked ? words.guidelines.addStep : words.guidelines.add;
+    fresh.placeholder = fresh.ariaLabel = ranked ? words.guidelines.stepName : words.classes.newName;
     meaning.textContent = ranked ? words.guidelines.stepsMean : "";
     meaning.hidden = !ranked;
   }
 
   /** @param {Rules} rules */
   function read(rules) {
-    clear(text, rules.text ? markdown(rules.text) : h("p", { class: "soft" }, words.guidelines.none),
+    clear(text, rules.text ? markdown(rules.text) : h("p", { class: "soft" }, words.guidelines.none[answers().kind]),
       h("p", { class: "ways" }, rules.version > 0 && h("span", { class: "soft" }, words.guidelines.version(rules.version, rules.who ?? "", ago(rules.at ?? ""))),
         h("button", { class: "button", onclick: () => edit(rules) }, words.guidelines.edit)));
   }

@@ -65,15 +65,20 @@ const report = (found, changed, exports) => [
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),
-  found.curve.length > 1 && panel(measure().say.curve, curve(found.curve, found.goal.target)),
+  grown(found.curve) && panel(measure().say.curve, curve(found.curve, found.goal.target)),
   found.numbers && panel(words.progress.numbers, histogram(found.numbers)),
-  found.classes.length > 0 && panel(words.progress.classes, perClass(found.classes)),
+  found.classes.length > 0 && panel(answers().kind === "ordered" ? words.guidelines.steps : words.progress.classes, perClass(found.classes)),
   advice(found).length > 0 && panel(words.progress.advice, h("ul", { class: "advice" }, advice(found).map((one) => h("li", {}, one)))),
   (found.people.length > 1 || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
 ];
 
 /** @type {(title: string, ...children: Child[]) => Child} */
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
+
+/** Whether labels have come since the curve began.
+ * @param {CurvePoint[]} all
+ */
+const grown = (all) => all.length > 1 && all[0].labels < all[all.length - 1].labels;
 
 /** What may help: the page has words of its own for what is said of classes.
  * @param {Progress} found
@@ -106,8 +111,8 @@ function headline(found) {
   if (found.labels + found.aside === found.items && found.items > 0) return h("h1", {}, words.question.done);
   if (searching(found)) return searched(found);
   if (!error) return [h("h1", {}, words.progress.early), h("p", { class: "gist" }, words.progress.earlyMore[answers().kind])];
-  const { say, good } = measure();
-  const [about, bound] = [good(error.value), good(error.high)];
+  const { say, said } = measure();
+  const [about, bound] = [said(error.value), said(error.high)];
   const by = words.progress.evidence(words.progress.measured(error.measured), found.labels - found.together, checks?.count ?? 0, found.together);
   const evidence = checks && checks.right !== null && checks.count > 2 && words.progress.checks(checks.count, checks.right);
   return goal.reached

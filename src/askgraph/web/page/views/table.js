@@ -44,6 +44,7 @@ export function tableView(root) {
   part.hidden = !store.inside;
   const heads = h("tr", {});
   const body = h("tbody", {});
+  const sheet = h("table", { class: "items" }, h("thead", {}, heads), body);
   const pager = h("div", { class: "pager" });
   const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
@@ -51,7 +52,7 @@ export function tableView(root) {
     h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), h("p", { class: "soft" }, words.table.gist)), exportLinks()),
     suspects.element,
     h("div", { class: "filters" }, search, label, status, part),
-    h("table", { class: "items" }, h("thead", {}, heads), body), pager, bar));
+    sheet, pager, bar));
 
   async function load() {
     const mine = ++latest;
@@ -72,6 +73,7 @@ export function tableView(root) {
 
   /** @param {number} total */
   function draw(total) {
+    sheet.dataset.kind = answers().kind;
     drawHeads();
     clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, store.state?.items ? words.table.noMatch : words.table.empty))));
     drawPager(total);
