@@ -2,7 +2,8 @@
 
     python benchmarks/screenshots.py -o shots
 
-The projects are made here: short abstracts on three topics, flowers by their measures, and the digits of ``askgraph label --demo``.
+The projects are made here: short abstracts on three topics, flowers by their measures, the digits of ``askgraph label --demo``,
+and one each whose answers are several classes, steps of a scale and numbers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from askgraph.kinds.numbers import Numbers
 from askgraph.web.demo import make_demo
 from askgraph.workbench.project import Project
 from askgraph.workbench.restoring import copy_project
@@ -86,6 +88,28 @@ FRAMES = (
     "{seen}, most of all in those under 60.",
 )
 
+PHRASES = {
+    "billing": (
+        "The invoice is wrong",
+        "I was charged twice",
+        "Please refund the payment",
+        "The VAT number is missing",
+    ),
+    "login": ("The password is not accepted", "I cannot sign in", "No mail with a code came", "My account is locked"),
+    "crash": ("The app closes by itself", "It crashes at start", "The window freezes", "It stops with an error"),
+    "wish": ("A dark mode would be nice", "Could you add an export", "I would like more keys", "Please offer Dutch"),
+}
+POLITE = ("Thank you", "Kind regards", "Please help", "I hope to hear from you soon")
+SCALE = ["very bad", "bad", "fair", "good", "very good"]
+OPINIONS = (
+    ("Awful, never again", "A waste of an evening"),
+    ("Below what the price promises", "Loud and slow"),
+    ("It was all right", "Neither good nor bad"),
+    ("A nice place", "Friendly and quick"),
+    ("The best in town", "Outstanding in every way"),
+)
+VISITS = ("we came on a Friday", "with the children", "after work", "for the second time", "on a rainy day")
+
 
 def abstracts(path: Path, n: int = 200) -> dict[str, str]:
     """Write a csv of made-up abstracts, and return the topic of each."""
@@ -145,6 +169,57 @@ def digit_project(folder: Path) -> tuple[Path, dict[str, str]]:
     return make_demo(folder), {str(k): str(digit) for k, digit in enumerate(load_digits().target)}
 
 
+def ticket_project(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Make a project of tickets that each have any of four classes."""
+    dice, truth = random.Random(1), {}
+    with (folder / "tickets.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "ticket"])
+        for k in range(160):
+            about = [name for name in PHRASES if dice.random() < 0.35]
+            said = [phrase for name in about for phrase in dice.sample(PHRASES[name], 2)]
+            rows.writerow([f"t{k}", ". ".join([*said, dice.choice(POLITE)]) + "."])
+            truth[f"t{k}"] = about
+    path = folder / "tickets.ask"
+    Project.create(path, Source(folder / "tickets.csv", text="ticket"), list(PHRASES), answers="several")
+    return path, truth
+
+
+def review_project(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Make a project of reviews on a scale of five steps, by how many of six things were liked and how much was praised."""
+    dice, truth = random.Random(2), {}
+    with (folder / "reviews.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "review", "liked", "praise"])
+        for k in range(160):
+            step = k % len(SCALE)
+            liked, praise = step * 1.5 + dice.gauss(0, 0.4), step / 4 + dice.gauss(0, 0.08)
+            rows.writerow(
+                [f"r{k}", f"{dice.choice(OPINIONS[step])}, {dice.choice(VISITS)}.", f"{liked:.2f}", f"{praise:.2f}"]
+            )
+            truth[f"r{k}"] = SCALE[step]
+    path = folder / "reviews.ask"
+    source = Source(folder / "reviews.csv", features=["liked", "praise"])
+    Project.create(path, source, SCALE, answers="ordered")
+    return path, truth
+
+
+def flat_project(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Make a project of flats and what they cost."""
+    dice, truth = random.Random(3), {}
+    with (folder / "flats.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "area", "rooms", "km to the center", "floor"])
+        for k in range(160):
+            area, far = dice.randint(25, 160), round(dice.uniform(0.3, 15), 1)
+            rows.writerow([f"f{k}", area, max(1, round(area / 28)), far, dice.randint(0, 8)])
+            truth[f"f{k}"] = float(round(area * (16 - 0.6 * far) * dice.uniform(0.94, 1.06), -1))
+    path = folder / "flats.ask"
+    source = Source(folder / "flats.csv", features=["area", "rooms", "km to the center"])
+    Project.create(path, source, answers=Numbers(link="log", unit="EUR"))
+    return path, truth
+
+
 @contextmanager
 def serving(*command: str) -> Iterator[str]:
     """Run a command that serves a page; yield the address of the page."""
@@ -158,7 +233,7 @@ def serving(*command: str) -> Iterator[str]:
         process.communicate()
 
 
-def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
+def label(url: str, truth: dict[str, Any], n: int, who: str = "ann") -> None:
     """Send answers over HTTP, one of them wrong, one "later" and one "cannot"."""
     base, token = url.split("/?token=")
 
@@ -166,14 +241,13 @@ def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         return json.load(urlopen(Request(f"{base}{path}", json.dumps({"who": who, **body}).encode(), headers)))
 
-    classes = sorted(set(truth.values()))
     for k in range(n):
         while (asked := post("/api/question"))["question"] is None:
             pass
         id = asked["question"]["item"]["id"]
         said: dict[str, Any] = {"kind": "label", "label": truth[id]}
         if k == 6:
-            said["label"] = next(name for name in classes if name != truth[id])
+            said["label"] = otherwise(truth, id)
         if k in (9, 14):
             said = {"kind": {9: "later", 14: "cannot"}[k]}
         post("/api/answer", key=str(uuid.uuid4()), item=id, seconds=3.0 + k % 4, **said)
@@ -181,17 +255,21 @@ def label(url: str, truth: dict[str, str], n: int, who: str = "ann") -> None:
             wait_for_predictions(base, token, who)
 
 
-def disagree(url: str, truth: dict[str, str]) -> None:
+def disagree(url: str, truth: dict[str, Any]) -> None:
     """Let a second person answer some items that the first one answered, two of them otherwise."""
     base, token = url.split("/?token=")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     given = json.load(urlopen(Request(f"{base}/api/history?limit=200", headers=headers)))["answers"]
-    classes = sorted(set(truth.values()))
     for k, one in enumerate([one for one in given if one["kind"] == "label"][:6]):
-        label = classes[(classes.index(truth[one["item"]]) + (k in (2, 4))) % len(classes)]
+        label = otherwise(truth, one["item"]) if k in (2, 4) else truth[one["item"]]
         said = {"who": "ben", "key": str(uuid.uuid4()), "item": one["item"], "kind": "label", "label": label}
         urlopen(Request(f"{base}/api/answer", json.dumps({**said, "seconds": 4.5}).encode(), headers)).read()
     wait_for_predictions(base, token, "ann")
+
+
+def otherwise(truth: dict[str, Any], id: str) -> Any:
+    """Return an answer that an item does not have."""
+    return next(label for label in truth.values() if label != truth[id])
 
 
 def wait_for_predictions(base: str, token: str, who: str) -> None:
@@ -266,11 +344,12 @@ def new_class(page: Page) -> None:
 
 
 def find(page: Page) -> None:
-    """Begin to find all of a class, and show the line above the card."""
+    """Begin to find all of a class, a step or the lowest numbers, and show the line above the card."""
     view("progress", ".seek")(page)
     page.locator(".seek button").last.click()
-    page.locator("dialog .class").nth(1).click()
-    page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“')")
+    page.locator("dialog .class, dialog .start-ways button").nth(1).click()
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    settled(page)
     view("question", ".seeking")(page)
 
 
@@ -280,7 +359,7 @@ def found(page: Page) -> None:
 
 def end_find(page: Page) -> None:
     page.locator(".seek button").first.click()
-    page.wait_for_function("() => document.querySelector('.lead-in h1')?.textContent.includes('“') === false")
+    settled(page)
 
 
 STEPS: dict[str, Callable[[Page], None]] = {
@@ -298,7 +377,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "peek": peek,
     "groups": view("groups", ".groups > .soft:not(:empty)"),  # a few labels may make no group
     "review": view("review", ".review .soft:not(:empty)"),
-    "guidelines": view("guidelines", ".class-list li"),
+    "guidelines": view("guidelines", ".prose > *"),
     "find": find,
     "found": found,
     "ended": end_find,
@@ -343,6 +422,15 @@ def many(page: Page) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]")
 
+
+PROJECTS: dict[str, tuple[Callable[[Path], tuple[Path, dict[str, Any]]], int]] = {
+    "abstracts": (text_project, 24),
+    "flowers": (flower_project, 18),
+    "digits": (digit_project, 30),
+    "tickets": (ticket_project, 24),
+    "reviews": (review_project, 24),
+    "flats": (flat_project, 24),
+}  # how it is made, and how many answers it gets
 
 # the pictures of docs/workbench.md: which view, and how it looks
 WALK = {
@@ -399,7 +487,7 @@ def start(browser: Browser, project: Path, table: Path, folder: Path, looks: lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("shots"))
-    parser.add_argument("--only", choices=("abstracts", "flowers", "digits"))
+    parser.add_argument("--only", choices=PROJECTS)
     parser.add_argument("--looks", default=",".join(LOOKS), help="sizes and colors, separated by commas")
     parser.add_argument(
         "--walk", type=Path, help="write the pictures of docs/workbench.md to that folder, and nothing else"
@@ -410,10 +498,9 @@ def main() -> None:
         wanted.only = "flowers"
         wanted.looks = "desk-light"
     wanted.output.mkdir(parents=True, exist_ok=True)
-    made = {"abstracts": (text_project, 24), "flowers": (flower_project, 18), "digits": (digit_project, 30)}
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path_of(), args=FLAGS)
-        for name, (make, labels) in made.items():
+        for name, (make, labels) in PROJECTS.items():
             if (wanted.only or name) != name or (wanted.walk and name != "abstracts"):
                 continue
             folder = Path(temporary, name)

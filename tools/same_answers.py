@@ -282,9 +282,14 @@ def project() -> Said:
                     found = opened.predictions()
                     yield f"after {step}: probabilities", found.probabilities
                     yield f"after {step}: classes", list(found.classes)
-                    yield f"after {step}: decided", np.asarray(found.decided)
+                    yield f"after {step}: decided", decided(found)
                     yield f"after {step}: alternatives", alternatives(opened, 4)
                     yield f"after {step}: error", list(map(plain, opened.learner.expected_error()))
+
+
+def decided(found: Any) -> list[str]:
+    """The class of each item; an earlier version says its place among the classes."""
+    return list(found.labels) if hasattr(found, "labels") else [found.classes[k] for k in found.decided]
 
 
 def next_question(opened: Any) -> tuple[int | None, str | None]:

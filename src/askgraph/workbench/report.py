@@ -36,6 +36,7 @@ MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answ
 COLUMN_SAMPLE = 200  # items looked at for what to say about columns
 FAR_OFF = 2.0  # times as far off as its range reaches: then a person is asked whether a number is right
 BARS = 20  # of the histogram of numbers
+ALIKE = 1e-9  # of their size: numbers that differ by less are a single bar
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 
 
@@ -85,11 +86,17 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
 
 
 def _histogram(given: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Any] | None:
-    """Return how many numbers, given and predicted, lie between each two edges; None where there are none."""
+    """Return how many numbers, given and predicted, lie between each two edges; None where there are none.
+
+    >>> _histogram([3.0, 3.0], [3.0000000000000004])
+    {'edges': [3.0, 3.0000000000000004], 'given': [2], 'predicted': [1]}
+    """
     guesses = [number for number in predicted if number is not None]
     if not given:
         return None
-    edges = np.histogram_bin_edges([*given, *guesses], bins=BARS)
+    low, high = min([*given, *guesses]), max([*given, *guesses])
+    alike = high - low <= ALIKE * max(-low, high)
+    edges = np.linspace(low, high, 2 if alike else BARS + 1)
     counts = {"given": np.histogram(given, edges)[0], "predicted": np.histogram(guesses, edges)[0]}
     return {"edges": edges.tolist(), **{name: found.tolist() for name, found in counts.items()}}
 

@@ -43,8 +43,9 @@ export const predictedWords = (label, range) => (typeof label === "number" ? inU
  * @param {[number, number] | [string, string]} range
  */
 export function rangeWords([low, high]) {
-  if (typeof low === "number" && typeof high === "number") return inUnit(words.labels.between(rough(low, high - low), rough(high, high - low)));
-  return low === high ? String(low) : words.labels.between(String(low), String(high));
+  const inText = (/** @type {number | string} */ end) => (typeof end === "number" ? rough(end, Number(high) - Number(low)) : end);
+  const [from, to] = [inText(low), inText(high)];
+  return inUnit(from === to ? from : words.labels.between(from, to));
 }
 
 /** Puts the unit of the answers behind a number.

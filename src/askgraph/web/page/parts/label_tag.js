@@ -25,11 +25,16 @@ export function labelTag(label, hollow = false, range = null) {
  * @param {Label} label
  */
 export function labelMark(label) {
-  if (typeof label === "number") return h("span", { class: "small-number" }, brief(label));
+  if (typeof label === "number") return h("span", { class: "small-number" }, markText(label));
   const names = named(label);
   if (!names.length) return nothing();
   return names.slice(0, MOST).map((name) => swatch(name, isOpen(label)));
 }
+
+/** Returns the text in the mark of an answer: a number has one.
+ * @param {Label} label
+ */
+export const markText = (label) => (typeof label === "number" ? brief(label) : "");
 
 /** What stands for none of the classes. */
 const nothing = () => h("span", { class: "nothing", "aria-hidden": "true" });

@@ -9,7 +9,7 @@ import { exportLinks } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
 import { isEmptyFigures } from "../lib/keys.js";
-import { labelMark, labelTag } from "../parts/label_tag.js";
+import { labelMark, labelTag, markText } from "../parts/label_tag.js";
 import { searchLine } from "../parts/search.js";
 import { keep, look } from "../lib/storage.js";
 import { answers, store, watch } from "../lib/store.js";
@@ -98,7 +98,7 @@ export function questionView(root) {
   function drawTrail() {
     if (store.trail === trailDrawn) return;
     trailDrawn = store.trail;
-    clear(trail, store.trail.map((one) => h("li", {}, h("button", { class: "mark", title: said(one), "aria-label": words.question.open(said(one)), onclick: () => openItem({ id: one.item ?? "" }) },
+    clear(trail, store.trail.map((one) => h("li", {}, h("button", { class: "mark", title: said(one), "aria-label": words.question.open(spoken(one)), onclick: () => openItem({ id: one.item ?? "" }) },
       one.kind === "label" ? labelMark(one.label ?? "") : h("span", { class: "dash" })))));
   }
 
@@ -160,6 +160,14 @@ export function questionView(root) {
 
 /** Opens the panel of reasons with the next card. */
 export const openWhy = () => keep(WHY, "open");
+
+/** Names an answer in the trail; who speaks to the page says what is to be seen.
+ * @param {Given} one
+ */
+function spoken(one) {
+  const [name, seen] = [said(one), one.kind === "label" ? markText(one.label ?? "") : ""];
+  return name.includes(seen) ? name : `${seen}, ${name}`;
+}
 
 /** Whether Enter presses this element itself.
  * @param {Element | null} element
