@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from askgraph.kinds.numbers import Numbers
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
+from tests.end_to_end.test_page import CUT
 from tests.end_to_end.test_start_page import begin, first_page, use
 from tests.helpers.browsing import READY, Person, axe, serious
 from tests.helpers.serving import answer, ask, serving, until
@@ -293,3 +294,24 @@ def test_checked_classes_are_sent_by_enter_and_none_by_0(browser, served):
         said = client.get("/api/item", params={"id": id}).json()["answers"]
         assert {one["who"]: one["label"] for one in said}["fay"] == []
     fay.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "names",
+    [("billing", "login", "crash", "wish"), ("cardiology", "oncology", "neurology"), ("Administration", "Games")],
+)
+def test_the_names_beside_boxes_are_read_whole_on_every_screen(browser, tmp_path, names):
+    source = Source(write_items(tmp_path / "items.csv"), features=["x"])
+    Project.create(tmp_path / "items.ask", source, names, answers="several")
+    with serving(tmp_path / "items.ask", "--port", "0") as server:
+        ann = Person(browser, server)
+        ann.see(".card .fresh")
+        for width, height in ((320, 256), (390, 844), (640, 400), (1280, 800), (2560, 1440)):
+            ann.page.set_viewport_size({"width": width, "height": height})
+            assert ann.page.evaluate(CUT, ".answers") == [], width
+            ann.page.evaluate("""() => import("/page/parts/item.js").then(({ openItem }) => openItem({ id: "n0" }))""")
+            ann.see("dialog .class")
+            assert ann.page.evaluate(CUT, "dialog") == [], width
+            ann.page.keyboard.press("Escape")
+        ann.close()

@@ -8,6 +8,7 @@ import { words } from "../lib/words.js";
 
 const MANY = 12; // classes: with more there is a filter
 const LONGEST = 200; // characters of a class name; the server refuses more
+const BOX = 6; // letters that have room where a box to check stands
 const LETTERS = { tiny: 2, short: 5, middling: 14 }; // in the longest name of a project's classes; with more it is long
 /** Most buttons beside each other, by the longest name: in a whole window, in half of one or at 200 %, and on a phone. */
 const ABREAST = { tiny: 5, short: 5, middling: 4, long: 3 };
@@ -46,7 +47,7 @@ export function classList({ press, add, without = null, role = null, keyOf = (on
     first.hidden = all.length > 0;
     find.hidden = all.length <= MANY;
     list.classList.toggle("many", all.length > MANY);
-    const width = widthOf(Math.max(0, ...all.map((one) => one.name.length)));
+    const width = widthOf(Math.max(0, ...all.map((one) => one.name.length)) + (role === "checkbox" ? BOX : 0));
     list.dataset.width = width;
     list.style.setProperty("--columns", String(evenly(all.length, ABREAST[width])));
     list.style.setProperty("--columns-medium", String(evenly(all.length, MEDIUM[width])));

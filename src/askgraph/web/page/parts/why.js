@@ -68,10 +68,12 @@ function now({ predicted, range, probabilities }) {
 
 /** @type {(all: Why["probabilities"], range: Between) => Child} */
 function chances(all, range) {
+  const { kind } = answers();
+  const others = kind === "ordered" ? words.why.otherSteps : words.why.others;
   const rest = all.slice(FEW).reduce((sum, one) => sum + one.p, 0);
   return h("section", {}, h("h3", {}, words.why.now),
     h("ul", { class: "bars" }, all.slice(0, FEW).map((one) => bar(one.class, one.p)),
-      all.length > FEW && answers().kind !== "several" && h("li", {}, h("span", { class: "soft" }, words.why.others(all.length - FEW)), h("span", {}), h("span", { class: "amount" }, percent(rest)))),
+      all.length > FEW && kind !== "several" && h("li", {}, h("span", { class: "soft" }, others(all.length - FEW)), h("span", {}), h("span", { class: "amount" }, percent(rest)))),
     range && h("p", { class: "soft" }, words.why.range(rangeWords(range))));
 }
 

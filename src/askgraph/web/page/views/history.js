@@ -5,7 +5,7 @@ import { itemLine } from "../parts/item_line.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
 import { labelTag } from "../parts/label_tag.js";
-import { classes, store, watch } from "../lib/store.js";
+import { answers, classes, store, watch } from "../lib/store.js";
 import { ago, moment, said } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -47,7 +47,7 @@ export function historyView(root) {
     const people = (store.state?.people ?? []).filter((one) => one.answers > 0).map((one) => one.name);
     if (!otherChoices([names, people])) return;
     label.hidden = !names.length;
-    offer(label, words.table.anyClass, names);
+    offer(label, words.table.any[answers().kind], names);
     offer(who, words.history.anybody, people);
   }
 

@@ -179,7 +179,7 @@ export function tableView(root) {
   function drawClasses() {
     if (!otherClasses(names())) return;
     label.hidden = !names().length;
-    clear(label, h("option", { value: "" }, words.table.anyClass), names().map((name) => h("option", { value: name }, name)));
+    clear(label, h("option", { value: "" }, words.table.any[answers().kind]), names().map((name) => h("option", { value: name }, name)));
     label.value = query.label;
   }
 
