@@ -432,24 +432,47 @@ PROJECTS: dict[str, tuple[Callable[[Path], tuple[Path, dict[str, Any]]], int]] =
     "flats": (flat_project, 24),
 }  # how it is made, and how many answers it gets
 
-# the pictures of docs/workbench.md: which view, and how it looks
-WALK = {
-    "workbench": (why, "desk-light"),
-    "workbench-progress": (view("progress", ".curve"), "desk-light"),
-    "workbench-map": (select, "desk-light"),
-    "workbench-many": (many, "desk-light"),
-    "workbench-guidelines": (view("guidelines", ".class-list li"), "desk-light"),
-    "workbench-groups": (view("groups", ".tile"), "desk-light"),
-    "workbench-review": (view("review", ".review .fresh"), "desk-light"),
-    "workbench-history": (view("history", ".history .row"), "desk-light"),
-    "workbench-phone": (view("question", ".fresh"), "phone-dark"),
-    "workbench-find": (find, "desk-light"),  # last, as it stays
+
+def checked(page: Page) -> None:
+    """Check the classes of a ticket, and do not send them."""
+    view("question", ".fresh")(page)
+    ticket = page.locator(".card").inner_text()
+    for key, phrases in enumerate(PHRASES.values(), 1):
+        if any(phrase in ticket for phrase in phrases):
+            page.keyboard.press(str(key))
+
+
+def far_off(page: Page) -> None:
+    """Answer with a number that is far from what was expected."""
+    view("question", ".fresh")(page)
+    for key in (*"90", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_selector("#notices button")
+
+
+# the pictures of docs/workbench.md, by project: which view, and how it looks
+WALK: dict[str, dict[str, tuple[Callable[[Page], None], str]]] = {
+    "abstracts": {
+        "workbench": (why, "desk-light"),
+        "workbench-progress": (view("progress", ".curve"), "desk-light"),
+        "workbench-map": (select, "desk-light"),
+        "workbench-many": (many, "desk-light"),
+        "workbench-guidelines": (view("guidelines", ".class-list li"), "desk-light"),
+        "workbench-groups": (view("groups", ".tile"), "desk-light"),
+        "workbench-review": (view("review", ".review .fresh"), "desk-light"),
+        "workbench-history": (view("history", ".history .row"), "desk-light"),
+        "workbench-phone": (view("question", ".fresh"), "phone-dark"),
+        "workbench-find": (find, "desk-light"),  # last, as it stays
+    },
+    "tickets": {"workbench-several": (checked, "desk-light")},
+    "reviews": {"workbench-ordered": (view("question", ".fresh"), "desk-light")},
+    "flats": {"workbench-numbers": (far_off, "desk-light")},
 }
 
 
-def walk(browser: Browser, url: str, folder: Path) -> None:
+def walk(browser: Browser, url: str, folder: Path, project: str) -> None:
     """Take the pictures of the documentation."""
-    for name, (act, look) in WALK.items():
+    for name, (act, look) in WALK.get(project, {}).items():
         context = browser.new_context(**LOOKS[look])
         page = context.new_page()
         page.set_default_timeout(120_000)
@@ -501,7 +524,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path_of(), args=FLAGS)
         for name, (make, labels) in PROJECTS.items():
-            if (wanted.only or name) != name or (wanted.walk and name != "abstracts"):
+            if (wanted.only or name) != name or (wanted.walk and name not in WALK):
                 continue
             folder = Path(temporary, name)
             folder.mkdir()
@@ -510,12 +533,14 @@ def main() -> None:
                 label(url, truth, labels)
                 disagree(url, truth)
                 if wanted.walk:
-                    walk(browser, url, wanted.walk)
-                    start(browser, path, folder / "abstracts.csv", wanted.walk, ["desk-light"], "workbench-start")
+                    walk(browser, url, wanted.walk, name)
                 else:
                     shoot(browser, url, name, wanted.output, wanted.looks.split(","))
-                    if name == "abstracts":
-                        start(browser, path, folder / "abstracts.csv", wanted.output, wanted.looks.split(","))
+                if name == "abstracts":
+                    looks, title = (
+                        (["desk-light"], "workbench-start") if wanted.walk else (wanted.looks.split(","), "start")
+                    )
+                    start(browser, path, folder / "abstracts.csv", wanted.walk or wanted.output, looks, title)
         browser.close()
 
 

@@ -114,3 +114,10 @@ print(
     f"{np.mean(progression[last] >= 250):.0%} of these twenty are above 250, and {np.mean(progression >= 250):.0%} of all patients"
 )
 print("above 250:", learner.judge.left_to_find(ag.at_least(250)))
+
+# %%
+# The same on a page
+# ------------------
+#
+# Where a person types the numbers, ``askgraph init patients.csv --answers numbers --unit points`` makes a project of a table, and
+# ``askgraph label`` asks. A number far from what was expected is saved, and the page asks whether it is meant.

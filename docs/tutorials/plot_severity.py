@@ -99,3 +99,10 @@ print("expected error:", learner.judge.expected_error())
 urgent = learner.question(10, plan=learner.plan.finding(ag.at_least(5)))
 print("severity of the next ten:", [int(severity[question.node]) for question in urgent])
 print("at 5:", learner.judge.left_to_find(ag.at_least(5)))
+
+# %%
+# The same on a page
+# ------------------
+#
+# Where a person rates, ``askgraph init patients.csv --answers ordered --classes "1,2,3,4,5"`` makes a project of a table, and
+# ``askgraph label`` shows the steps beside each other. ``askgraph find "at least 5"`` looks for the urgent ones.

@@ -118,3 +118,10 @@ for suspect in learner.judge.suspects(every=True)[:3]:
     print(f"picture {suspect.node}: {suspect.label}, and all others speak for {suspect.instead}")
 
 print("the one we got wrong on purpose:", node)
+
+# %%
+# The same on a page
+# ------------------
+#
+# Where a person gives the tags, ``askgraph init pictures --answers several --classes "loop,even,above 4"`` makes a project of a
+# folder of pictures. ``askgraph label`` shows them one by one; tags are checked by their keys, and 0 says that none fits.

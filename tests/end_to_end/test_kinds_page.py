@@ -211,7 +211,7 @@ def test_a_number_far_off_is_asked_about_and_taken_back(browser, served):
         cy.page.keyboard.press(key)
     cy.page.keyboard.press("Enter")
     cy.hear("You said 91,234 EUR, expected ")
-    cy.page.get_by_role("button", name="Take it back").click()
+    cy.page.get_by_role("button", name="No, answer again").click()
     cy.page.wait_for_function(f"({SHOWN})().then(id => id === '{id}')")
     with server.client() as client:
         said = client.get("/api/item", params={"id": id}).json()["answers"]

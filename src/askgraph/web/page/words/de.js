@@ -84,7 +84,7 @@ export default {
     withCopies: (done, n) => `${done}, dazu ${plural(n, "genaue Kopie", "genaue Kopien")}`,
     far: (said, range) => `Sie sagten ${said}, erwartet war ${range}: sicher?`,
     keepIt: "Ja, so lassen",
-    takeBack: "Zurücknehmen und neu antworten",
+    takeBack: "Nein, neu antworten",
     back: (n) => n ? `${plural(n, "Antwort", "Antworten")} zurückgenommen` : "Nichts zurückzunehmen",
   },
   together: {

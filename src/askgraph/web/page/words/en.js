@@ -85,7 +85,7 @@ export default {
     withCopies: (/** @type {string} */ done, /** @type {number} */ n) => `${done}, and ${plural(n, "exact copy", "exact copies")}`,
     far: (/** @type {string} */ said, /** @type {string} */ range) => `You said ${said}, expected ${range}: sure?`,
     keepIt: "Yes, keep it",
-    takeBack: "Take it back, answer again",
+    takeBack: "No, answer again",
     back: (/** @type {number} */ n) => n ? `${plural(n, "answer", "answers")} taken back` : "Nothing to take back",
   },
   together: {
