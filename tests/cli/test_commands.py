@@ -481,6 +481,8 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
     (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
     (here / "topics.csv").write_text("id,label\n1,a\n2,b\n")
+    for table in ("tickets", "reviews", "flats"):
+        (here / f"{table}.csv").write_text("id,a,b\n" + "".join(f"{k},{k % 5},{k % 3}\n" for k in range(20)))
     (here / "flowers.csv").write_text(
         "width,height,species\n" + "".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(30))
     )
@@ -509,6 +511,9 @@ def test_every_example_of_the_help_runs(here, name):
                 run("tell", "17", "setosa")
             if name == "relabel":
                 run("classes", "add", "virginica")
+            if "|" in line:
+                run("classes", "add", "billing")
+                run("classes", "add", "login")
             if name == "find":
                 run("classes", "add", "relevant")
             if name == "restore":

@@ -194,6 +194,25 @@ def test_what_is_offered_is_said_and_counted(tmp_path):
         assert not any("of numbers compared and not shown" in line for line in report.checkup(project)["improve"])
 
 
+@pytest.mark.parametrize(
+    ("cells", "given"),
+    [
+        (lambda k: f"{1.5 * k}" if k < 9 else "", "then give --label target"),
+        (lambda k: k + 0.5 if k < 20 else "", "give --label target --answers numbers"),
+        (lambda k: k % 5 + 1 if k < 8 else "", 'give --label target --answers ordered --classes "1,2,3,4,5"'),
+    ],
+    ids=["few", "many", "steps"],
+)
+def test_numbers_with_gaps_in_a_column_called_target_are_offered_and_not_compared(tmp_path, cells, given):
+    """Of few different ones no kind is offered."""
+    path = write(tmp_path, {"size": size, "target": cells})
+    items, _, _ = read_items(Source(path))
+    assert looked(path)["target"].offered
+    assert list(items.hidden) == ["target"]
+    (offer,) = [note for note in items.notes if "labels that you have already?" in note]
+    assert offer.endswith(given)
+
+
 def test_labels_are_compared_where_nothing_else_is_left(tmp_path):
     path = write(tmp_path, {"name": code, "class": lambda k: k % 3})
     assert choose_columns(Source(path), read_columns(path)).features == ["class"]

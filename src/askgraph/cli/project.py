@@ -26,7 +26,7 @@ from askgraph.cli.options import (
     user_name,
 )
 from askgraph.cli.printing import print_json, print_table
-from askgraph.errors import SettingError
+from askgraph.errors import LabelError, SettingError
 from askgraph.support.wording import as_wide, counted
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -126,11 +126,11 @@ def init(
 
     askgraph init news.csv --text title --suggestions guesses.csv
 
-    askgraph init tickets.csv --text subject --answers several --classes "billing,login,bug"
+    askgraph init tickets.csv --answers several --classes "login,bug"
 
-    askgraph init reviews.csv --text review --answers ordered --classes "bad,fair,good"
+    askgraph init reviews.csv --answers ordered --classes "bad,fair,good"
 
-    askgraph init flats.csv --features area,rooms --answers numbers --unit EUR --link log
+    askgraph init flats.csv --answers numbers --unit EUR --link log
     """
     from askgraph.workbench.new_project import kind_named, usual_settings
     from askgraph.workbench.project import Project
@@ -252,7 +252,7 @@ def tell(
 
     askgraph tell 19 "billing|login"
 
-    askgraph tell 20 -- -3.5
+    askgraph tell 19 -- -3.5
 
     askgraph tell --file results.csv
     """
@@ -478,7 +478,7 @@ def _save(project: Path | None, who: str | None, said: list[Any], new: bool = Fa
 
     path = find_project(project)
     with Project.open(path) as opened:
-        said = [(item, kind, opened.log.read(one) if isinstance(one, str) else one) for item, kind, one in said]
+        said = [(item, kind, _read_label(opened, one) if isinstance(one, str) else one) for item, kind, one in said]
         doubt = _doubt(opened, said)
     if not new:
         check_classes(path, [label for _, _, label in said])
@@ -487,6 +487,13 @@ def _save(project: Path | None, who: str | None, said: list[Any], new: bool = Fa
     say(f"saved: {saved} answer{'s' * (saved != 1)}")
     if doubt:
         say(doubt)
+
+
+def _read_label(opened: Any, text: str) -> Any:
+    """Return what a person types as an answer."""
+    if (label := opened.log.read(text)) is None:
+        raise LabelError(f"{text!r} is empty: a label has 1 to 200 characters")
+    return label
 
 
 def _doubt(opened: Any, said: list[Any]) -> str | None:

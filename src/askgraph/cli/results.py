@@ -29,12 +29,15 @@ def history(
     from askgraph.workbench.report import history as lines
 
     with Project.open(find_project(project)) as opened:
-        rows = lines(opened, n)
+        rows, form, known = lines(opened, n), opened.answers.form, opened.answers.naming.heard
     if json:
         print_json(rows)
     else:
         columns = ("seq", "at", "who", "item", "kind", "label", "undone")
-        print_table([{name: row[name] for name in columns} for row in rows])
+        texts = [None if row["label"] is None else form.text_of(row["label"], known) for row in rows]
+        print_table(
+            [{name: row[name] for name in columns} | {"label": text} for row, text in zip(rows, texts, strict=True)]
+        )
 
 
 @app.command()

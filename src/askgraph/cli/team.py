@@ -300,7 +300,7 @@ WHY = {
 
 def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
     def text(label: Any) -> str:
-        return answers.form.text(answers.form.parse(label, answers.naming.heard))
+        return answers.form.text_of(label, answers.naming.heard)
 
     said = [f"{one['who']}: {one['kind'] if one['label'] is None else text(one['label'])}" for one in row["answers"]]
     return {

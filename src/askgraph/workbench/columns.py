@@ -46,10 +46,11 @@ NOT_KEYS = {
     "error", "status", "source",
 }  # fmt: skip
 
-# Labels that are there already, perhaps: 2 to MAX_CLASSES different short cells of text or of yes and no, each of them
-# MIN_PER_CLASS times on average, and at least MIN_EMPTY of all cells empty. A column called by one of LABEL_NAMES may be full,
-# and may hold numbers. Several columns of yes and no with gaps are answers to a list of questions and no labels.
-MAX_CLASSES, MIN_PER_CLASS, MIN_EMPTY = 30, 3, 0.05
+# Labels that are there already, perhaps: short cells of text or of yes and no with two of three signs. They are 2 to MAX_CLASSES
+# different ones, each of them MIN_PER_CLASS times on average; at least MIN_EMPTY of all cells are empty; the column is called by
+# one of LABEL_NAMES, and then may hold numbers. Several columns of yes and no with gaps are answers to a list of questions and no
+# labels.
+MAX_CLASSES, MIN_PER_CLASS, MIN_EMPTY, SIGNS = 30, 3, 0.05, 2
 LABEL_NAMES = LABELS - {"y"} | {
     "target", "relevant", "relevance", "included", "include", "label_included", "inclusion", "annotation", "gold", "klasse",
     "zielklasse", "relevanz", "einschluss",
@@ -291,11 +292,10 @@ def _offer(name: str, cells: list[Any]) -> str | None:
     """Return the sentence that offers a column as labels that are there already, or None; see MAX_CLASSES."""
     counts = _count(cells)
     empty = counts.pop(None, 0)
-    if not 2 <= len(counts) <= MAX_CLASSES or len(cells) - empty < MIN_PER_CLASS * len(counts):
+    if not counts or max(len(value or "") for value in counts) > MAX_ID_CHARACTERS:
         return None
-    if empty < max(1, MIN_EMPTY * len(cells)) and not _is_called_label(name):
-        return None
-    if max(len(value or "") for value in counts) > MAX_ID_CHARACTERS:
+    few_values = 2 <= len(counts) <= MAX_CLASSES and len(cells) - empty >= MIN_PER_CLASS * len(counts)
+    if [few_values, empty >= max(1, MIN_EMPTY * len(cells)), _is_called_label(name)].count(True) < SIGNS:
         return None
     gaps = counted(empty, "empty cell") if empty else "no empty cell"
     typed = f'"{name}"' if " " in name else name

@@ -129,6 +129,10 @@ class Form(ABC):
         """Return an answer for people to read."""
         return str(self.write(label))
 
+    def text_of(self, said: Any, known: Collection[str]) -> str:
+        """Return an answer that is given as JSON for people to read; ``known`` are the names of classes at any time."""
+        return self.text(self.parse(said, known))
+
     def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
         """Return what answers are sorted by; ``steps`` are the places of ordered classes."""
         return self.text(label)

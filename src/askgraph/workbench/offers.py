@@ -90,7 +90,8 @@ def offers_in(table: Table, kinds: Mapping[str, Kind], offered: Iterable[str]) -
 def _offer(answers: str, columns: list[str], classes: list[str], what: str, why: str, named: bool) -> Offer:
     """Return an offer in words: what the columns hold, when to take it, and how."""
     typed = f' --classes "{",".join(classes)}"' if answers == "ordered" else ""
-    label = "" if named else f'--label "{",".join(columns)}" '
+    names = ",".join(columns)
+    label = "" if named else f"--label {f'{names!r}' if ' ' in names else names} "
     said = f"if {why}" if named else f"labels that you have already? if {why}"
     return Offer(answers, columns, classes, f"{what}: {said}, give {label}--answers {answers}{typed}")
 

@@ -35,6 +35,7 @@ MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
 COLUMN_SAMPLE = 200  # items looked at for what to say about columns
 FAR_OFF = 2.0  # times as far off as its range reaches: then a person is asked whether a number is right
+TINY = 1e-300  # in place of numbers that are not above 0, where factors count
 BARS = 20  # of the histogram of numbers
 ALIKE = 1e-9  # of their size: numbers that differ by less are a single bar
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
@@ -329,11 +330,21 @@ def expected_otherwise(found: Predictions, place: int, said: float) -> tuple[flo
 def far_off(expected: float, low: float, high: float, said: float) -> tuple[float, float] | None:
     """Return the ends of a range if a number lies more than twice as far from what is expected as it reaches; else None.
 
-    >>> far_off(200.0, 180.0, 240.0, 310.0), far_off(200.0, 180.0, 240.0, 270.0)
-    ((180.0, 240.0), None)
+    How far is a difference, or a factor, by whichever what is expected lies in the middle of the range.
+
+    >>> far_off(200.0, 160.0, 240.0, 310.0), far_off(200.0, 160.0, 240.0, 270.0)
+    ((160.0, 240.0), None)
+    >>> far_off(200.0, 100.0, 400.0, 10.0), far_off(200.0, 100.0, 400.0, 700.0)
+    ((100.0, 400.0), None)
     """
-    reach = high - expected if said > expected else expected - low
-    return (low, high) if 0 < FAR_OFF * reach < abs(said - expected) else None
+    if not low < expected < high:
+        return None
+    above, below = high - expected, expected - low
+    if low > 0 and abs(math.log(high / expected) - math.log(expected / low)) < abs(above - below) / (high - low):
+        away, reach = abs(math.log(max(said, TINY) / expected)), math.log(high / expected)
+    else:
+        away, reach = abs(said - expected), above
+    return (low, high) if away > FAR_OFF * reach else None
 
 
 def range_of(found: Predictions, place: int) -> list[Any] | None:
