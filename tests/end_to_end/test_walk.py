@@ -94,7 +94,7 @@ class Walk:
         kind, name = self.draw.choice(["rename", "rename", "merge", "add", "describe"]), self.draw.choice(NAMES)
         value = {"describe": "as it is", "add": None}.get(kind, self.draw.choice(NAMES))
         said = self.send("/api/classes", key=key(), who="ann", kind=kind, name=name, value=value)
-        assert said.status_code == (200 if self.model.can(kind, name, value) else 400), said.text
+        assert said.status_code == (200 if self.model.can(kind, name, value) else 422), said.text
         if self.model.can(kind, name, value):
             self.model.change(kind, name, value)
 

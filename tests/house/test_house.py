@@ -158,14 +158,16 @@ def test_words_of_the_page_are_in_its_files_of_words(script):
 def test_no_list_of_the_page_does_more_than_filter_when_its_choice_changes():
     """Arrow keys change the choice of a list that has the keyboard: what writes, or leaves the page, waits for Enter or a click.
 
-    A mark says what a column is for on the page alone, and passing over it changes nothing.
+    A mark says what a column is for on the page alone, and passing over it changes nothing; so do the colors of the map.
     """
     scripts = [*(SOURCE / "web" / "page").rglob("*.js"), *(SOURCE / "clients").glob("*.js")]
     lists = [found for script in scripts for found in re.findall(r'h\("select", \{([^}]*)', script.read_text())]
     listening = [re.search(r"onchange: (.*)", one)[1].strip() for one in lists if "onchange" in one]
     assert listening
     assert {
-        one for one in listening if not re.fullmatch(r"\(\) => (load\(\)|filter\(.*\)|this\.mark\(.*\))", one)
+        one
+        for one in listening
+        if not re.fullmatch(r"\(\) => (load\(\)|filter\(.*\)|color\(.*\)|this\.mark\(.*\))", one)
     } == set()
     listened = [
         one for script in scripts for one in re.findall(r'(\w+)\.addEventListener\("change"', script.read_text())

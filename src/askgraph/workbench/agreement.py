@@ -54,7 +54,7 @@ def alpha(labels: Iterable[Sequence[Hashable]], distance: Distance = "nominal") 
     >>> round(alpha([("a", "a"), ("a", "b"), ("b", "b"), ("b", "b")]).value, 3)
     0.533
     >>> round(alpha([(1.0, 1.5), (2.0, 2.5), (7.0, 7.0)], "interval").value, 3)
-    0.985
+    0.989
     """
     known = [item for item in map(_sure, labels) if len(item) > 1]
     known = known if distance != "sets" else _sample(known)

@@ -73,11 +73,11 @@ function heights({ low, high, log }) {
 const dot = (colors) => h("span", { class: "dot tinted", "aria-hidden": "true", vars: { ...tinted(colors), size: colors.size ?? 1 } });
 
 /** Lets a person choose the class that is looked for; the first choice is how many there are.
- * @type {(chosen: string, choose: (name: string) => void) => HTMLElement}
+ * @type {(chosen: string, color: (name: string) => void) => HTMLElement}
  */
-function picker(chosen, choose) {
+function picker(chosen, color) {
   /** @type {HTMLSelectElement} */
-  const select = h("select", { "aria-label": words.map.colorBy, onchange: () => choose(select.value) },
+  const select = h("select", { "aria-label": words.map.colorBy, onchange: () => color(select.value) },
     h("option", { value: "" }, words.map.howMany), classes().map(({ name }) => h("option", { value: name }, name)));
   select.value = chosen;
   return h("li", {}, select);

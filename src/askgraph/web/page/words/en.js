@@ -175,7 +175,7 @@ export default {
     heading: "All items",
     gist: "The least sure come first.",
     columns: { id: "Item", title: "Content", label: "Label", probability: "How sure", status: "Status" },
-    heads: { classes: {}, ordered: {}, several: {}, numbers: { label: "Number", probability: "Probably" } },
+    heads: { classes: {}, ordered: { label: "Step" }, several: { label: "Classes" }, numbers: { label: "Number", probability: "Probably" } },
     search: "Search",
     searchItems: "Search the items",
     class: "Class",
