@@ -114,7 +114,7 @@ def test_a_project_seeks_a_class(tmp_path):
         assert project.model.sought is None
         said = [(one["who"], one["what"], one["undone"]) for one in class_changes(project)]
         assert said == [
-            ("bob", "finding ended: every class is asked for", True),
+            ("bob", "finding ended: every item may be asked for", True),
             ("ann", "relevant renamed to in", True),
             ("ann", "finding all of relevant", True),
         ]

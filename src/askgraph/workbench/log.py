@@ -207,13 +207,13 @@ class Log:
             The line of the log.
         """
         who, key = _signed(who, key)
+        if not isinstance(kind, str) or not isinstance(name, str | None) or not isinstance(value, str | None):
+            raise LabelError(f"a change of kind {kind!r} of {name!r} to {value!r}: give all as text")
         if kind == "find" and (name or value):
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
             raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
         name = None if name is None else self._class_name(kind, name)
-        if not isinstance(kind, str) or not isinstance(value, str | None):
-            raise LabelError(f"a change of kind {kind!r} to {value!r}: give both as text")
         if kind in ("rename", "merge"):
             value = self._class_name(kind, value or "")
         elif kind == "order":
