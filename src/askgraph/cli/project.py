@@ -99,6 +99,12 @@ def init(
     find: Annotated[
         str | None, typer.Option(help="A class to find all items of: questions are those most likely in it.")
     ] = None,
+    meaning: Annotated[
+        str,
+        typer.Option(
+            help="Compare what English texts mean, too: wordllama, auto (where that is installed and texts are English) or none."
+        ),
+    ] = "none",
     sheet: SheetOption = None,
     encoding: EncodingOption = None,
 ) -> None:
@@ -153,6 +159,7 @@ def init(
         scale=scale,
         sheet=sheet,
         encoding=encoding,
+        meaning=meaning,
     )
     settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())

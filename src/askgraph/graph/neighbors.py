@@ -28,6 +28,8 @@ ROWS_PER_BLOCK = (
 )
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
 HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
+MOSTLY = 0.5  # of the entries of signed columns: with more, they are multiplied as a dense table
+SHORTLIST = 30  # nearest by words and fragments, and as many by meaning, of which the nearest by both are chosen
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
 RECALL_SAMPLE, TEXTS_SAMPLED = 500, 200  # points, and sparse rows, on which recall is measured
 ROWS_PER_PART = 200  # sparse rows whose neighbors a thread searches for at a time
@@ -42,12 +44,12 @@ def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntAr
     if not k:
         return np.arange(0), np.arange(0), np.zeros(0), []
     few = columns <= FEW_COLUMNS and not sp.issparse(points)
-    many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _have_unit_length(points)
+    many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _are_texts(points)
     if approximate is None:
         large = n > EXACT_UP_TO and n * n * float(columns) > EXACT_WORK
         approximate = large and not few and not sp.issparse(points) and _has_faiss(n)
     if many_texts:
-        return np.repeat(np.arange(n), k), *_search_heavy_entries(points, k)
+        return np.repeat(np.arange(n), k), *_search_texts(points, k)
     if approximate:
         found, notes = _search_lists(points, k)
     else:
@@ -109,17 +111,36 @@ def _blocks(rows: IntArray, n: int) -> list[IntArray]:
 
 def _search_all(points: Any, rows: IntArray, k: int, tick: Tick) -> IntArray:
     """Compare some points with all others by |y|² − 2xy, blocks of points in threads."""
-    squares, across = _sums_of_squares(points), -2.0 * points.T
+    squares, blocks = (
+        _sums_of_squares(points),
+        [(block, -2.0 * block.T) for block in _by_sign(points) if block is not None],
+    )
 
     def part(some: IntArray) -> IntArray:
-        pairs = points[some] @ across
-        scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + squares
+        scores = squares
+        for block, across in blocks:
+            pairs = block[some] @ across
+            scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + scores
         scores[np.arange(some.size), some] = np.inf  # a point is not its own neighbor
         tick(some.size)
         return _lowest(scores, k)
 
     with one_blas_thread():
         return np.concatenate(in_threads(part, _blocks(rows, points.shape[0])))
+
+
+def _by_sign(points: Any) -> tuple[Any, Array | None]:
+    """Return the columns of a sparse matrix without a negative number, and the others as a dense table, if they are mostly full.
+
+    Any other matrix, and a dense table, is returned as it is, and None.
+    """
+    if not sp.issparse(points):
+        return points, None
+    signed = np.zeros(points.shape[1], dtype=bool)
+    signed[points.indices[points.data < 0]] = True
+    filled = int(signed[points.indices].sum())
+    full = signed.any() and filled >= MOSTLY * points.shape[0] * signed.sum()
+    return (points[:, ~signed], points[:, signed].toarray()) if full else (points, None)
 
 
 def _sums_of_squares(points: Any) -> Array:
@@ -191,20 +212,23 @@ def _search_lists(points: Any, k: int) -> tuple[IntArray, list[str]]:
     return found, [f"approximate neighbors, {recall:.1%} of the true ones found (measured on {some.size} points)"]
 
 
-def _have_unit_length(points: Any) -> bool:
-    return bool(np.allclose(points.power(2).sum(axis=1), 1.0) and (points.data >= 0).all())
+def _are_texts(points: Any) -> bool:
+    """Return whether rows have length 1, and negative numbers only in columns that are full, as those of meaning are."""
+    return bool(np.allclose(points.power(2).sum(axis=1), 1.0)) and bool((_by_sign(points)[0].data >= 0).all())
+
+
+def _search_texts(points: Any, k: int) -> tuple[IntArray, Array, list[str]]:
+    written, meant = _by_sign(points)
+    return _search_heavy_entries(points, k) if meant is None else _search_both(points, written, meant, k)
 
 
 def _search_heavy_entries(points: Any, k: int) -> tuple[IntArray, Array, list[str]]:
     """Search sparse rows of unit length by the heaviest entries of each, and measure what that misses."""
-    from askgraph.graph.inverted_lists import mark_heaviest, row_distances
+    from askgraph.graph.inverted_lists import row_distances
 
     points.sort_indices()
     n, whole = points.shape[0], _lists(points)
-    kept = mark_heaviest(*whole[::2], HEAVIEST)
-    heavy = sp.csr_array((points.data * kept, points.indices, points.indptr), shape=points.shape, copy=True)
-    heavy.eliminate_zeros()
-    found = _search_by(whole, heavy, np.arange(n), k, CANDIDATES)
+    found = _search_by(whole, _heaviest(points), np.arange(n), k, CANDIDATES)
     short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
     some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
     true = _search_by(whole, points, np.concatenate([short, some]), k, k)
@@ -214,6 +238,50 @@ def _search_heavy_entries(points: Any, k: int) -> tuple[IntArray, Array, list[st
     distances = np.concatenate(in_threads(lambda rows: row_distances(rows, found, *whole), blocks))
     how = f"neighbors by the {HEAVIEST} heaviest words and fragments of each text, {recall:.1%} of the true ones found"
     return found.ravel(), distances.ravel(), [f"{how} (measured on {some.size} texts)"]
+
+
+def _heaviest(points: Any) -> Any:
+    """Return sparse rows with the heaviest entries of each alone."""
+    from askgraph.graph.inverted_lists import mark_heaviest
+
+    kept = mark_heaviest(*_lists(points)[::2], HEAVIEST)
+    heavy = sp.csr_array((points.data * kept, points.indices, points.indptr), shape=points.shape, copy=True)
+    heavy.eliminate_zeros()
+    return heavy
+
+
+def _search_both(points: Any, written: Any, meant: Array, k: int) -> tuple[IntArray, Array, list[str]]:
+    """Search by two blocks of columns apart, choose the nearest of both finds by whole rows, and measure what that misses."""
+    from askgraph.graph.inverted_lists import row_distances
+
+    points.sort_indices()
+    written.sort_indices()
+    n, many = points.shape[0], min(max(SHORTLIST, k), points.shape[0] - 1)
+    near = _search_dense(meant, many)
+    worded = _search_by(_lists(written), _heaviest(written), np.arange(n), many, CANDIDATES)
+    either = np.hstack([near, np.where(worded < 0, near, worded)])
+    blocks = np.array_split(np.arange(n), -(-n // ROWS_PER_PART))
+    distances = np.concatenate(in_threads(lambda rows: row_distances(rows, either, *_lists(points)), blocks))
+    distances[_is_repeated(either)] = np.inf
+    order = np.lexsort((either, distances))[:, :k]
+    found, distances = np.take_along_axis(either, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
+    recall = _recall(_search_all(points, some, k, lambda _=1: None), found[some])
+    how = f"neighbors among the {many} nearest by words and fragments and as many by meaning, {recall:.1%} of the true ones found"
+    return found.ravel(), distances.ravel(), [f"{how} (measured on {some.size} texts)"]
+
+
+def _is_repeated(rows: IntArray) -> BoolArray:
+    """Return whether a number stands further left in its row already.
+
+    >>> _is_repeated(np.array([[3, 5, 3], [1, 2, 4]])).tolist()
+    [[False, False, True], [False, False, False]]
+    """
+    order = np.argsort(rows, axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    repeated = np.zeros(rows.shape, dtype=bool)
+    np.put_along_axis(repeated, order[:, 1:], ordered[:, 1:] == ordered[:, :-1], axis=1)
+    return repeated
 
 
 def _lists(rows: Any) -> tuple[IntArray, AnyArray, Array]:

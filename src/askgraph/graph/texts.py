@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
-from askgraph.errors import GraphError
+from askgraph.errors import GraphError, MissingExtraError
 from askgraph.graph.build import nearest_neighbors, place_nodes
 from askgraph.graph.graph import Graph
-from askgraph.support.arguments import listed
+from askgraph.graph.meaning import EXTRA, MEANINGS, WordVectors, find_words, is_english, meaning_rows
+from askgraph.support.arguments import listed, one_of
 from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
 
@@ -27,12 +28,15 @@ URL = re.compile(r"(?:https?://|www\.)([^\s/?#]+)\S*")  # the host is kept: it s
 DIGIT, WORD, WORDS = re.compile(r"\d"), re.compile(r"\w"), re.compile(r"\b\w\w+\b")
 
 
-def nearest_texts(texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] | None = None) -> Graph:
-    """Join each text to the k that are most alike, by their words and by fragments of words.
+def nearest_texts(
+    texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] | None = None, meaning: str = "none"
+) -> Graph:
+    """Join each text to the k that are most alike, by their words, by fragments of words and perhaps by what they mean.
 
     A text is one row of TF-IDF weights of words beside one of fragments of two to four characters, each of unit length, and
     the distance of two texts is 1 − cosine. Fragments see what words do not: endings, misspellings, languages that write no
-    spaces. A text without any letter or digit gets no edge.
+    spaces. A text without any letter or digit gets no edge. What English texts mean is the mean of vectors of their words, less
+    that of all texts: a third block of unit length, so that texts are alike, too, that share no word.
 
     Parameters
     ----------
@@ -42,6 +46,9 @@ def nearest_texts(texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] |
         The number of neighbors of each text.
     names : iterable, optional
         The names of the texts.
+    meaning : {"none", "auto", "wordllama"}
+        Whether to compare what texts mean, by vectors of words that the package wordllama carries
+        (``pip install "askgraph[meaning]"``); "auto" does where it is installed and the texts are English.
 
     Returns
     -------
@@ -55,7 +62,8 @@ def nearest_texts(texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] |
     """
     if isinstance(texts, str | bytes):
         raise GraphError("one text: give a list of texts")
-    return join_written(text_rows(listed(texts, "texts", GraphError)), k, names)
+    given = listed(texts, "texts", GraphError)
+    return join_written(text_rows(given, choose_words(given, meaning)), k, names)
 
 
 def join_written(rows: csr_array, k: int, names: Iterable[Hashable] | None = None) -> Graph:
@@ -70,8 +78,10 @@ def join_written(rows: csr_array, k: int, names: Iterable[Hashable] | None = Non
     return place_nodes(graph, written, n, names).noted(empty)
 
 
-def text_rows(texts: Sequence[Any]) -> csr_array:
+def text_rows(texts: Sequence[Any], meant: WordVectors | None = None) -> csr_array:
     """Return one row per text: TF-IDF of its words and of its fragments, each of unit length, so that a cosine is the mean of both.
+
+    With vectors of words, what the text means is a third block.
 
     >>> rows = text_rows(["red apples", "green apples", None])
     >>> rows.shape[0], abs(rows.sum(axis=1)[2])
@@ -82,21 +92,37 @@ def text_rows(texts: Sequence[Any]) -> csr_array:
         _tfidf(documents, [WORDS.findall(token) for token in tokens], MAX_WORDS),
         _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS),
     ]
+    if meant is not None:
+        blocks.append(csr_array(meaning_rows([bare_text(text) for text in texts], meant)))
     return csr_array(hstack(blocks, format="csr"))
+
+
+def choose_words(texts: Sequence[Any], meaning: str) -> WordVectors | None:
+    """Return the vectors of words by which texts are compared, too; None where they are not; `nearest_texts` says when."""
+    if one_of(meaning, "meaning", MEANINGS) == "none":
+        return None
+    if meaning == "auto":
+        return find_words() if is_english([bare_text(text) for text in texts]) else None
+    if (words := find_words()) is None:
+        raise MissingExtraError(EXTRA)
+    return words
 
 
 def plain_text(text: Any) -> str:
     """Return the text that people read, every digit a 0, since numbers rarely recur; "" if it has no letter and no digit.
 
-    Entities are decoded, tags left out, and of links the host is kept.
-
     >>> plain_text("Win &pound;1000 at <b>https://win.example.org/now?id=7</b>!")
     'Win £0000 at  win.example.org !'
     """
+    return DIGIT.sub("0", bare_text(text))
+
+
+def bare_text(text: Any) -> str:
+    """Return the text that people read: entities decoded, tags left out, of links the host; "" without a letter or digit."""
     if text is None:
         return ""
     bare = URL.sub(r"\1", TAG.sub(" ", html.unescape(str(text))))
-    return DIGIT.sub("0", bare) if WORD.search(bare) else ""
+    return bare if WORD.search(bare) else ""
 
 
 def _tokens(texts: Iterable[str]) -> tuple[list[str], csr_array]:

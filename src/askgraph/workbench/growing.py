@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
+from askgraph.graph.meaning import find_words
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath, is_number
@@ -295,9 +296,25 @@ def _join_all(
     if missing := [file for file in files if not Path(file).is_file()]:
         raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
     ways = {name: columns[name] for name in ("features", "text", "vectors", "scale", "neighbors")}
-    source = Source(path, files, images=project.about["images"], **ways)
+    meaning = _check_meaning(project, columns.get("meaning"))
+    source = Source(path, files, images=project.about["images"], meaning=meaning, **ways)
     joined = join_items(source, _table(names, stored, added), ids)
     return joined, {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
+
+
+def _check_meaning(project: Project, made_with: dict[str, str] | None) -> str:
+    """Return the vectors of words by which the texts of a project are compared; raise an error if they are not those here."""
+    if made_with is None:
+        return "none"
+    here = find_words()
+    if here is None or here.checksum != made_with["sha256"]:
+        named = f"{made_with['name']} {made_with['version']}"
+        found = "it is not installed" if here is None else f"{here} is installed, whose vectors differ"
+        raise SettingError(
+            f"{project.store.path}: its texts are compared by the vectors of {named}, and {found}; "
+            f"pip install {made_with['name']}=={made_with['version']} tokenizers"
+        )
+    return here.package
 
 
 def _join_edges(project: Project, items: Items, ids: list[str], graphs: Sequence[FilePath]) -> Joined:

@@ -150,7 +150,7 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     items = _make_items(source, table, list(offered) if source.hide is None else source.hide, vectors)
     joined = join_items(source, table, items.ids)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
-    columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors}
+    columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors, "meaning": joined.meaning}
     left = say_what_is_not_compared(source, kinds, offered)
     said = _say_offers(table, kinds, offered) if source.hide is None and not source.labels else []
     notes = (*table.notes, _say_ids(source.id), *left, *said[:MAX_OFFERS])

@@ -13,9 +13,10 @@ import numpy as np
 from askgraph.errors import FileError, GraphError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
+from askgraph.graph.meaning import find_words
 from askgraph.graph.pictures import join_pictures
 from askgraph.graph.several import add_alike, add_graphs, alikeness
-from askgraph.graph.texts import join_written, text_rows
+from askgraph.graph.texts import choose_words, join_written, text_rows
 from askgraph.io.pictures import is_picture, named_picture_rows
 from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
@@ -32,15 +33,20 @@ from askgraph.workbench.source import Source
 # columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
 MANY_COLUMNS, ALIKE = 16, 4.0
 SCALES = (None, "none", "unit", "range")
+NOT_ENGLISH = "what the texts mean is left out: they are not in English (--meaning wordllama takes it all the same)"
 
 
 class Joined(NamedTuple):
-    """What joins items: their graph, sentences that say how it was made, features beside it, and vectors that were given."""
+    """What joins items: their graph, sentences that say how it was made, features beside it, and vectors that were given.
+
+    ``meaning`` describes the vectors of words by which texts were compared, too.
+    """
 
     graph: Graph
     notes: list[str]
     features: Features | None = None
     vectors: Array | None = None
+    meaning: dict[str, str] | None = None
 
 
 def join_items(source: Source, table: Table, ids: list[str]) -> Joined:
@@ -51,6 +57,8 @@ def join_items(source: Source, table: Table, ids: list[str]) -> Joined:
         raise SettingError(f"{' and '.join(named)}: compare items by one of them, or give the other as --graph")
     if source.scale not in SCALES or (source.scale is not None and source.features is None):
         raise SettingError(f"--scale {source.scale}: say none, unit or range, of columns of numbers (--features)")
+    if source.meaning not in ("none", "auto") and source.texts is None:
+        raise SettingError(f"--meaning {source.meaning}: only texts are compared by what they mean (--text)")
     given = [place_graph(graph, ids) for graph in source.graphs]
     names = [f"edges of {Path(graph).name}" for graph in source.graphs]
     if not named:
@@ -65,7 +73,8 @@ def join_items(source: Source, table: Table, ids: list[str]) -> Joined:
         shares = [alikeness(graph, nearest, compared.rows) for graph in given]
         found, beside = _with_given(nearest, compared, given, shares, source.neighbors)
     note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.note}"
-    return Joined(found, [note, *map(_note_given, names, shares)], beside, compared.vectors)
+    said = [note, *compared.notes, *map(_note_given, names, shares)]
+    return Joined(found, said, beside, compared.vectors, compared.meaning)
 
 
 def _with_given(
@@ -91,6 +100,8 @@ class _Compared(NamedTuple):
     note: str
     directed: bool = True  # whether rows are compared by their directions
     vectors: Array | None = None  # where the rows are vectors that were given
+    meaning: dict[str, str] | None = None  # the vectors of words that count beside words, as a project keeps them
+    notes: tuple[str, ...] = ()  # further sentences
 
 
 def directed_features(graph: Graph, rows: Any) -> Features | None:
@@ -107,8 +118,7 @@ def directed_features(graph: Graph, rows: Any) -> Features | None:
 def _compare(source: Source, table: Table) -> _Compared:
     path, vectors = source.table or "", source.vectors
     if source.texts is not None:
-        words = f"the words and word fragments of {few(source.texts)} (TF-IDF, cosine)"
-        return _Compared(_text_rows(table, source.texts), join_written, words)
+        return _compare_texts(table, source.texts, source.meaning)
     if vectors in table.header and any(map(is_picture, table.cells(vectors))):
         files = [one_line(cell) or "" for cell in table.cells(vectors)]
         rows, unread = named_picture_rows(files, source.image_folder)
@@ -125,13 +135,20 @@ def _compare(source: Source, table: Table) -> _Compared:
     return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}", directed=False)
 
 
-def _text_rows(table: Table, names: Sequence[str]) -> Any:
+def _compare_texts(table: Table, names: Sequence[str], meaning: str) -> _Compared:
     """Return one row per item for its texts in these columns, one after the other."""
     columns = [["" if cell is None else str(cell) for cell in table.cells(name)] for name in names]
-    rows = text_rows(["\n".join(cells) for cells in zip(*columns, strict=True)])
+    texts = ["\n".join(cells) for cells in zip(*columns, strict=True)]
+    words = choose_words(texts, meaning)
+    rows = text_rows(texts, words)
     if not rows.nnz:
         raise SettingError(f"no words in {few(list(names))}; choose another column with --text")
-    return rows
+    if words is None:
+        left = (NOT_ENGLISH,) if meaning == "auto" and find_words() else ()
+        note = f"the words and word fragments of {few(names)} (TF-IDF, cosine)"
+        return _Compared(rows, join_written, note, notes=left)
+    note = f"the words, word fragments and meaning ({words}) of {few(names)} (cosine)"
+    return _Compared(rows, join_written, note, meaning=words.describe())
 
 
 def vector_columns(vectors: str | None, header: list[str]) -> list[str]:

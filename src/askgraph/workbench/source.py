@@ -8,12 +8,13 @@ from os import PathLike
 from pathlib import Path
 
 from askgraph.errors import SettingError
+from askgraph.graph.meaning import MEANINGS
 from askgraph.io.pictures import folder_table
 from askgraph.io.readers import TABLES
 from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, suffix
-from askgraph.support.arguments import file_path, whole_number
+from askgraph.support.arguments import file_path, one_of, whole_number
 
 MAX_NAME = 4000  # characters of the name of a column or a file
 
@@ -59,6 +60,9 @@ class Source:
         The sheet of a spreadsheet; by default the first.
     encoding
         How the text of a csv, tsv or txt file is encoded, such as "windows-1252"; by default it is found out.
+    meaning
+        Whether texts are compared by what they mean, too, by vectors of English words: "none", "auto" (where the texts are
+        English and the package wordllama is installed) or "wordllama".
     """
 
     table: FilePath | None = None
@@ -76,6 +80,7 @@ class Source:
     sheet: str | None = None
     encoding: str | None = None
     hide: Sequence[str] | None = None
+    meaning: str = "none"
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
@@ -104,6 +109,7 @@ class Source:
         if self.features is not None and not names["features"]:
             raise SettingError("features=[]: name at least one column of numbers, or leave it out")
         whole_number(self.neighbors, "neighbors", 1)
+        one_of(self.meaning, "meaning", MEANINGS)
 
     @property
     def image_folder(self) -> Path:

@@ -1,0 +1,137 @@
+"""What English texts mean: the mean of the vectors of their words, which an installed package carries; nothing is fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from askgraph.types import AnyArray, Array
+
+PACKAGE = "wordllama"
+MEANINGS = ("none", "auto", PACKAGE)
+EXTRA = 'comparing what texts mean needs wordllama and tokenizers: pip install "askgraph[meaning]"'
+WEIGHTS, PIECES = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
+TABLE = "embedding.weight"  # of the weights: one row per piece of a word
+SHAPE = (32_000, 256)
+TEXTS_PER_BLOCK = 5_000  # texts that are taken apart at a time
+NOTHING = 1e-6  # a text whose vector is as near to the mean of all has no direction
+LETTERS = re.compile(r"[^\W\d_]+")
+ENGLISH = 0.05  # the least share of words that are among COMMON; English titles have 0.1, German texts 0
+COMMON = {
+    "the", "of", "and", "to", "that", "is", "for", "with", "are", "be", "by", "this", "from", "have", "had", "not", "they",
+    "you", "his", "their", "which", "would", "can", "were", "been", "there", "what", "who", "how", "when", "your", "our",
+    "its", "about", "than", "more", "into", "if",
+}  # fmt: skip
+
+
+class WordVectors(NamedTuple):
+    """Vectors of pieces of words: the package that carries them, its version, the sha256 of the weights, and both tables."""
+
+    package: str
+    version: str
+    checksum: str
+    table: AnyArray
+    split: Callable[[Sequence[str]], list[Sequence[int]]]
+
+    def __str__(self) -> str:
+        """Return the package and its version."""
+        return f"{self.package} {self.version}"
+
+    def describe(self) -> dict[str, str]:
+        """Return what a project keeps of the vectors that it was made with."""
+        return {"name": self.package, "version": self.version, "sha256": self.checksum}
+
+
+@cache
+def find_words() -> WordVectors | None:
+    """Return the vectors of the installed package; None where it, its files or what takes words apart is not there."""
+    spec = find_spec(PACKAGE)  # not imported: it would configure logging
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    try:
+        from tokenizers import Tokenizer
+
+        weights, pieces = (folder / WEIGHTS).read_bytes(), Tokenizer.from_file(str(folder / PIECES))
+    except (ImportError, OSError):
+        return None
+    if (table := _read_table(weights)) is None:
+        return None
+    pieces.no_truncation()
+    pieces.no_padding()
+
+    def split(texts: Sequence[str]) -> list[Sequence[int]]:
+        return [one.ids for one in pieces.encode_batch(list(texts), add_special_tokens=False)]
+
+    return WordVectors(PACKAGE, version(PACKAGE), hashlib.sha256(weights).hexdigest(), table, split)
+
+
+def _read_table(weights: bytes) -> AnyArray | None:
+    """Return the table of a safetensors file in half precision; None where it is another one."""
+    size = int.from_bytes(weights[:8], "little")
+    try:
+        about = json.loads(weights[8 : 8 + size])[TABLE]
+        start, end = about["data_offsets"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    if about["dtype"] != "F16" or tuple(about["shape"]) != SHAPE:
+        return None
+    values = np.frombuffer(weights[8 + size + start : 8 + size + end], dtype="<f2")
+    return None if values.size != SHAPE[0] * SHAPE[1] else values.reshape(SHAPE).astype(np.float32)
+
+
+def meaning_rows(texts: Sequence[str], words: WordVectors) -> Array:
+    """Return one row per text: the mean of the vectors of its words, less the mean of all texts, of length 1.
+
+    A text without words, and one that says what all say, has a row of zeros.
+    """
+    blocks = [texts[at : at + TEXTS_PER_BLOCK] for at in range(0, len(texts), TEXTS_PER_BLOCK)]
+    return centered(np.vstack([_sums(block, words) for block in blocks]))
+
+
+def _sums(texts: Sequence[str], words: WordVectors) -> Array:
+    """Return the sum of the vectors of the pieces of each text."""
+    rows = words.split(texts)
+    starts = np.cumsum([0, *map(len, rows)])
+    places = np.minimum(np.fromiter((k for row in rows for k in row), np.int64, starts[-1]), len(words.table) - 1)
+    counts = csr_array((np.ones(places.size, np.float32), places, starts), shape=(len(texts), len(words.table)))
+    counts.sum_duplicates()
+    return np.asarray(counts @ words.table, dtype=np.float64)
+
+
+def centered(vectors: AnyArray) -> Array:
+    """Return vectors scaled to length 1, less their mean, and scaled again; rows of zeros stay.
+
+    >>> centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])).round(2).tolist()
+    [[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]]
+    """
+    found = _unit(np.asarray(vectors, dtype=np.float64))
+    said = found.any(axis=1)
+    if said.any():
+        found[said] -= found[said].mean(axis=0)
+    return _unit(found)
+
+
+def _unit(rows: Array) -> Array:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.where(lengths < NOTHING, 0.0, rows / np.maximum(lengths, NOTHING))
+
+
+def is_english(texts: Sequence[str]) -> bool:
+    """Return whether so many words of the texts are function words of English that they are in English.
+
+    >>> is_english(["the cat is on the mat"]), is_english(["die Katze ist auf der Matte"])
+    (True, False)
+    """
+    words = [word for text in texts for word in LETTERS.findall(text.lower())]
+    return bool(words) and sum(word in COMMON for word in words) >= ENGLISH * len(words)
