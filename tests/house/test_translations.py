@@ -36,7 +36,7 @@ PLACES = {
     "workbench/database.py": ["naming_errors", "reporting_damage", "refuse_links"],
     "workbench/growing.py": ["prepare_addition", "_read_rows", "_new_items", "_join_all"],
     "workbench/items.py": ["find_items", "_make_items", "check_ids"],
-    "workbench/joining.py": ["join_items", "_text_rows", "_fill_gaps", "_check_gaps"],
+    "workbench/joining.py": ["join_items", "_compare_texts", "_fill_gaps", "_check_gaps"],
     "workbench/names.py": ["check_name"],
     "workbench/new_project.py": ["check_about"],
     "workbench/source.py": ["read_columns"],

@@ -55,7 +55,7 @@ class WordVectors(NamedTuple):
 @cache
 def find_words() -> WordVectors | None:
     """Return the vectors of the installed package; None where it, its files or what takes words apart is not there."""
-    spec = find_spec(PACKAGE)  # not imported: it would configure logging
+    spec = find_spec("wordllama")  # not imported: it would configure logging
     if spec is None or not spec.submodule_search_locations:
         return None
     folder = Path(next(iter(spec.submodule_search_locations)))

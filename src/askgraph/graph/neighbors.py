@@ -119,7 +119,7 @@ def _search_all(points: Any, rows: IntArray, k: int, tick: Tick) -> IntArray:
     def part(some: IntArray) -> IntArray:
         scores = squares
         for block, across in blocks:
-            pairs = block[some] @ across
+            pairs: Any = block[some] @ across
             scores = (pairs.toarray() if sp.issparse(pairs) else pairs) + scores
         scores[np.arange(some.size), some] = np.inf  # a point is not its own neighbor
         tick(some.size)
