@@ -22,7 +22,8 @@ from askgraph.cli import app
 from askgraph.errors import MAX_CHARACTERS, FileError, LabelError, SettingError
 from askgraph.utilities import SAMPLERS
 from askgraph.workbench import client
-from askgraph.workbench.export import escape_formula, to_csv, unescape_formula
+from askgraph.workbench.export import to_csv
+from askgraph.workbench.formulas import escape_formula, unescape_formula
 from tests.helpers.bad_inputs import VALUES, bad_inputs, tried
 from tests.helpers.mutated import mutated_files, seeds
 from tests.helpers.projects import make

@@ -102,7 +102,7 @@ def test_a_column_called_labels_is_offered_with_its_kind(tmp_path):
     path = table_of(tmp_path, x=range(N), labels=cycle("a;b", "b", "a", "c;a"), genres=cycle("a;b", "b", "a", "c;a"))
     notes = [note for note in read_items(Source(path, features=["x"], neighbors=2))[0].notes if "--answers" in note]
     assert len(notes) == 1
-    assert notes[0].endswith('if items have several classes, give --label labels --answers several')
+    assert notes[0].endswith("if items have several classes, give --label labels --answers several")
 
 
 def test_a_column_per_class_needs_items_with_several(tmp_path):

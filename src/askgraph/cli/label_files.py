@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,20 +22,17 @@ def read_labels(
     ``ids`` is the column that the ids of the project come from: the table may call the column of items so.
     """
     from askgraph.io.readers import has_columns
-    from askgraph.workbench.export import unescape_formula
+    from askgraph.workbench.formulas import without_marks
     from askgraph.workbench.guesses import item_column
     from askgraph.workbench.source import read_columns
 
-    table = read_columns(file, sheet, encoding)
+    table = without_marks(read_columns(file, sheet, encoding), file)
     for note in table.notes:
         say(f"{file}: {note}")
     items = item_column(file, table.header, ids, ("id", "item", "node"))
     has_columns(file, table.header, "label")
     pairs = zip(table.cells(items), table.cells("label"), strict=True)
-    said = [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
-    if file.suffix.casefold() != ".csv":
-        return said
-    return [(unescape_formula(item), unescape_formula(label)) for item, label in said]  # as askgraph writes csv files
+    return [(str(item), str(label)) for item, label in pairs if item is not None and label is not None]
 
 
 def read_answers(
@@ -48,26 +44,19 @@ def read_answers(
     """
     from askgraph.workbench.answer_cells import answer_columns
     from askgraph.workbench.answer_cells import read_answers as read_rows
-    from askgraph.workbench.export import unescape_formula
+    from askgraph.workbench.formulas import without_marks
     from askgraph.workbench.guesses import item_column
     from askgraph.workbench.source import read_columns
 
-    table = read_columns(file, sheet, encoding)
+    table = without_marks(read_columns(file, sheet, encoding), file)
     for note in table.notes:
         say(f"{file}: {note}")
-    if file.suffix.casefold() == ".csv":  # as askgraph writes such files
-        cells = table.cells
-        table = replace(table, cells=lambda name: [_unescaped(cell, unescape_formula) for cell in cells(name)])
     form, naming, classes = project.answers.form, project.answers.naming, project.answers.classes
     items = item_column(file, table.header, project.items.columns.get("id"), ("id", "item", "node"))
     columns = answer_columns(file, table.header, form, classes, naming.meant)
     labels = read_rows(table, columns, form, naming.heard, lambda label: form.check(label, classes, naming.meant))
     pairs = zip(table.cells(items), labels, strict=True)
     return [(str(item), label) for item, label in pairs if item is not None and label is not None]
-
-
-def _unescaped(cell: Any, unescape: Callable[[str], str]) -> Any:
-    return unescape(cell) if isinstance(cell, str) else cell
 
 
 def check_classes(path: Path, labels: Iterable[Any]) -> None:

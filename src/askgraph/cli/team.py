@@ -299,6 +299,8 @@ WHY = {
 
 
 def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
+    from askgraph.workbench.forms import rounded
+
     def text(label: Any) -> str:
         return answers.form.text_of(label, answers.naming.heard)
 
@@ -307,7 +309,7 @@ def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
         "item": row["item"],
         "why": WHY[row["why"]],
         "answers": "; ".join(said),
-        "rather": None if row["instead"] is None else text(row["instead"]),
+        "rather": None if row["instead"] is None else text(rounded(row["instead"])),
         "title": row["title"],
     }
 

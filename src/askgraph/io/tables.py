@@ -30,6 +30,7 @@ from askgraph.support.npz import load_arrays
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 
+ID = "id"  # a cell that names a column
 HEADER_SAMPLE = 1000  # rows looked at for a cell of the first row
 
 
@@ -58,15 +59,16 @@ class Table:
 def text_table(path: FilePath, encoding: str | None = None) -> Table:
     """Read a csv, tsv or txt file, or text without a suffix; its first row is a header unless it looks like data.
 
-    It does where a cell in it is a number or comes again in its column. Without ``encoding`` it is found out.
+    It does where a cell in it is a number or comes again in its column, and none is "id". Without ``encoding`` it is found out.
     """
     (found, notes), encoding, guessed = decode_as_found(path, encoding, partial(_quoted_or_not, path))
     notes = [*(f"{note}; --encoding names another" for note in guessed), *notes]
     commas = find_delimiter(path, _first_line(path, encoding)) == ";"
     first, header = found[0], [cell or str(k) for k, cell in enumerate(found[0].cells)]
-    if any(is_number(cell) or (commas and is_decimal(cell)) for cell in first.cells):
+    named = ID in first.cells  # then others may be called 1 or 2, as classes are
+    if not named and any(is_number(cell) or (commas and is_decimal(cell)) for cell in first.cells):
         header = [str(k) for k in range(len(header))]
-    elif _is_data(found):
+    elif not named and _is_data(found):
         header = [str(k) for k in range(len(header))]
         notes.append(f"line {first.line} is read as data: it names no columns, so they are called 0, 1, …")
     else:

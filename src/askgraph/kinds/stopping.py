@@ -237,7 +237,7 @@ def _left_out_error(field: Field) -> float:
     """Return the share of labels that the others predict wrong: of early labels, and not of hubs, which agree with each other."""
     left, p = from_others(field)
     early = {x.node for x in field.observations[: EARLY * int(np.count_nonzero(View.of(field).counts))]}
-    counted = np.array([node in early for node in left.nodes.tolist()])
+    counted = np.array([node in early for node in left.nodes.tolist()], dtype=bool)
     ordinary = counted & (field.space.pick(field.origin.crowding, left.nodes) == 1)
     counted = ordinary if ordinary.any() else counted if counted.any() else np.ones_like(counted)
     return float((coding.decide(p) != left.said)[counted].mean()) if counted.size else 1.0

@@ -12,6 +12,8 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, OutdatedError, ReusedKeyError
 
+LABEL = 'a label that is none: give a class, a list of classes, {"one of": [classes]} or a number'
+
 
 class Reply(JSONResponse):
     """JSON in which what no text can hold (half of a pair of surrogates) is replaced by a question mark."""
@@ -34,7 +36,11 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
+        first, *others = error.errors()
+        if "label" in first["loc"] and any(
+            "label" in one["loc"] for one in others
+        ):  # one error for each that it may be
+            return Reply({"error": LABEL}, 422)
         where = " ".join(str(part) for part in first["loc"])
         return Reply({"error": f"{where}: {first['msg']}"}, 422)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from askgraph.errors import FileError, LabelError, SettingError
@@ -16,8 +16,11 @@ from askgraph.io.text import FilePath
 from askgraph.support.wording import counted, few
 from askgraph.workbench.cells import is_missing, number, one_name, to_stored
 from askgraph.workbench.forms import MARK, NONE, Form, Label, as_json, in_words
+from askgraph.workbench.formulas import unescape_formula
 
 NAMES = ("label", "labels")  # of the column of answers in a table that comes back
+TAKEN = ("id", "item", "node", *NAMES)  # columns beside those of classes in such a table
+OF_CLASS = " (class)"  # ends the name of the column of a class that is called as another column
 YES, NO = {"1", "true", "yes", "ja", "wahr"}, {"0", "false", "no", "nein", "falsch"}  # of a column of one class
 MARKS = ("|", ";", ",")  # what may join the classes of an item
 MAX_PARTS, MAX_PART_CHARACTERS = 30, 60  # different classes in cells that join them, and characters of one
@@ -70,20 +73,23 @@ def find_mark(cells: Sequence[Any], known: Collection[str]) -> str:
 
     >>> find_mark(["a;b", "b"], ()), find_mark(["a|b"], ()), find_mark(["a;b"], ["a;b"]), find_mark(["Doe, John"], ())
     (';', '|', '|', '|')
+    >>> find_mark(["a;b", "a;d"], ["a", "b"])
+    ';'
     """
     counts = Counter(text for cell in cells if isinstance(cell, str) and (text := one_name(cell)) is not None)
     counts.pop(NONE, 0)
     if any(MARK in text or text.startswith("[") for text in counts) or all(text in known for text in counts):
         return MARK
     for mark in MARKS:
-        if known:
-            parts = {part.strip() for text in counts for part in text.split(mark)} - {""}
-            found = parts <= set(known)
-        else:
-            found = bool(joined_parts(counts, mark))
-        if found:
+        if _joins_known(counts, mark, known) if known else joined_parts(counts, mark):
             return mark
     return MARK
+
+
+def _joins_known(texts: Iterable[str], mark: str, known: Collection[str]) -> bool:
+    """Return whether a mark joins some known classes to what is no class itself; other parts of cells may be new."""
+    split = [{part.strip() for part in text.split(mark)} - {""} for text in texts if text not in known]
+    return any(len(parts) > 1 and parts <= set(known) for parts in split)
 
 
 def joined_parts(counts: Mapping[str, int], mark: str, per_class: int = 1) -> list[str]:
@@ -99,7 +105,9 @@ def joined_parts(counts: Mapping[str, int], mark: str, per_class: int = 1) -> li
     sizes = {len(some) for some in split.values()}
     if len(sizes) < 2 or not 2 <= len(parts) <= min(MAX_PARTS, len(counts)) or parts.total() < per_class * len(parts):
         return []
-    if any(len(set(some)) < len(some) for some in split.values()) or all(number(part) is not None for part in parts):
+    if any(len(set(some)) < len(some) for some in split.values()) or (
+        mark == "," and all(number(part) is not None for part in parts)  # decimals
+    ):
         return []
     return sorted(parts) if max(map(len, parts)) <= MAX_PART_CHARACTERS else []
 
@@ -148,11 +156,25 @@ def _read_class_columns(table: Table, columns: Sequence[str], form: Form, check:
                 "answer, so write 0 where an item does not have a class, or leave the whole row empty"
             )
         try:
-            names = [one_name(name) or "" for name, cell in zip(columns, cells, strict=True) if cell]
+            names = [class_of_column(name) for name, cell in zip(columns, cells, strict=True) if cell]
             labels.append(check(form.parse(names, ())))
         except LabelError as error:
             raise LabelError(f"{table.where(row)}: {error}") from None
     return labels
+
+
+def column_of_class(name: str, taken: Collection[str]) -> str:
+    """Return what the column of a class is called, where some names are those of other columns.
+
+    >>> column_of_class("bug", ["id"]), column_of_class("id", ["id"]), class_of_column("id (class)")
+    ('bug', 'id (class)', 'id')
+    """
+    return f"{name}{OF_CLASS}" if name in taken else name
+
+
+def class_of_column(name: str) -> str:
+    """Return the class of a column that `column_of_class` has named, as a csv file may have it."""
+    return (one_name(unescape_formula(name)) or "").removesuffix(OF_CLASS)
 
 
 def check_class_columns(columns: Sequence[str], form: Form) -> None:
@@ -196,7 +218,7 @@ def answer_columns(
     """
     if called := [name for name in NAMES if name in header]:
         return called[:1]
-    named: Mapping[str, str] = {meant(one_name(name) or ""): name for name in header}
+    named: Mapping[str, str] = {meant(class_of_column(name)): name for name in header}
     there = [named[name] for name in classes if name in named]
     if form.kind.name != "several" or not there:
         raise FileError(f"{path}: no column 'label' (columns: {few(list(header))})")

@@ -17,7 +17,7 @@ from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.workbench.answers import TOGETHER, Agreed, Answer
-from askgraph.workbench.forms import count_classes
+from askgraph.workbench.forms import count_classes, rounded
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import IMPORT
 
@@ -89,7 +89,9 @@ def _agreed(project: Project, agreed: Agreed) -> str:
     if agreed.apart is not None:
         steps = f"two labels are {agreed.apart:.2g} steps apart on average"
         found.append(
-            steps if form.ranked else f"half of the pairs of labels differ by at most {form.text(agreed.apart)}"
+            steps
+            if form.ranked
+            else f"half of the pairs of labels differ by at most {form.text(rounded(agreed.apart))}"
         )
     return f"Of {agreed.items:,} items that several people labeled, {', and '.join(found)}."
 
@@ -100,7 +102,9 @@ def _by_number(project: Project) -> list[str]:
     numbers = sorted(plain_number(label) for label in answers.labels.values())
     if not numbers:
         return []
-    least, median, largest = (answers.form.text(one) for one in (numbers[0], statistics.median(numbers), numbers[-1]))
+    least, median, largest = (
+        answers.form.text(one) for one in (numbers[0], rounded(statistics.median(numbers)), numbers[-1])
+    )
     return [
         f"Labels are {counted(len(numbers), 'number')}: the least is {least}, the median {median}, the largest {largest}."
     ]
@@ -134,7 +138,7 @@ def _checked(project: Project, checks: Sequence[SpotCheck]) -> str:
     if project.answers.kind.by_class:
         return f"{drawn}, {sum(check.right for check in checks):,} had been predicted right."
     off = [(plain_number(check.predicted) - plain_number(check.label)) ** 2 for check in checks]
-    root = project.answers.form.text(statistics.fmean(off) ** 0.5)
+    root = project.answers.form.text(rounded(statistics.fmean(off) ** 0.5))
     return f"{drawn}, predictions had been off by {root} in the root of the mean square."
 
 

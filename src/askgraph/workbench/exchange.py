@@ -22,6 +22,7 @@ from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.support.arguments import file_path
 from askgraph.support.files import replacing, safe_name
 from askgraph.support.wording import counted
+from askgraph.workbench.answer_cells import TAKEN, column_of_class
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import is_numeric, number
 from askgraph.workbench.export import (
@@ -35,7 +36,7 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
-from askgraph.workbench.forms import Label, as_json, named
+from askgraph.workbench.forms import Label, as_json, named, rounded
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
@@ -244,7 +245,7 @@ def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
             sure = f", {one.probability:.2f}" if kind.by_class else ""
             how = "answered" if one.given else f"predicted{sure}"
             yield from (f"KW  - {_one_line(name)}\r\n" for name in named(one.label))
-            yield f"N1  - askgraph: {_one_line(form.text(one.label))} ({how})\r\n"
+            yield f"N1  - askgraph: {_one_line(form.text(one.label if one.given else rounded(one.label)))} ({how})\r\n"
             if one.given:
                 yield from (f"N1  - ASReview_{said}\r\n" for said in _verdicts(kind, project.model.sought, one.label))
         yield "ER  - \r\n\r\n"
@@ -322,14 +323,16 @@ def column_rows(project: Project, answered: bool = False) -> Iterator[Row]:
     """
     refuse(project, ["numbers"], f"a column per class needs classes, and {NO_CLASSES}")
     found, classes = project.predictions(), project.answers.classes
-    own = own_columns(project, ["id", *classes])
+    taken = {*TAKEN, project.items.columns.get("id") or "id"}
+    columns = {name: column_of_class(name, taken) for name in classes}
+    own = own_columns(project, ["id", *columns.values()])
     for item in project.store.every():
         label = found.labels[item.place]
         if item.place not in project.answers.labels and (
             answered or project.answers.aside.get(item.place) == "invalid"
         ):
             label = None
-        yield {"id": item.id, **own(item), **{name: _has(label, name) for name in classes}}
+        yield {"id": item.id, **own(item), **{columns[name]: _has(label, name) for name in classes}}
 
 
 def _has(label: Label | None, name: str) -> int | None:

@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,18 +14,17 @@ from typing import Any, Literal
 import numpy as np
 
 from askgraph.errors import FileError, MissingExtraError
-from askgraph.io.text import FilePath, is_number
+from askgraph.io.text import FilePath
 from askgraph.kinds import Kind
 from askgraph.support.files import replacing
 from askgraph.workbench.forms import MARK, NONE, Form, Label
+from askgraph.workbench.formulas import escape_formula
 from askgraph.workbench.items import GIVEN_VECTORS
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.spreadsheet import write_sheet
 from askgraph.workbench.store import IMPORT, Item
 
-FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the start of a cell that a spreadsheet would compute, escaped or not
-SPLIT = re.compile(r"([;\t\r\n]+)")  # where spreadsheets of some countries begin another cell, also within quotes
 DIGITS = 4  # decimals of probabilities
 OURS = ("label", "probability", "source", "who", "how", "aside", "variance")  # columns beside those of the table
 # columns of an answer; "predicted before" is of a spot check
@@ -158,30 +156,6 @@ def answer_rows(project: Project) -> Iterator[Row]:
         label, predicted = (to_cell(answers.form, one) for one in (a.label, a.predicted))
         said = (item.id, a.kind, label, a.who, a.at, a.seconds, predicted, a.how, answers.version(a))
         yield {**dict(zip(ANSWER, said, strict=True)), **own(item)}
-
-
-def escape_formula(cell: Any) -> Any:
-    """Return a cell of which no spreadsheet takes a part for a formula, wherever it splits the line.
-
-    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("ham;=1+1")
-    ("'=1+1", '-5', "ham;'=1+1")
-    """
-    if not isinstance(cell, str) or is_number(cell):
-        return cell
-    parts = SPLIT.split(cell)  # texts, and what separates them in every other place
-    parts[2::2] = [f"'{part}" if FORMULA.match(part) and not is_number(part) else part for part in parts[2::2]]
-    return ("'" if FORMULA.match(cell) else "") + "".join(parts)
-
-
-def unescape_formula(cell: str) -> str:
-    """Return the cell that ``escape_formula`` was given.
-
-    >>> unescape_formula("'=1+1"), unescape_formula("'tis"), unescape_formula("ham;'=1+1")
-    ('=1+1', "'tis", 'ham;=1+1')
-    """
-    parts = SPLIT.split(cell)
-    parts[2::2] = [part[1:] if part[:1] == "'" and FORMULA.match(part) else part for part in parts[2::2]]
-    return "".join(parts)[1 if cell[:1] == "'" and FORMULA.match(cell) else 0 :]
 
 
 def joined(cell: Any) -> Any:

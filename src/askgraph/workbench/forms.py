@@ -43,6 +43,7 @@ ONE_OF = "one of"  # what a line of the log, or JSON, calls such an answer
 MARK = "|"  # between the classes of an answer in a table
 NONE = "(none)"  # an answer without any class in a table: an empty cell is no answer
 AT_LEAST = "at least"  # what a person says before a step, or a number, to find all from it on
+MAX_SHOWN = 60  # characters of a cell that an error shows
 FAR = 3.0  # times the median difference of two answers to an item: numbers that differ by more are disputed
 
 
@@ -286,6 +287,8 @@ class SeveralForm(Form):
 
     def parse(self, said: Any, known: Collection[str]) -> Label:
         """Return the classes, each once."""
+        if getattr(said, "shape", None) == ():
+            said = said.item()
         if isinstance(said, Mapping | Shares | OneOf) or not isinstance(said, str | list | tuple | set | frozenset):
             self.kind.checked(said, list(known))  # says what is missing, or a set
             raise LabelError(f"{said!r} ({type(said).__name__}) is no list of classes: give their names")
@@ -353,14 +356,15 @@ class NumberForm(Form):
 
     def read(self, cell: Any, known: Collection[str]) -> Label | None:
         """Return the number of a cell, without the unit if it ends with that."""
-        if isinstance(cell, str):
-            unit = getattr(self.kind, "unit", None) or ""
-            line = one_line(cell) or ""
-            cell = line.removesuffix(unit).strip() if unit else line
-        if is_missing(cell):
+        unit = getattr(self.kind, "unit", None) or ""
+        bare = (one_line(cell) or "").removesuffix(unit).strip() if isinstance(cell, str) else cell
+        if is_missing(bare):
             return None
-        found = number_in(cell)
-        return plain_number(cell if found is None else found)
+        found = number_in(bare)
+        if found is None and isinstance(cell, str):
+            with_unit = f" or 3.5 {unit}" if unit else ""
+            raise LabelError(f"{cell[:MAX_SHOWN]!r} is not a number: tell one, such as 3.5{with_unit}")
+        return plain_number(bare if found is None else found)
 
     def can_judge(self, classes: Sequence[str], labels: int) -> bool:
         """Return whether there are two numbers, so that they differ by something."""
@@ -370,7 +374,9 @@ class NumberForm(Form):
         """Return the highest or the lowest numbers, or those of at least a value."""
         if name is not None or not value:
             raise LabelError(f"{name!r} cannot be sought among numbers: say {HIGHEST}, {LOWEST} or a least number")
-        return value if value in (HIGHEST, LOWEST) else at_least(self._number(value))
+        if value in (HIGHEST, LOWEST):
+            return value
+        return at_least(plain_number(self.kind.checked(self._number(value), ())))
 
     def read_sought(self, text: str) -> tuple[str | None, str | None]:
         """Return the highest or the lowest, or the least number that is sought."""
@@ -381,7 +387,9 @@ class NumberForm(Form):
         return value if value in (HIGHEST, LOWEST) else f"{AT_LEAST} {self.text(self._number(value))}"
 
     def _number(self, value: Any) -> float:
-        return plain_number(self.read(value, ()))
+        if (found := self.read(value, ())) is None:
+            raise LabelError(f"{value!r} cannot be sought among numbers: say {HIGHEST}, {LOWEST} or a least number")
+        return plain_number(found)
 
     def write(self, label: Label) -> float:
         """Return the number."""
@@ -390,7 +398,7 @@ class NumberForm(Form):
     def text(self, label: Label) -> str:
         """Return the number with its unit."""
         unit = getattr(self.kind, "unit", None)
-        return " ".join([f"{plain_number(label):.6g}", *([unit] if unit else [])])
+        return " ".join([repr(plain_number(label)).removesuffix(".0"), *([unit] if unit else [])])
 
     def rank(self, label: Label, steps: Mapping[str, int]) -> Any:
         """Return the number."""
@@ -432,6 +440,15 @@ def form_of(answers: str | Kind) -> Form:
     if kind.name not in FORMS:
         raise SettingError(f"answers={kind.name!r} cannot be kept in a project; choose one of {few(list(FORMS))}")
     return FORMS[kind.name](kind)
+
+
+def rounded(said: Any) -> Any:
+    """Return a number that is computed with six digits; what else is said, as it is.
+
+    >>> rounded(145.23456789), rounded("good")
+    (145.235, 'good')
+    """
+    return float(f"{said:.6g}") if isinstance(said, float) else said
 
 
 def sure(labels: Iterable[Label]) -> list[Label]:

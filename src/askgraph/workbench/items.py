@@ -31,6 +31,7 @@ from askgraph.workbench.columns import (
     say_what_is_not_compared,
 )
 from askgraph.workbench.forms import Form, Label, form_of
+from askgraph.workbench.formulas import without_marks
 from askgraph.workbench.joining import join_items, vector_columns
 from askgraph.workbench.offers import notes_on_labels, offers_in
 from askgraph.workbench.source import Source, read_columns
@@ -104,7 +105,7 @@ def read_items(source: Source, form: Form = ONE_CLASS, classes: Sequence[str] = 
     source, table = found
     if table is None or not source.labels:
         return items, graph, notes
-    labels = read_labels(table, source.labels, form, classes)
+    labels = read_labels(without_marks(table, source.table or ""), source.labels, form, classes)
     offers = notes_on_labels(table, source.labels, form, classes)
     return replace(items, labels=labels, notes=(*items.notes, *offers)), graph, notes
 

@@ -213,6 +213,8 @@ class Log:
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
             raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
+        if name is None and kind in ("add", "rename", "merge", "describe", "key"):
+            raise LabelError(f"a change of kind {kind!r}: name the class")
         name = None if name is None else self._class_name(kind, name)
         if kind in ("rename", "merge"):
             value = self._class_name(kind, value or "")

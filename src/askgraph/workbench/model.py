@@ -126,8 +126,10 @@ class Model:
     @property
     def sought(self) -> Hashable:
         """What all items are sought of, by the name that it has now, as a plan takes it; None if everything is asked for."""
-        said = self._answers.naming.sought
-        return said and self._answers.form.sought(*said)
+        if (said := self._answers.naming.sought) is None:
+            return None
+        alone = self._answers.form.ranked and len(self._answers.classes) < 2  # a single step has none above it
+        return self._answers.form.sought(said[0], None if alone else said[1])
 
     def questions(self, n: int, at_once: bool = False) -> list[Question]:
         """Choose the questions to ask next; see `askgraph.Project.questions`."""
