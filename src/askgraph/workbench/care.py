@@ -29,6 +29,7 @@ PASSES = 30
 PEOPLE, MODELS = 0.95, 0.75  # how often people and predictions are right, before anything is known
 TRUST = 20.0  # items that this is worth
 ALIKE = 5.0  # items per class that are as if a person erred alike in all classes
+USUAL = 2.0  # items of each class beside those there are, before it is known how common each is
 DOUBT = 10.0  # how much a label that may be wrong is doubted
 MOST_WRONG = 0.95  # of 1 for a guess: beyond, label noise would grow without bound
 NO, YES = "no", "yes"  # whether an item is of a class
@@ -150,7 +151,7 @@ class Raters:
         confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / max(k, 1))
         for _ in range(PASSES if len(codes) else 0):
             truth = _posterior(codes, confusions, shares) * times[:, None]
-            shares = (truth.sum(axis=0) + 1) / (times.sum() + k)
+            shares = (truth.sum(axis=0) + USUAL) / (times.sum() + USUAL * k)
             counts = [truth.T @ (column[:, None] == np.arange(k)) for column in codes.T]
             confusions = [_confusion(count, start) for count, start in zip(counts, starts, strict=True)]
             self._shares = np.array([count.sum(axis=1) + 1e-9 for count in counts])
