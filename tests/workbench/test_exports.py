@@ -21,7 +21,6 @@ from askgraph.workbench.export import (
     ANSWER,
     OURS,
     answer_rows,
-    escape_formula,
     lost_columns,
     number_columns,
     prediction_rows,
@@ -29,9 +28,9 @@ from askgraph.workbench.export import (
     to_json,
     to_jsonl,
     to_parquet,
-    unescape_formula,
     write_rows,
 )
+from askgraph.workbench.formulas import escape_formula, unescape_formula
 from askgraph.workbench.items import Items
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns

@@ -362,8 +362,10 @@ class NumberForm(Form):
             return None
         found = number_in(bare)
         if found is None and isinstance(cell, str):
-            with_unit = f" or 3.5 {unit}" if unit else ""
-            raise LabelError(f"{cell[:MAX_SHOWN]!r} is not a number: tell one, such as 3.5{with_unit}")
+            near = number_in(str(bare).replace(",", "."))
+            such = repr(3.5 if near is None else near).removesuffix(".0")
+            also = f" or {such} {unit}" if unit else ""
+            raise LabelError(f"{cell[:MAX_SHOWN]!r} is not a number: tell one, such as {such}{also}")
         return plain_number(bare if found is None else found)
 
     def can_judge(self, classes: Sequence[str], labels: int) -> bool:

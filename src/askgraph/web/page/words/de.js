@@ -777,7 +777,7 @@ export default {
     "{} is too large a number: tell one of at most {}": "{1} ist eine zu große Zahl; erlaubt ist höchstens {2}",
     "{}: several questions ({}); an item has one answer here, so export one of them": "{1}: Mehrere Fragen ({2}); hier hat jeder Eintrag eine Antwort, exportieren Sie darum nur eine Frage",
     "--meaning {}: only texts are compared by what they mean (--text)": "Nur Texte werden nach ihrer Bedeutung verglichen ({1})",
-    "{} is not a number: tell one, such as 3.5{}": "{1} ist keine Zahl; geben Sie eine an, etwa 3.5{2}",
+    "{} is not a number: tell one, such as {}{}": "{1} ist keine Zahl; geben Sie eine an, etwa {2}{3}",
     "the words and word fragments of {} (TF-IDF, cosine)": "die Wörter und Wortteile von {1} (TF-IDF, Kosinus)",
     "the words, word fragments and meaning ({}) of {} (cosine)": "die Wörter, Wortteile und die Bedeutung ({1}) von {2} (Kosinus)",
     "{}: {}; give both as integers or both as text": "{1}: {2}; beide müssen ganze Zahlen oder beide Text sein",
