@@ -1,9 +1,9 @@
 """Texts with and without what they mean: python benchmarks/texts.py [--sets ag,trec] [--texts 1000] [--seeds 4]
 
-Accuracy on the texts without a label, after 10, 20, 50 and 100 labels and on average over 1 to 100, for texts joined by their words
-and fragments of words alone and by what they mean, too. Each set is a fixed draw of so many texts; runs of a seed begin with the
-same text. Datasets are those of ASKGRAPH_DATA: titles, and titles with descriptions, of news (AG News), descriptions of Debian
-packages, questions (TREC), and short messages (SMS).
+Accuracy on the texts without a label, after 10, 20, 50 and 100 labels and on average over 1 to 100. Texts are joined by words and
+fragments of words, or by these and by what they mean. The texts of a set are drawn once, and runs of a seed begin with the same text.
+Datasets are those of ASKGRAPH_DATA: titles, and titles with descriptions, of news (AG News), descriptions of Debian packages,
+questions (TREC), and short messages (SMS).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def lines(name):
 
 
 def load(name, count):
-    """Return the texts of a set, so many of them, and the class of each as a number."""
+    """Return ``count`` texts of a set, and the number of the class of each."""
     if name == "smoke":
         return [f"{'the cat purrs' if k % 2 else 'a ship sails'} {k}" for k in range(40)], np.arange(40) % 2
     readers = {"ag": lambda: news(1, 2), "agtitle": lambda: news(1), "debian": packages}

@@ -163,6 +163,14 @@ def served(request, tmp_path_factory):
 VIEWS = ("question", "groups", "table", "map", "progress", "review", "guidelines", "history")
 
 
+def visit(browser, server, who):
+    """Somebody at the first question, and its item."""
+    person = Person(browser, server, who=who)
+    person.see(".card .fresh")
+    person.page.evaluate(READY)
+    return person, person.page.evaluate(SHOWN)
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_view_of_each_kind_fits_and_can_be_read_aloud(browser, served, language):
     """On a phone, at 400 % and on a desk in the dark, in both languages."""
@@ -184,9 +192,8 @@ def test_every_view_of_each_kind_fits_and_can_be_read_aloud(browser, served, lan
 
 def test_two_people_answer_by_keys_and_what_they_disagree_on_is_reviewed(browser, served):
     kind, server = served
-    bob = Person(browser, server, who="bob")
+    bob, _ = visit(browser, server, "bob")
     other = {"classes": "bad", "ordered": "bad", "several": TAGS, "numbers": 500}[kind]
-    bob.see(".card .fresh")
     given = [give(bob.page, kind) for _ in range(3)]
     differs = give(bob.page, kind, other)
     with server.client() as client:
@@ -201,9 +208,7 @@ def test_two_people_answer_by_keys_and_what_they_disagree_on_is_reviewed(browser
 @pytest.mark.parametrize("served", ["numbers"], indirect=True)
 def test_a_number_far_off_is_asked_about_and_taken_back(browser, served):
     _, server = served
-    cy = Person(browser, server, who="cy")
-    cy.see(".card .fresh")
-    cy.page.evaluate(READY)
+    cy, _ = visit(browser, server, "cy")
     while cy.page.locator(".opinions").count():  # of an item that others answered no more is expected
         give(cy.page, "numbers")
     id = cy.page.evaluate(SHOWN)
@@ -222,10 +227,7 @@ def test_a_number_far_off_is_asked_about_and_taken_back(browser, served):
 @pytest.mark.parametrize("served", ["numbers"], indirect=True)
 def test_what_is_no_number_is_said_and_nothing_is_sent(browser, served):
     _, server = served
-    dan = Person(browser, server, who="dan")
-    dan.see(".card .fresh")
-    dan.page.evaluate(READY)
-    id = dan.page.evaluate(SHOWN)
+    dan, id = visit(browser, server, "dan")
     for text in ("1,234", "1.2.3", "-", "1-2"):
         dan.page.locator(".control input").fill("")
         dan.page.keyboard.type(text)
@@ -247,10 +249,7 @@ def test_what_is_no_number_is_said_and_nothing_is_sent(browser, served):
 @pytest.mark.parametrize("served", ["classes", "ordered"], indirect=True)
 def test_shift_marks_one_of_several_classes(browser, served):
     _, server = served
-    eve = Person(browser, server, who="eve")
-    eve.see(".card .fresh")
-    eve.page.evaluate(READY)
-    id = eve.page.evaluate(SHOWN)
+    eve, id = visit(browser, server, "eve")
     eve.page.keyboard.press("Shift+Digit1")
     expect(eve.page.locator(".marks")).to_contain_text("bad or …?")
     eve.page.keyboard.press("Shift+Digit2")
@@ -269,11 +268,8 @@ def test_shift_marks_one_of_several_classes(browser, served):
 @pytest.mark.parametrize("served", ["several"], indirect=True)
 def test_checked_classes_are_sent_by_enter_and_none_by_0(browser, served):
     _, server = served
-    fay = Person(browser, server, who="fay")
-    fay.see(".card .fresh")
+    fay, id = visit(browser, server, "fay")
     checked = fay.page.locator(".control [aria-checked=true]")
-    fay.page.evaluate(READY)
-    id = fay.page.evaluate(SHOWN)
     expect(checked).to_have_count(0)
     fay.page.keyboard.press("Enter")
     fay.hear("Choose some classes, or 0")

@@ -128,7 +128,7 @@ def _unit(rows: Array) -> Array:
 
 
 def is_english(texts: Sequence[str]) -> bool:
-    """Return whether so many words of the texts are function words of English that they are in English.
+    """Return whether texts are in English: whether at least 5 % of their words are function words of English.
 
     >>> is_english(["the cat is on the mat"]), is_english(["die Katze ist auf der Matte"])
     (True, False)

@@ -44,12 +44,12 @@ def find_neighbors(points: Any, k: int, approximate: bool | None) -> tuple[IntAr
     if not k:
         return np.arange(0), np.arange(0), np.zeros(0), []
     few = columns <= FEW_COLUMNS and not sp.issparse(points)
-    many_texts = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None and _are_texts(points)
+    many_rows = sp.issparse(points) and n > SPARSE_UP_TO and approximate is None
+    if many_rows and (blocks := _text_blocks(points)) is not None:
+        return np.repeat(np.arange(n), k), *_search_texts(points, *blocks, k)
     if approximate is None:
         large = n > EXACT_UP_TO and n * n * float(columns) > EXACT_WORK
         approximate = large and not few and not sp.issparse(points) and _has_faiss(n)
-    if many_texts:
-        return np.repeat(np.arange(n), k), *_search_texts(points, k)
     if approximate:
         found, notes = _search_lists(points, k)
     else:
@@ -212,13 +212,15 @@ def _search_lists(points: Any, k: int) -> tuple[IntArray, list[str]]:
     return found, [f"approximate neighbors, {recall:.1%} of the true ones found (measured on {some.size} points)"]
 
 
-def _are_texts(points: Any) -> bool:
-    """Return whether rows have length 1, and negative numbers only in columns that are full, as those of meaning are."""
-    return bool(np.allclose(points.power(2).sum(axis=1), 1.0)) and bool((_by_sign(points)[0].data >= 0).all())
-
-
-def _search_texts(points: Any, k: int) -> tuple[IntArray, Array, list[str]]:
+def _text_blocks(points: Any) -> tuple[Any, Array | None] | None:
+    """Return the blocks of rows of texts, as `_by_sign` does; None for rows that have another length than 1, or other signs."""
+    if not np.allclose(points.power(2).sum(axis=1), 1.0):
+        return None
     written, meant = _by_sign(points)
+    return (written, meant) if (written.data >= 0).all() else None
+
+
+def _search_texts(points: Any, written: Any, meant: Array | None, k: int) -> tuple[IntArray, Array, list[str]]:
     return _search_heavy_entries(points, k) if meant is None else _search_both(points, written, meant, k)
 
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from askgraph.errors import AskgraphError, BusyError, FullError, LabelError, OutdatedError, ReusedKeyError
 
-LABEL = 'a label that is none: give a class, a list of classes, {"one of": [classes]} or a number'
+LABEL = 'this is not a label: give a class, a list of classes, {"one of": [classes]} or a number'
 
 
 class Reply(JSONResponse):
@@ -36,10 +36,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first, *others = error.errors()
-        if "label" in first["loc"] and any(
-            "label" in one["loc"] for one in others
-        ):  # one error for each that it may be
+        first = error.errors()[0]
+        if sum("label" in one["loc"] for one in error.errors()) > 1:  # an error for each that a label may be
             return Reply({"error": LABEL}, 422)
         where = " ".join(str(part) for part in first["loc"])
         return Reply({"error": f"{where}: {first['msg']}"}, 422)

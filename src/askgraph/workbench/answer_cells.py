@@ -87,7 +87,10 @@ def find_mark(cells: Sequence[Any], known: Collection[str]) -> str:
 
 
 def _joins_known(texts: Iterable[str], mark: str, known: Collection[str]) -> bool:
-    """Return whether a mark joins some known classes to what is no class itself; other parts of cells may be new."""
+    """Return whether a cell that is not a class itself consists of known classes with the mark between them.
+
+    Other cells may name new classes.
+    """
     split = [{part.strip() for part in text.split(mark)} - {""} for text in texts if text not in known]
     return any(len(parts) > 1 and parts <= set(known) for parts in split)
 
