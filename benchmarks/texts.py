@@ -1,7 +1,7 @@
 """Texts with and without what they mean: python benchmarks/texts.py [--sets ag,trec] [--texts 1000] [--seeds 4]
 
 Accuracy on the texts without a label, after 10, 20, 50 and 100 labels and on average over 1 to 100. Texts are joined by words and
-fragments of words, or by these and by what they mean. The texts of a set are drawn once, and runs of a seed begin with the same text.
+fragments of words, or by these and by what they mean. The texts of a set are drawn once; runs of a seed begin with the same one.
 Datasets are those of ASKGRAPH_DATA: titles, and titles with descriptions, of news (AG News), descriptions of Debian packages,
 questions (TREC), and short messages (SMS).
 """
