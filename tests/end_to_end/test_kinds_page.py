@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -160,6 +161,7 @@ def served(request, tmp_path_factory):
         yield request.param, server
 
 
+LOADED = re.compile(r"/api/(?!state|events)")
 VIEWS = ("question", "groups", "table", "map", "progress", "review", "guidelines", "history")
 
 
@@ -169,6 +171,19 @@ def visit(browser, server, who):
     person.see(".card .fresh")
     person.page.evaluate(READY)
     return person, person.page.evaluate(SHOWN)
+
+
+def test_no_view_shows_a_button_without_a_name_before_its_data_are_there(browser, served):
+    _, server = served
+    ann = Person(browser, server, viewport=DESK, bypass_csp=True)
+    ann.see(".card .fresh")
+    axe(ann.page)
+    ann.page.route(LOADED, lambda route: None)  # nothing that a view loads ever comes
+    for view in VIEWS:
+        ann.page.evaluate(f"location.hash = '{view}'")
+        ann.see(f"[data-view={view}]")
+        assert serious(ann.page) == [], view
+    ann.close()
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import expect
@@ -16,16 +17,29 @@ from tests.helpers.tabbing import STOPS, tab_to
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 
-@pytest.fixture(scope="module")
-def points(tmp_path_factory):
+@contextmanager
+def two_people(folder):
     """A server with the answers of two people; ann labels all right, bob says that n3 is west."""
-    path = make_project(tmp_path_factory.mktemp("points"))
+    path = make_project(folder)
     with serving(path, "--port", "0") as server, server.client() as client:
         ask(client)
         for k in range(12):
             answer(client, f"n{k}", truth(f"n{k}"), "ann", seconds=2.5)
         answer(client, "n3", "west", "bob", seconds=31.0)
         until(client, "/api/state?who=ann", lambda said: said["lag"] == 0, 120)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory):
+    with two_people(tmp_path_factory.mktemp("points")) as server:
+        yield server
+
+
+@pytest.fixture
+def unread(tmp_path):
+    """Such a server whose history no other test has written to: tests run in any order."""
+    with two_people(tmp_path) as server:
         yield server
 
 
@@ -41,8 +55,8 @@ def choose(page, key, value):
     raise AssertionError(f"{value!r} is not among the choices")
 
 
-def test_history_is_filtered_by_class_and_person_with_keys(browser, points):
-    ann = Person(browser, points)
+def test_history_is_filtered_by_class_and_person_with_keys(browser, unread):
+    ann = Person(browser, unread)
     page = ann.page
     ann.see(".card .fresh")
     page.keyboard.press("h")

@@ -180,6 +180,14 @@ function choose(id, seen, reading) {
       h("div", { class: "reading" }, h("p", { class: "soft" }, say.rows(seen.rows.length, seen.count)), ways()), unread && alert(unread),
       heads && h("div", {}, h("h2", {}, say.compare), h("p", { class: "soft" }, say.compareHow)),
       heads ? [heads.element, heads.restLine, heads.summary, heads.offers] : sample(seen), form, wrong && alert(wrong));
+    rest(false);
+  }
+
+  /** Lets nothing be chosen, but how the file is read, while it is read again: what is chosen now would be lost.
+   * @param {boolean} resting
+   */
+  function rest(resting) {
+    for (const one of main.children) if (one instanceof HTMLElement && !one.matches(".reading")) one.inert = resting;
   }
 
   /** How the file was read, and how else it could be. */
@@ -199,6 +207,7 @@ function choose(id, seen, reading) {
   async function again(other) {
     const mine = ++asked;
     const place = lists().findIndex((one) => one === document.activeElement);
+    rest(true);
     const found = await look(id, seen.files, other).catch(reason);
     if (mine !== asked) return; // arrow keys have gone on in the list
     if (typeof found === "string") show(null, found);

@@ -27,7 +27,7 @@ export function guidelinesView(root) {
   const heading = h("h2");
   const adding = h("button", { class: "button" });
   const meaning = h("p", { class: "soft" });
-  const list = h("section", { class: "class-part" }, heading, meaning,
+  const list = h("section", { class: "class-part", hidden: true }, heading, meaning,
     h("p", { class: "class-heads", "aria-hidden": "true" }, h("span", {}), [words.guidelines.name, words.guidelines.description, words.guidelines.given, words.guidelines.key].map((one) => h("span", {}, one))), table,
     h("form", { class: "ways", onsubmit: add }, fresh, adding));
   clear(root, h("section", { class: "page guidelines", "aria-labelledby": "title" },

@@ -27,7 +27,7 @@ export function reviewView(root) {
     h("button", { class: "plain", onclick: next }, words.review.next, h("kbd", {}, "→")));
   const frame = h("div", { class: "frame" }, card);
   const more = fading(frame, card);
-  const work = h("div", { class: "work" }, why, frame, given, control.element, others);
+  const work = h("div", { class: "work", hidden: true }, why, frame, given, control.element, others);
   clear(root, h("section", { class: "page review", "aria-labelledby": "title" },
     h("header", { class: "heading" }, h("h1", { id: "title" }, words.views.review), left), work));
   /** @type {Reviewed[]} */
@@ -49,7 +49,7 @@ export function reviewView(root) {
   /** @param {string | null} waiting */
   async function show(waiting = null) {
     const [one] = queue;
-    work.hidden = !one;
+    work.hidden ||= !one;
     left.textContent = one ? words.review.left(queue.length) : waiting ? translated(waiting) : words.review.done;
     if (!one) return;
     /** @type {ItemReport | void} */
@@ -62,6 +62,7 @@ export function reviewView(root) {
     keep.hidden = kept === null;
     clear(keep, kept !== null && [words.review.keep(inWords(kept)), h("kbd", {}, "⏎")]);
     card.scrollTop = 0;
+    work.hidden = false;
     more.fade();
     control.draw();
     control.begin();
