@@ -26,7 +26,6 @@ from askgraph.priors.features import linear_part
 SETS = ("ag", "agtitle", "debian", "trec", "sms")
 WAYS = {"words and fragments": "none", "and meaning": "wordllama"}
 MARKS = (10, 20, 50, 100)
-DRAW = 1  # the seed of the texts that are drawn
 
 
 def read(*parts):
@@ -50,13 +49,13 @@ def lines(name):
     return [row["text"] for row in rows], [row["label"] for row in rows]
 
 
-def load(name, count):
+def load(name, count, draw=1):
     """Return ``count`` texts of a set, and the number of the class of each."""
     if name == "smoke":
         return [f"{'the cat purrs' if k % 2 else 'a ship sails'} {k}" for k in range(40)], np.arange(40) % 2
     readers = {"ag": lambda: news(1, 2), "agtitle": lambda: news(1), "debian": packages}
     texts, labels = map(list, readers.get(name, lambda: lines(name))())
-    order = np.random.default_rng(DRAW).permutation(len(texts))[:count]
+    order = np.random.default_rng(draw).permutation(len(texts))[:count]
     return [texts[k] for k in order], np.unique(labels, return_inverse=True)[1][order]
 
 
@@ -75,7 +74,7 @@ def curve(graph, features, truth, seed, budget):
 
 
 def measure(name, way, options, budget):
-    texts, truth = load(name, options.texts)
+    texts, truth = load(name, options.texts, options.draw)
     start = time.process_time()
     rows = text_rows(texts, choose_words(texts, WAYS[way]))
     graph = join_written(rows, 10)
@@ -93,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default="smoke" if SMOKE else ",".join(SETS))
     parser.add_argument("--texts", type=int, default=1000)
+    parser.add_argument("--draw", type=int, default=1, help="the seed of the texts that are drawn")
     parser.add_argument("--labels", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=1 if SMOKE else 4)
     parser.add_argument("--smoke", action="store_true")

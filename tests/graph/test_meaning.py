@@ -17,7 +17,8 @@ from scipy.sparse import csr_array, hstack
 import askgraph as ag
 from askgraph.errors import MissingExtraError, SettingError
 from askgraph.graph import meaning, neighbors
-from askgraph.graph.meaning import SHAPE, TABLE, WordVectors, centered, find_words, is_english, meaning_rows
+from askgraph.graph.blocks import centered
+from askgraph.graph.meaning import SHAPE, TABLE, WordVectors, find_words, is_english, meaning_rows
 from askgraph.graph.texts import choose_words, text_rows
 from askgraph.workbench.growing import prepare_addition
 from askgraph.workbench.project import Project
@@ -90,7 +91,7 @@ def test_texts_in_other_languages_are_compared_as_without_meaning(some):
         assert choose_words(some, "auto") is None
     assert not is_english(some)
     assert is_english(ENGLISH)
-    assert (ag.nearest_texts(some, k=2, meaning="auto").weights != ag.nearest_texts(some, k=2).weights).nnz == 0
+    assert (ag.nearest_texts(some, k=2).weights != ag.nearest_texts(some, k=2, meaning="none").weights).nnz == 0
 
 
 def test_where_the_package_is_not_there_it_is_named():
@@ -210,7 +211,7 @@ def write(path, rows, first=0):
 @pytest.fixture
 def installed(monkeypatch):
     """The made-up vectors in place of the package."""
-    for place in ("askgraph.graph.texts", "askgraph.workbench.joining", "askgraph.workbench.growing"):
+    for place in ("askgraph.graph.texts", "askgraph.workbench.items", "askgraph.workbench.rejoining"):
         monkeypatch.setattr(f"{place}.find_words", lambda: made_up)
 
 
@@ -224,12 +225,12 @@ def test_a_project_keeps_what_its_texts_were_compared_by_and_grows_with_the_same
         assert project.items.columns["meaning"] == {"name": "wordllama", "version": "1.0", "sha256": "0" * 64}
         assert "the words, word fragments and meaning (wordllama 1.0) of 'title' (cosine)" in project.about["graph"][0]
         with monkeypatch.context() as other:
-            other.setattr("askgraph.workbench.growing.find_words", lambda: None)
+            other.setattr("askgraph.workbench.rejoining.find_words", lambda: None)
             with pytest.raises(
                 SettingError, match=r"vectors of wordllama 1\.0, and it is not installed; pip install wordllama==1\.0"
             ):
                 prepare_addition(project, more)
-            other.setattr("askgraph.workbench.growing.find_words", lambda: made_up._replace(checksum="1" * 64))
+            other.setattr("askgraph.workbench.rejoining.find_words", lambda: made_up._replace(checksum="1" * 64))
             with pytest.raises(SettingError, match="whose vectors differ"):
                 prepare_addition(project, more)
         prepare_addition(project, more)
@@ -237,11 +238,11 @@ def test_a_project_keeps_what_its_texts_were_compared_by_and_grows_with_the_same
 
 def test_what_is_compared_is_said_and_without_meaning_nothing_is_kept(tmp_path, installed):
     table = write(tmp_path / "t.csv", GERMAN)
-    Project.create(tmp_path / "p.ask", Source(table, text="title", meaning="auto"))
-    Project.create(tmp_path / "q.ask", Source(table, text="title"))
+    Project.create(tmp_path / "p.ask", Source(table, text="title"))
+    Project.create(tmp_path / "q.ask", Source(table, text="title", meaning="none"))
     with Project.open(tmp_path / "p.ask") as closed, Project.open(tmp_path / "q.ask") as without:
         assert closed.items.columns["meaning"] is None
-        assert "left out: they are not in English (--meaning wordllama" in closed.about["graph"][1]
+        assert "left out: they are not in English (--meaning wordllama" in " ".join(closed.about["read"])
         assert without.about["graph"][0] == closed.about["graph"][0]
         assert (closed.graph.weights != without.graph.weights).nnz == 0
     numbers = tmp_path / "n.csv"

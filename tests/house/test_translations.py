@@ -21,9 +21,9 @@ WHOLE = (
 )  # fmt: skip
 PLACES = {
     **dict.fromkeys(WHOLE),
+    "graph/blocks.py": ["join_blocks"],
     "graph/build.py": ["nearest_neighbors"],
     "graph/neighbors.py": ["_search_sparse", "_search_dense", "_search_in_blocks", "_search_lists", "_search_by"],
-    "graph/pictures.py": ["join_pictures"],
     "graph/texts.py": ["join_written"],
     "io/readers.py": ["has_columns", "_read_networkx", "_read_matrix_market"],
     "io/tables.py": ["text_table", "_quoted_or_not", "check_header"],

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import askgraph as ag
-from askgraph.plan import handful
-from askgraph.plan.handful import Handful
+from askgraph.plan.handful import FEW, Handful
 from askgraph.utilities import closed
 from askgraph.utilities.shortlist import COLUMNS
 from tests.helpers.engines import here
@@ -18,8 +17,7 @@ LARGE = 3_000  # less than the limit, which is set to it here: tests are quick
 
 @pytest.fixture(autouse=True)
 def lower(monkeypatch):
-    for module in (handful, closed):
-        monkeypatch.setattr(module, "LARGE", LARGE)
+    monkeypatch.setattr(closed, "LARGE", LARGE)
 
 
 def turn_of(learner, number=1):
@@ -46,13 +44,18 @@ def learner_of(large, engine="direct", rng=0, answers=3):
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_up_to_the_limit_all_nodes_are_scored_by_their_own_variance(more):
+def test_all_are_scored_on_a_graph_of_few_times_as_many_as_are_drawn(more):
+    turn = turn_of(ag.Learner(ag.chain(FEW * SIZE + more), engine="direct", rng=0, classes=["left", "right"]), 2)
+    assert (Handful().narrows(turn) is turn.rows) == (not more)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_up_to_the_limit_nodes_are_scored_by_their_own_variance(more):
     learner = ag.Learner(ag.chain(LARGE + more), engine="direct", rng=0)
     learner.tell_all({0: "left", LARGE - 1: "right"})
     turn, field = turn_of(learner), learner.field
     rows, votes = turn.rows, field.votes[turn.rows]
     added = bool(more) / 2  # nodes of a chain have two edges of weight 1, but for its ends
-    assert (Handful().narrows(turn) is rows) == (not more)
     shares = votes + (1 - votes.sum(axis=1, keepdims=True)) / 2
     variance = closed.innovation(field, rows) + added
     expected = (1 - (shares**2).sum(axis=1)) ** 2 * field.spread.influence_l1[rows] ** 2 / variance

@@ -310,7 +310,7 @@ def test_what_is_not_compared_is_said_with_the_reason_and_once(tmp_path):
     columns |= {"fine": lambda k: ("ja", "nein")[k % 2], "region": region, "nothing": lambda k: ""}
     path = write(tmp_path, columns)
     expected = (
-        "not compared: size (numbers, beside text), opened (dates), town (short text), fine (yes or no, beside text), "
+        "not compared: size (numbers, beside text), opened (dates), town (short text), "
         "region (labels?), nothing (empty); --features or --text takes other columns"
     )
     assert expected in read_items(Source(path))[0].notes

@@ -14,12 +14,16 @@ from typer.testing import CliRunner
 import askgraph as ag
 from askgraph.cli import app
 from askgraph.errors import AskgraphError, FileError, GraphError, MissingExtraError, SettingError
+from askgraph.graph.blocks import centered, side_by_side
+from askgraph.graph.texts import text_rows
+from askgraph.io.pictures import named_picture_rows
 from askgraph.workbench import embedding
-from askgraph.workbench.embedding import embed_project
+from askgraph.workbench.embedding import embed_project, packaged_model
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
 
 HERE = all(find_spec(name) for name in ("torch", "transformers", "sentence_transformers"))
+SEEN = range(6)  # pictures that can be read
 WORDS = ["cat", "dog", "fur", "paw", "ship", "sea", "boat", "wave"]
 
 
@@ -111,12 +115,14 @@ def test_a_project_keeps_its_vectors_and_goes_on_after_a_kill(project, monkeypat
     )
     assert not vectors[20].any()
     with Project.open(project, write=True) as opened:
-        assert opened.about["vectors"] == {"model": "tiny", "fields": ["about"]}
+        assert opened.about["vectors"] == {"model": "tiny", "fields": ["about"], "beside": True}
         assert "from tiny, 3 numbers each (cosine)" in opened.about["graph"][0]
         assert any("1 item with nothing to embed" in note for note in opened.about["graph"])
         assert opened.answers.labels == dict.fromkeys(range(1, 20, 2), "odd")  # exact copies took the answer
-        expected = ag.nearest_neighbors(vectors[:20], 3, "cosine").weights.toarray()
-        np.testing.assert_allclose(opened.graph.weights.toarray()[:20, :20], expected)
+        texts = [f"{'aaaa' * (k % 2 + 1)} and some words of no weight\nx" for k in range(20)]
+        rows = side_by_side([text_rows([*texts, ""]), centered(vectors)])[:20]
+        expected = ag.nearest_neighbors(rows, 3, "cosine").weights.toarray()
+        np.testing.assert_allclose(opened.graph.weights.toarray()[:20, :20], expected, atol=1e-12)
         assert opened.graph.degrees[20] == 0
         with pytest.raises(KeyError):
             opened.store.array("layout")
@@ -134,7 +140,7 @@ def test_pictures_of_a_project_are_embedded_and_bad_ones_left_out(tmp_path, monk
     for k in range(6):
         Image.fromarray(np.full((8, 8), 40 * k, np.uint8)).save(folder / f"{k}.png")
     (folder / "bad.png").write_bytes(b"nothing")
-    Project.create(tmp_path / "p.ask", Source(folder))
+    Project.create(tmp_path / "p.ask", Source(folder, neighbors=3))
     monkeypatch.setattr(
         embedding,
         "load_model",
@@ -142,8 +148,26 @@ def test_pictures_of_a_project_are_embedded_and_bad_ones_left_out(tmp_path, monk
     )
     with Project.open(tmp_path / "p.ask", write=True) as opened:
         vectors = embed_project(opened, "tiny")
+        rows = named_picture_rows([item.image for item in opened.store.every()], folder)[0]
+        expected = ag.nearest_neighbors(np.hstack([rows / np.sqrt(3), centered(vectors)])[SEEN], 3, "cosine")
+        np.testing.assert_allclose(
+            opened.graph.weights.toarray()[np.ix_(SEEN, SEEN)], expected.weights.toarray(), atol=1e-12
+        )
     assert vectors[:, 1].tolist() == [0, 40, 80, 120, 160, 200, 0]
     assert not vectors[6].any()
+
+
+def test_a_package_that_carries_a_model_is_found_by_its_name(tmp_path, monkeypatch):
+    carried = tmp_path / "tiny_words" / "model"
+    carried.mkdir(parents=True)
+    (carried / "config.json").write_text("{}")
+    about = tmp_path / "tiny_words-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-words\nVersion: 1.0\n")
+    (about / "RECORD").write_text("tiny_words/model/config.json,,\ntiny_words-1.0.dist-info/METADATA,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert packaged_model("tiny-words") == packaged_model("tiny_words") == carried
+    assert [packaged_model(name) for name in ("no-such-package", "some/model", "", "numpy")] == [None] * 4
 
 
 def test_what_cannot_be_embedded_is_said(project, tmp_path):
@@ -257,7 +281,7 @@ def test_pictures_by_a_model_of_transformers(picture_models, offline, tmp_path, 
 def test_without_weights_the_message_says_exactly_what_to_do(rows, owner, offline, tmp_path):
     with pytest.raises(FileError, match=f"hf download {owner}/no-such-model") as raised:
         ag.embed(rows, "no-such-model")
-    assert "fetches nothing itself" in str(raised.value)
+    assert "nothing is fetched" in str(raised.value)
     with pytest.raises(FileError, match="hf download some/model"):
         ag.embed(rows, "some/model")
     (tmp_path / "config.json").write_text("{}")

@@ -409,7 +409,11 @@ def test_columns_of_vectors_come_back_as_numbers_and_those_with_gaps_as_they_wer
         write_rows(tmp_path / "p.csv", prediction_rows(project))
         assert "e3" in project.items.shown or vectors == "e1:e3"  # the numbers of vectors are not shown on the card
         assert lost_columns(project) == []
-        project.about["vectors"] = {"model": "m", "fields": None}  # as after embedding, which replaces the vectors
+    with Project.open(tmp_path / "t.ask", write=True) as project:
+        project.store.note("vectors", {"model": "m", "fields": None, "beside": True})
+    with Project.open(tmp_path / "t.ask", write=True) as project:
+        assert lost_columns(project) == []  # they are kept beside those of a model
+        project.store.drop("vectors/")  # as an earlier version did
         assert lost_columns(project) == (["e"] if vectors == "e" else ["e1", "e2"])
         assert not set(lost_columns(project)) & set(next(prediction_rows(project)))
     found = read_back(tmp_path / "p.csv")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import askgraph as ag
 from askgraph.errors import BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
 from askgraph.workbench import growing
-from askgraph.workbench.embedding import embed_project, load_model
+from askgraph.workbench.embedding import embed_project, load_model, stored_vectors
 from askgraph.workbench.growing import prepare_addition, remove_items, rows_there, take_in
 from askgraph.workbench.guesses import Guess
 from askgraph.workbench.project import Project
@@ -77,6 +78,8 @@ def same_graph(one, other):
         {"vectors": "x:y"},
         {"text": ["text"], "graph": "edges.csv"},
         {"id": "id", "features": ["x"], "show": ["x", "text"]},
+        {"text": ["text"], "features": ["x", "y"], "weights": {"x": 2.0}},
+        {"text": ["text"], "vectors": "x:y", "graph": "edges.csv"},
     ],
     ids=str,
 )
@@ -309,14 +312,15 @@ def test_edges_bring_nodes(tmp_path):
             prepare_addition(project, None)
 
 
-def test_a_model_embeds_what_is_new(tables, monkeypatch):
+@pytest.mark.parametrize("options", [{"features": ["x"]}, {"text": ["text"]}, {"vectors": "x:y"}], ids=str)
+def test_a_model_embeds_what_is_new(tables, monkeypatch, options):
     monkeypatch.setattr("askgraph.workbench.embedding.PART", 4)
     monkeypatch.setattr(
         "askgraph.workbench.embedding.load_model",
         lambda *_, **__: lambda texts: [[len(t), t.count("a"), t.count("e") + 1.0] for t in texts],
     )
     for name in ("first", "all"):
-        Project.create(tables / f"{name}.ask", Source(tables / f"{name}.csv", features=["x"]))
+        Project.create(tables / f"{name}.ask", Source(tables / f"{name}.csv", **options))
         with Project.open(tables / f"{name}.ask", write=True) as project:
             embed_project(project, "mine", ["text"])
     grow(tables / "first.ask", tables / "more.csv")
@@ -327,6 +331,21 @@ def test_a_model_embeds_what_is_new(tables, monkeypatch):
         remove_items(project, ["n0", "n5"])
     with Project.open(tables / "first.ask", write=True) as project:
         assert embed_project(project, "mine", ["text"]).shape == (N - 2, 3)
+
+
+def test_a_project_that_an_earlier_version_embedded_grows_by_these_vectors_alone(tables, monkeypatch):
+    monkeypatch.setattr(
+        "askgraph.workbench.embedding.load_model",
+        lambda *_, **__: lambda texts: [[len(t), t.count("a"), t.count("e") + 1.0] for t in texts],
+    )
+    Project.create(tables / "p.ask", Source(tables / "first.csv", text="text"))
+    with Project.open(tables / "p.ask", write=True) as project:
+        embed_project(project, "mine", ["text"])
+        project.store.note("vectors", {"model": "mine", "fields": ["text"]})  # as it was written
+    grow(tables / "p.ask", tables / "more.csv")
+    with Project.open(tables / "p.ask") as project:
+        expected = ag.nearest_neighbors(stored_vectors(project), 10, "cosine").weights.toarray()
+        np.testing.assert_allclose(project.graph.weights.toarray(), expected)
 
 
 def test_an_addition_to_other_items_is_refused_and_nothing_changes(tables):

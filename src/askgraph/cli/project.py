@@ -102,9 +102,15 @@ def init(
     meaning: Annotated[
         str,
         typer.Option(
-            help="Compare what English texts mean, too: wordllama, auto (where that is installed and texts are English) or none."
+            help="Compare what texts mean, too: auto (where they are English and wordllama is installed), wordllama or none."
         ),
-    ] = "none",
+    ] = "auto",
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help='How often columns count of those that items are compared by, such as "price=2,title=0.5" [default: 1].'
+        ),
+    ] = None,
     sheet: SheetOption = None,
     encoding: EncodingOption = None,
 ) -> None:
@@ -119,6 +125,8 @@ def init(
     askgraph init news.csv --text title,description
 
     askgraph init photos.csv --vectors embeddings.npy
+
+    askgraph init flats.csv --text description --features price,rooms --weights price=2
 
     askgraph init photos/ --label folder
 
@@ -138,6 +146,7 @@ def init(
 
     askgraph init flats.csv --answers numbers --unit EUR --link log
     """
+    from askgraph.graph.meaning import find_words
     from askgraph.workbench.new_project import kind_named, usual_settings
     from askgraph.workbench.project import Project
     from askgraph.workbench.source import Source
@@ -160,6 +169,7 @@ def init(
         sheet=sheet,
         encoding=encoding,
         meaning=meaning,
+        weights=_read_weights(weights),
     )
     settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
@@ -175,7 +185,24 @@ def init(
             say(f"  {note}")
         for suggested in project.learner.guesses.sources if suggestions else ():
             say(f"  {suggested}")
+        if project.items.columns.get("text") and meaning == "auto" and find_words() is None:
+            say('  pip install "askgraph[meaning]" compares what English texts mean, too')
         say(f"Label them in the browser with: askgraph label {path}")
+
+
+def _read_weights(text: str | None) -> dict[str, float]:
+    """Read how often columns count: name=number, separated by commas.
+
+    >>> _read_weights("price=2,title=0.5")
+    {'price': 2.0, 'title': 0.5}
+    """
+    pairs = [one.rpartition("=") for one in split_names(text) or ()]
+    try:
+        return {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        raise SettingError(
+            f"--weights {text}: give the names of columns and numbers, such as price=2,title=0.5"
+        ) from None
 
 
 @app.command()

@@ -103,19 +103,22 @@ def _check_project(path: Path, json: bool) -> None:
 @app.command()
 def embed(
     model: Annotated[
-        str, typer.Option(help="The folder of a model, or the name of one whose weights are on this machine already.")
+        str,
+        typer.Option(
+            help="The folder of a model, an installed package that carries one, or the name of one in the cache."
+        ),
     ],
     text: Annotated[
         str | None,
         typer.Option(help="Fields of text, separated by commas [default: pictures, else all fields of text]."),
     ] = None,
-    neighbors: Annotated[int, typer.Option(help="Neighbors per item.", min=1)] = 10,
+    neighbors: Annotated[int | None, typer.Option(help="Neighbors per item [default: as before].", min=1)] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the vectors to this .npy file too.")
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Join the items by vectors from a model on this machine; nothing is fetched, answers stay, and a second run goes on.
+    """Compare the items by vectors from a model on this machine, too; nothing is fetched, answers stay, and a second run goes on.
 
     For text a model of sentence-transformers, for pictures CLIP or DINO; needs pip install "askgraph[embed]".
 

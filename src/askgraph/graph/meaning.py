@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from askgraph.graph.blocks import centered
 from askgraph.types import AnyArray, Array
 
 PACKAGE = "wordllama"
@@ -24,7 +25,6 @@ WEIGHTS, PIECES = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat
 TABLE = "embedding.weight"  # of the weights: one row per piece of a word
 SHAPE = (32_000, 256)
 TEXTS_PER_BLOCK = 5_000  # texts that are taken apart at a time
-NOTHING = 1e-6  # a text whose vector is as near to the mean of all has no direction
 LETTERS = re.compile(r"[^\W\d_]+")
 ENGLISH = 0.05  # the least share of words that are among COMMON; English titles have 0.1, German texts 0
 COMMON = {
@@ -107,24 +107,6 @@ def _sums(texts: Sequence[str], words: WordVectors) -> Array:
     counts = csr_array((np.ones(places.size, np.float32), places, starts), shape=(len(texts), len(words.table)))
     counts.sum_duplicates()
     return np.asarray(counts @ words.table, dtype=np.float64)
-
-
-def centered(vectors: AnyArray) -> Array:
-    """Return vectors scaled to length 1, less their mean, and scaled again; rows of zeros stay.
-
-    >>> centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])).round(2).tolist()
-    [[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]]
-    """
-    found = _unit(np.asarray(vectors, dtype=np.float64))
-    said = found.any(axis=1)
-    if said.any():
-        found[said] -= found[said].mean(axis=0)
-    return _unit(found)
-
-
-def _unit(rows: Array) -> Array:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(lengths < NOTHING, 0.0, rows / np.maximum(lengths, NOTHING))
 
 
 def is_english(texts: Sequence[str]) -> bool:

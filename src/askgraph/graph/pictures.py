@@ -1,17 +1,12 @@
-"""Pictures as rows of numbers, by their edges, their light and their colors, and the graph of pictures that are alike."""
+"""Pictures as rows of numbers, by their edges, their light and their colors."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-
 import numpy as np
 
-from askgraph.errors import GraphError
-from askgraph.graph.build import nearest_neighbors, place_nodes
-from askgraph.graph.graph import Graph
-from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array
 
+PARTS = 3  # of a row, each of unit length: edges, light and colors
 SIDE = 32  # pixels: every picture is compared at this width and height
 CELL, DIRECTIONS = 4, 9  # pixels of a cell each way, and the directions of its histogram from 0 to 180 degrees
 FAINT = 0.1  # edges of a block are divided by their length plus this, so that noise in flat areas counts for little
@@ -33,16 +28,6 @@ def describe_pictures(rgb: AnyArray) -> AnyArray:
     light -= light.mean(axis=(1, 2), keepdims=True)
     parts = _edges(gray), light, np.sqrt(_colors(rgb))
     return np.concatenate([_unit(part.reshape(len(rgb), -1)) for part in parts], axis=1).astype(np.float32)
-
-
-def join_pictures(rows: AnyArray, k: int, names: Iterable[Hashable] | None = None) -> Graph:
-    """Join rows of pictures to the k nearest by cosine; a row of zeros, a picture that cannot be read, gets no edge."""
-    n, seen = len(rows), np.flatnonzero(rows.any(axis=1))
-    if seen.size < 2:
-        raise GraphError(f"{counted(seen.size, 'picture')} to compare: neighbors need at least two")
-    if seen.size == n:
-        return nearest_neighbors(rows, k, "cosine", names=names)
-    return place_nodes(nearest_neighbors(rows[seen], k, "cosine"), seen, n, names)
 
 
 def _edges(gray: Array) -> Array:

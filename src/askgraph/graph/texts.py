@@ -5,31 +5,35 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, vstack
 
 from askgraph.errors import GraphError, MissingExtraError
-from askgraph.graph.build import nearest_neighbors, place_nodes
+from askgraph.graph.blocks import join_blocks, side_by_side
+from askgraph.graph.build import graph_from_pairs
 from askgraph.graph.graph import Graph
 from askgraph.graph.meaning import EXTRA, MEANINGS, WordVectors, find_words, is_english, meaning_rows
+from askgraph.graph.several import alikeness
 from askgraph.support.arguments import listed, one_of
 from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
+from askgraph.types import Array
 
 MAX_WORDS, MAX_FRAGMENTS = 50_000, 200_000  # in the vocabulary; rarer ones are left out
 FRAGMENT = (2, 4)  # characters, from and to
 TEXTS_PER_BLOCK = 5_000  # texts whose words and fragments are counted at a time
+COMPARED, NEAR = 1_000, 10  # texts that columns of numbers are held against, and the neighbors of each
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 URL = re.compile(r"(?:https?://|www\.)([^\s/?#]+)\S*")  # the host is kept: it says where a link leads
 DIGIT, WORD, WORDS = re.compile(r"\d"), re.compile(r"\w"), re.compile(r"\b\w\w+\b")
 
 
 def nearest_texts(
-    texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] | None = None, meaning: str = "none"
+    texts: Iterable[Any], k: int = 10, names: Iterable[Hashable] | None = None, meaning: str = "auto"
 ) -> Graph:
     """Join each text to the k that are most alike, by their words, by fragments of words and perhaps by what they mean.
 
@@ -46,7 +50,7 @@ def nearest_texts(
         The number of neighbors of each text.
     names : iterable, optional
         The names of the texts.
-    meaning : {"none", "auto", "wordllama"}
+    meaning : {"auto", "wordllama", "none"}
         Whether to compare what texts mean, by vectors of words that the package wordllama carries
         (``pip install "askgraph[meaning]"``); "auto" does where it is installed and the texts are English.
 
@@ -68,14 +72,9 @@ def nearest_texts(
 
 def join_written(rows: csr_array, k: int, names: Iterable[Hashable] | None = None) -> Graph:
     """Join rows of texts to the k nearest by cosine; an empty row gets no edge."""
-    n, written = rows.shape[0], np.flatnonzero(np.diff(rows.indptr))
-    if written.size < 2:
-        raise GraphError(f"{counted(written.size, 'text')} with words: neighbors need at least two")
-    if written.size == n:
-        return nearest_neighbors(rows, k, "cosine", names=names)
-    graph = nearest_neighbors(rows[written], k, "cosine")
-    empty = f"{counted(n - written.size, 'item')} without words: they have no edge, so nothing is predicted for them"
-    return place_nodes(graph, written, n, names).noted(empty)
+    graph, empty = join_blocks(rows, k, names, "text"), int(np.count_nonzero(np.diff(rows.indptr) == 0))
+    said = f"{counted(empty, 'item')} without words: they have no edge, so nothing is predicted for them"
+    return graph.noted(said) if empty else graph
 
 
 def text_rows(texts: Sequence[Any], meant: WordVectors | None = None) -> csr_array:
@@ -94,7 +93,7 @@ def text_rows(texts: Sequence[Any], meant: WordVectors | None = None) -> csr_arr
     ]
     if meant is not None:
         blocks.append(csr_array(meaning_rows([bare_text(text) for text in texts], meant)))
-    return csr_array(hstack(blocks, format="csr"))
+    return csr_array(side_by_side(blocks))
 
 
 def choose_words(texts: Sequence[Any], meaning: str) -> WordVectors | None:
@@ -106,6 +105,32 @@ def choose_words(texts: Sequence[Any], meaning: str) -> WordVectors | None:
     if (words := find_words()) is None:
         raise MissingExtraError(EXTRA)
     return words
+
+
+def like_texts(texts: Sequence[str], columns: Mapping[str, Array]) -> list[str]:
+    """Return the columns of numbers by which items of like texts are alike, of some items: their neighbors share words.
+
+    Any others would make neighbors of items that have nothing to do with each other.
+    """
+    written = np.array([k for k, text in enumerate(texts) if WORD.search(text)], dtype=np.int64)
+    rng = np.random.default_rng(0)
+    some = rng.permutation(written)[:COMPARED]
+    if some.size <= NEAR or not columns:
+        return []
+    rows = text_rows([texts[k] for k in some])
+    near = join_blocks(rows, NEAR)
+    return [
+        name for name, column in columns.items() if alikeness(_chain(column[some], rng.random(some.size)), near, rows)
+    ]
+
+
+def _chain(column: Array, ties: Array) -> Graph:
+    """Join the rows that follow each other in the order of a column, NEAR of them; ``ties`` orders equal numbers."""
+    order = np.lexsort((ties, column))
+    steps = range(1, NEAR // 2 + 1)
+    i = np.concatenate([order[:-step] for step in steps])
+    j = np.concatenate([order[step:] for step in steps])
+    return graph_from_pairs(order.size, i, j)
 
 
 def plain_text(text: Any) -> str:

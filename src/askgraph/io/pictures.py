@@ -12,8 +12,9 @@ import numpy as np
 from PIL import Image
 
 from askgraph.errors import FileError
+from askgraph.graph.blocks import join_blocks
 from askgraph.graph.graph import Graph
-from askgraph.graph.pictures import SIDE, describe_pictures, join_pictures
+from askgraph.graph.pictures import SIDE, describe_pictures
 from askgraph.io.pixels import bombs_refused, small_picture
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
@@ -60,7 +61,7 @@ def nearest_pictures(
     4
     """
     rows, notes = picture_rows(listed(pictures, "pictures"))
-    return join_pictures(rows, k, names).noted(*notes)
+    return join_blocks(rows, k, names, "picture").noted(*notes)
 
 
 def named_picture_rows(names: Sequence[str], folder: FilePath) -> tuple[AnyArray, list[str]]:

@@ -290,12 +290,12 @@ class Beginning:
     def _source(self, file: Path, said: Making) -> Source:
         """Return the table and what its columns are for, as the page says it."""
         rest = [one for one in self._rest if said.rest and one.use == "compared"]
-        text = [*said.text, *(one.name for one in rest if one.kind not in NUMBERS and not said.features)]
+        text = [*said.text, *(one.name for one in rest if one.kind not in NUMBERS)]
         features = [*said.features, *(one.name for one in rest if one.kind in NUMBERS)]
         if not text and not features:
             raise SettingError("no column is marked to compare items by; mark at least one")
         return Source(
-            file, id=said.id or "", features=None if text else features, text=text or None, label=said.label or None,
+            file, id=said.id or "", features=features or None, text=text or None, label=said.label or None,
             hide=said.left_out, sheet=said.sheet, encoding=said.encoding,
         )  # fmt: skip
 

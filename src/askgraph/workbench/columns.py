@@ -12,14 +12,18 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
+import numpy as np
+
 from askgraph.errors import SettingError
+from askgraph.graph.texts import like_texts
 from askgraph.io.pictures import find_picture, is_picture
 from askgraph.io.readers import LABELS, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath, is_number
 from askgraph.support.wording import counted, few
-from askgraph.workbench.cells import is_missing, is_numeric, one_line, truths
-from askgraph.workbench.joining import vector_columns
+from askgraph.types import Array
+from askgraph.workbench.cells import is_missing, is_numeric, number, one_line, truths
+from askgraph.workbench.joining import joined_texts, vector_columns
 from askgraph.workbench.source import Source
 
 Kind = Literal["text", "short", "number", "boolean", "date", "picture", "empty"]
@@ -121,9 +125,34 @@ def _find_columns(source: Source, table: Table, kinds: Mapping[str, Kind]) -> So
 
 
 def _choose(source: Source, table: Table, kinds: Mapping[str, Kind]) -> Source | None:
-    """Return a source that says how to compare items; by labels that are there perhaps, only where nothing else is left."""
+    """Return a source that says how to compare items; by labels that are there perhaps, only where nothing else is left.
+
+    Where it names nothing, texts are compared, and beside them the columns of numbers in which items with like texts are alike.
+    """
     free = {name: kind for name, kind in kinds.items() if name not in (source.id, source.image, *source.labels)}
-    return compare_by(source, _plain(source, table, free)) or compare_by(source, free)
+    plain = _plain(source, table, free)
+    chosen = compare_by(source, plain) or compare_by(source, free)
+    if chosen is None or chosen is source or chosen.texts is None:
+        return chosen
+    return replace(chosen, features=numbers_like(table, chosen.texts, plain) or None)
+
+
+def numbers_like(table: Table, texts: Sequence[str], kinds: Mapping[str, Kind]) -> list[str]:
+    """Return the columns of numbers in which items whose texts are alike are alike, too."""
+    numbers = {name: column for name, kind in kinds.items() if (column := _numbers(table, name, kind)) is not None}
+    return like_texts(joined_texts(table, texts), numbers)
+
+
+def _numbers(table: Table, name: str, kind: Kind) -> Array | None:
+    """Return a column of numbers, or of yes and no as 1 and 0, its gaps filled with the median; None for any other."""
+    if kind not in ("number", "boolean"):
+        return None
+    if (values := table.floats(name)) is None:
+        cells = table.cells(name)
+        found = truths(cells) or map(number, cells)
+        values = np.array([np.nan if value is None else value for value in found])
+    there = values[~np.isnan(values)]
+    return np.where(np.isnan(values), np.median(there), values) if there.size else None
 
 
 def _plain(source: Source, table: Table, kinds: Mapping[str, Kind]) -> dict[str, Kind]:

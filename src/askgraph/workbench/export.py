@@ -22,6 +22,7 @@ from askgraph.workbench.formulas import escape_formula
 from askgraph.workbench.items import GIVEN_VECTORS
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.rejoining import has_given_vectors
 from askgraph.workbench.spreadsheet import write_sheet
 from askgraph.workbench.store import IMPORT, Item
 
@@ -126,8 +127,9 @@ def _free_names(names: Sequence[str], taken: set[str]) -> dict[str, str]:
 
 
 def lost_columns(project: Project) -> list[str]:
-    """Return the columns of vectors that the project does not hold anymore, since it was embedded by a model."""
-    return list(project.items.columns.get("vector_columns") or ()) if project.about.get("vectors") else []
+    """Return the columns of vectors that the project does not hold anymore, since an earlier version put others in their place."""
+    names = list(project.items.columns.get("vector_columns") or ()) if project.about.get("vectors") else []
+    return [] if names and has_given_vectors(project) else names
 
 
 def _vector_cells(project: Project) -> dict[str, Callable[[int], Any]]:

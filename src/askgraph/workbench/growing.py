@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -21,22 +21,20 @@ from scipy.sparse import csr_array
 
 from askgraph.errors import AskgraphError, BusyError, FileError, LabelError, SettingError
 from askgraph.graph import Graph
-from askgraph.graph.meaning import find_words
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath, is_number
 from askgraph.support.arguments import listed
 from askgraph.support.progress import working
-from askgraph.support.wording import few
 from askgraph.types import AnyArray, Array
 from askgraph.workbench.backup_files import list_backups
 from askgraph.workbench.cells import number, one_line, to_stored
-from askgraph.workbench.columns import compare_by, find_kinds
-from askgraph.workbench.embedding import embed_new, join_embedded, split_parts, stored_vectors
+from askgraph.workbench.embedding import compared_by_model, embed_new, join_embedded, split_parts, stored_vectors
 from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids, read_labels
-from askgraph.workbench.joining import Joined, join_items, place_graph, read_vectors
+from askgraph.workbench.joining import Joined, place_graph, read_vectors
 from askgraph.workbench.project import Project
-from askgraph.workbench.source import Source, read_columns
+from askgraph.workbench.rejoining import Further, columns_of, compared_columns, compares, given_vectors, join_again
+from askgraph.workbench.source import read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
 
 ADDITION = ".adding"  # how the name of an addition ends
@@ -84,7 +82,7 @@ def prepare_addition(
     are further edges over ids (row numbers count all rows then, so none is left out), ``vectors`` the vectors of the new rows,
     where the project has such; ``sheet`` and ``encoding`` say how the table is read, as in `read_columns`.
     """
-    columns = _columns_of(project)
+    columns = columns_of(project)
     rows = None if table is None else _read_rows(project, table, sheet, encoding)
     new = _new_items(project, columns, table, rows, graphs, vectors, every)
     if not new.items.ids:
@@ -111,17 +109,9 @@ def rows_there(project: Project, table: Table) -> int:
     Labels are not compared: they come and go. None is there if the table lacks a column that the project keeps.
     """
     try:
-        return sum(_are_there(project, _columns_of(project), table, "the table", None))
+        return sum(_are_there(project, columns_of(project), table, "the table", None))
     except AskgraphError:  # vectors that are missing, or of another length
         return 0
-
-
-def _columns_of(project: Project) -> dict[str, Any]:
-    """Return the columns that items came from, by what they are for."""
-    columns = project.items.columns or _columns_of_old(project)
-    if project.about.get("vectors"):
-        columns = {**columns, "vectors": None, "graphs": []}  # by which the items were joined before they were embedded
-    return columns
 
 
 def _are_there(
@@ -160,51 +150,6 @@ def _same(cell: Any, kind: str) -> Any:
         return None if cell is None or cell == "" else str(cell)
     whole = isinstance(cell, int) or (isinstance(cell, str) and re.fullmatch("-?[0-9]+", cell))
     return int(cell) if whole else number(cell)  # whole numbers of any length stay apart
-
-
-def _columns_of_old(project: Project) -> dict[str, Any]:
-    """Return the columns by which a project of an earlier version was made, as far as its items show; see ``Items.columns``."""
-    fields = project.about["fields"]
-    if not fields:
-        raise SettingError(
-            f"{project.store.path}: made by an earlier version, which did not note what joins its items; make it anew with init"
-        )
-    stored = _stored_cells(project, list(fields))
-    image = "image" if project.about["images"] is not None else None
-    kinds = find_kinds(_table(list(fields), stored, {}), fields)
-    by = compare_by(
-        Source(project.store.path, image=image), {name: kind for name, kind in kinds.items() if kind != "boolean"}
-    )
-    if by is None:
-        raise SettingError(f"{project.store.path}: what its items are compared by is not known; make it anew with init")
-    chosen = {"features": by.features, "text": by.texts, "image": image}
-    numbered = project.store.ids() == [str(k + 1) for k in range(project.items.n_items)]
-    return {
-        "id": None if numbered else "id",
-        "label": None,
-        "vectors": None,
-        "scale": None,
-        "neighbors": 10,
-        "graphs": [],
-        **chosen,
-    }
-
-
-def _stored_cells(project: Project, names: Sequence[str]) -> dict[str, list[Any]]:
-    cells: dict[str, list[Any]] = {name: [] for name in names}
-    for item in project.store.every():
-        for name in names:
-            cells[name].append(item.fields.get(name))
-    return cells
-
-
-def _table(header: list[str], stored: dict[str, list[Any]], added: dict[str, list[Any]]) -> Table:
-    """Return the columns of stored items and of added ones after them, as a table."""
-
-    def cells(name: str) -> list[Any]:
-        return [*stored[name], *added.get(name, ())]
-
-    return Table(header, lambda name: np.array(cells(name), float), cells, cells, lambda k: f"row {k + 1}")
 
 
 def _read_rows(project: Project, path: FilePath, sheet: str | None, encoding: str | None) -> Table:
@@ -272,49 +217,38 @@ def _join_all(
     vectors: str | None,
 ) -> tuple[Joined, dict[str, AnyArray]]:
     """Return what joins all items, and the vectors to keep: by a model, by the columns, or by edges alone."""
-    items, table = new.items, new.table
+    items, made_by = new.items, project.about.get("vectors")
     ids = [*project.store.ids(), *items.ids]
-    if project.about.get("vectors"):
-        found = embed_new(project, items)
-        return join_embedded(project.about["vectors"], found, columns["neighbors"]), split_parts(found)
-    if all(columns[way] is None for way in ("features", "text", "vectors")):
+    if not made_by and not compares(columns):
         return _join_edges(project, items, ids, graphs), {}
-    names = [*(columns["features"] or ()), *(columns["text"] or ())]
-    if hidden := [name for name in names if name not in project.about["fields"]]:
-        raise SettingError(
-            f"{project.store.path}: its items are compared by {few(hidden)}, which --show left out; make it anew with init"
-        )
-    if table is None or path is None:
+    embedded, kept = None, dict[str, AnyArray]()
+    if made_by:
+        found = embed_new(project, items)
+        embedded, kept = compared_by_model(made_by, found), split_parts(found)
+        if not made_by.get("beside"):  # an earlier version compared by these alone
+            return join_embedded(embedded, columns["neighbors"]), kept
+    further = Further(path, items.ids, _compared_cells(project, columns, new, path, vectors), graphs)
+    joined = join_again(project, columns, further, embedded)
+    return joined, kept if joined.vectors is None else {**kept, GIVEN_VECTORS: joined.vectors.ravel()}
+
+
+def _compared_cells(
+    project: Project, columns: dict[str, Any], new: _New, path: FilePath | None, vectors: str | None
+) -> dict[str, Sequence[Any]]:
+    """Return what new items are compared by: cells by column, the vectors or the names of pictures among them."""
+    if not compares(columns):
+        return {}
+    if new.table is None or path is None:
         raise SettingError("the items of this project are compared by their columns: give a table with the new rows")
-    has_columns(path, table.header, *names)
-    stored = _stored_cells(project, names)
-    added = {name: items.fields[name] for name in names}
-    if columns["vectors"] is not None:
-        names = [columns["vectors"]]
-        stored[names[0]], added[names[0]] = _vector_cells(project, columns, new, table, path, vectors)
-    files = [*columns["graphs"], *graphs]
-    if missing := [file for file in files if not Path(file).is_file()]:
-        raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
-    ways = {name: columns[name] for name in ("features", "text", "vectors", "scale", "neighbors")}
-    meaning = _check_meaning(project, columns.get("meaning"))
-    source = Source(path, files, images=project.about["images"], meaning=meaning, **ways)
-    joined = join_items(source, _table(names, stored, added), ids)
-    return joined, {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
-
-
-def _check_meaning(project: Project, made_with: dict[str, str] | None) -> str:
-    """Return the vectors of words by which the texts of a project are compared; raise an error if they are not those here."""
-    if made_with is None:
-        return "none"
-    here = find_words()
-    if here is None or here.checksum != made_with["sha256"]:
-        named = f"{made_with['name']} {made_with['version']}"
-        found = "it is not installed" if here is None else f"{here} is installed, whose vectors differ"
-        raise SettingError(
-            f"{project.store.path}: its texts are compared by the vectors of {named}, and {found}; "
-            f"pip install {made_with['name']}=={made_with['version']} tokenizers"
-        )
-    return here.package
+    names = compared_columns(project, columns)
+    has_columns(path, new.table.header, *names)
+    cells: dict[str, Sequence[Any]] = {name: new.items.fields[name] for name in names}
+    if columns["vectors"] is None:
+        return cells
+    if columns["vectors"] == columns["image"]:
+        return {**cells, columns["vectors"]: new.items.images or ()}
+    _, rows = _both_vectors(project, columns, new.table, path, vectors)
+    return {**cells, columns["vectors"]: list(rows[new.rows])}
 
 
 def _join_edges(project: Project, items: Items, ids: list[str], graphs: Sequence[FilePath]) -> Joined:
@@ -331,26 +265,11 @@ def _join_edges(project: Project, items: Items, ids: list[str], graphs: Sequence
     return Joined(Graph(csr_array(total)), [*project.about["graph"], f"then edges of {names}"])
 
 
-def _vector_cells(
-    project: Project, columns: dict[str, Any], new: _New, table: Table, path: FilePath, vectors: str | None
-) -> tuple[list[Any], list[Any]]:
-    """Return the vectors of stored items and of new ones, or the names of their pictures where these are compared."""
-    if columns["vectors"] == columns["image"] and columns["image"] is not None:
-        return [item.image for item in project.store.every()], list(new.items.images or ())
-    old, rows = _both_vectors(project, columns, table, path, vectors)
-    return list(old), list(rows[new.rows])
-
-
 def _both_vectors(
     project: Project, columns: dict[str, Any], table: Table, path: FilePath, vectors: str | None
 ) -> tuple[Array, Array]:
     """Return the vectors of the items, and those of the rows of a table."""
-    try:
-        old = project.store.array(GIVEN_VECTORS).reshape(project.items.n_items, -1)
-    except KeyError:
-        raise SettingError(
-            f"{project.store.path}: does not hold the vectors it was made with; make it anew with init"
-        ) from None
+    old = given_vectors(project)
     if vectors is None and Path(columns["vectors"]).suffix in (".npy", ".npz"):
         raise SettingError(
             "the items of this project are compared by vectors: give those of the new rows with --vectors FILE"
@@ -417,13 +336,11 @@ def remove_items(project: Project, ids: Sequence[str]) -> Removed:
 
 def _vectors_without(project: Project, keep: AnyArray) -> dict[str, AnyArray]:
     """Return the stored vectors of the items that stay, by the names of their arrays."""
+    kept: dict[str, AnyArray] = {}
     if project.about.get("vectors"):
-        try:
-            return split_parts(stored_vectors(project)[keep])
-        except KeyError:  # the run that embeds them was stopped: the next one begins anew
-            return {}
-    try:
+        with suppress(KeyError):  # the run that embeds them was stopped: the next one begins anew
+            kept |= split_parts(stored_vectors(project)[keep])
+    with suppress(KeyError):
         given = project.store.array(GIVEN_VECTORS).reshape(project.items.n_items, -1)
-        return {GIVEN_VECTORS: given[keep].ravel()}
-    except KeyError:
-        return {}
+        kept[GIVEN_VECTORS] = given[keep].ravel()
+    return kept

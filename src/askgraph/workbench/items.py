@@ -11,6 +11,7 @@ from typing import Any
 
 from askgraph.errors import FileError, SettingError
 from askgraph.graph import Graph
+from askgraph.graph.meaning import find_words
 from askgraph.io.pictures import is_picture
 from askgraph.io.readers import has_columns, read_graph
 from askgraph.io.tables import Table
@@ -40,6 +41,7 @@ MAX_SHOWN_FEATURES = (
     12  # columns of numbers to compare by: more of them, or any beside a picture, are not shown on the card
 )
 MAX_OFFERS = 3  # columns that are offered as labels; where more look like it, a longer list would not be read
+NOT_ENGLISH = "what the texts mean is left out: they are not in English (--meaning wordllama takes it all the same)"
 ONE_CLASS = form_of("classes")
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 
@@ -154,7 +156,8 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors, "meaning": joined.meaning}
     left = say_what_is_not_compared(source, kinds, offered)
     said = _say_offers(table, kinds, offered) if source.hide is None and not source.labels else []
-    notes = (*table.notes, _say_ids(source.id), *left, *said[:MAX_OFFERS])
+    foreign = [NOT_ENGLISH] if source.texts and source.meaning == "auto" and not joined.meaning and find_words() else []
+    notes = (*table.notes, _say_ids(source.id), *left, *foreign, *said[:MAX_OFFERS])
     items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
     return items, joined.graph, joined.notes
 
@@ -189,7 +192,8 @@ def _columns_of(source: Source) -> dict[str, Any]:
     """Return what is needed to add rows later: columns by what they are for, how items are compared, and given graphs."""
     names = ("id", "image", "label", "features", "vectors", "scale", "neighbors")
     graphs = [str(Path(graph).absolute()) for graph in source.graphs]
-    return {**{name: getattr(source, name) for name in names}, "text": source.texts, "graphs": graphs}
+    found = {name: getattr(source, name) for name in names}
+    return {**found, "text": source.texts, "graphs": graphs, "weights": dict(source.weights)}
 
 
 def _vector_places(source: Source, table: Table) -> dict[str, int | None]:

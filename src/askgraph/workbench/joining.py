@@ -1,8 +1,9 @@
-"""Build the graph that joins the items of a table: by given edges, by texts, by vectors, by pictures, or by columns of numbers."""
+"""Build the graph that joins the items of a table: by given edges, texts, vectors, pictures and columns of numbers."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,9 @@ import numpy as np
 
 from askgraph.errors import FileError, GraphError, LabelError, SettingError
 from askgraph.graph import Graph
+from askgraph.graph.blocks import centered, graded, join_blocks, side_by_side
 from askgraph.graph.build import nearest_neighbors, place_nodes, scale_features
-from askgraph.graph.meaning import find_words
-from askgraph.graph.pictures import join_pictures
+from askgraph.graph.pictures import PARTS
 from askgraph.graph.several import add_alike, add_graphs, alikeness
 from askgraph.graph.texts import choose_words, join_written, text_rows
 from askgraph.io.pictures import is_picture, named_picture_rows
@@ -32,8 +33,8 @@ from askgraph.workbench.source import Source
 
 # columns have the same unit if there are MANY_COLUMNS or more and the widest range is at most ALIKE times the median range
 MANY_COLUMNS, ALIKE = 16, 4.0
+NUMBERS = 2.0  # blocks that columns of numbers count as beside others: as much as words and their fragments
 SCALES = (None, "none", "unit", "range")
-NOT_ENGLISH = "what the texts mean is left out: they are not in English (--meaning wordllama takes it all the same)"
 
 
 class Joined(NamedTuple):
@@ -49,36 +50,75 @@ class Joined(NamedTuple):
     meaning: dict[str, str] | None = None
 
 
-def join_items(source: Source, table: Table, ids: list[str]) -> Joined:
-    """Return what joins the items, in the order of ``ids``; ``source`` says what they are compared by."""
-    ways = {"--features": source.features, "--text": source.texts, "--vectors": source.vectors}
-    named = [way for way, given in ways.items() if given is not None]
-    if len(named) > 1:
-        raise SettingError(f"{' and '.join(named)}: compare items by one of them, or give the other as --graph")
+class Compared(NamedTuple):
+    """What items are compared by: one row of numbers per item, how rows are joined, and where the numbers come from.
+
+    ``blocks`` returns the rows as blocks of unit length, to be compared beside others; they count ``weight`` times.
+    """
+
+    rows: Any
+    blocks: Callable[[], Any]
+    of: str  # what is compared, such as "the words of title"
+    how: str  # and how, where nothing else is
+    join: Callable[[Any, int], Graph] = join_blocks
+    directed: bool = True  # whether rows are compared by their directions
+    weight: float = 1.0
+    vectors: Array | None = None  # where the rows are vectors that were given
+    meaning: dict[str, str] | None = None  # the vectors of words that count beside words, as a project keeps them
+    reads_texts: bool = False  # whether the rows are what a model makes of texts
+    notes: tuple[str, ...] = ()  # further sentences
+
+
+def join_items(source: Source, table: Table, ids: list[str], embedded: Compared | None = None) -> Joined:
+    """Return what joins the items, in the order of ``ids``; ``source`` says what they are compared by.
+
+    ``embedded`` are vectors of the items from a model, which count beside what the source names.
+    """
     if source.scale not in SCALES or (source.scale is not None and source.features is None):
         raise SettingError(f"--scale {source.scale}: say none, unit or range, of columns of numbers (--features)")
     if source.meaning not in ("none", "auto") and source.texts is None:
         raise SettingError(f"--meaning {source.meaning}: only texts are compared by what they mean (--text)")
+    _check_named(source)
     given = [place_graph(graph, ids) for graph in source.graphs]
     names = [f"edges of {Path(graph).name}" for graph in source.graphs]
-    if not named:
+    if (source.features, source.texts, source.vectors, embedded) == (None, None, None, None):
         if not given:
             raise SettingError(
                 "what should items be compared by? name --features, --text or --vectors, or give --graph FILE"
             )
         return Joined(given[0] if len(given) == 1 else add_graphs(given), names)
     with working("comparing items"):
-        compared = _compare(source, table)
+        compared = _compare(source, table, embedded)
         nearest = compared.join(compared.rows, source.neighbors)
         shares = [alikeness(graph, nearest, compared.rows) for graph in given]
         found, beside = _with_given(nearest, compared, given, shares, source.neighbors)
-    note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.note}"
+    note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.of}{compared.how}"
     said = [note, *compared.notes, *map(_note_given, names, shares)]
     return Joined(found, said, beside, compared.vectors, compared.meaning)
 
 
+def _check_named(source: Source) -> None:
+    """Raise an error for a column that is named twice, and for a weight of what is not compared or that changes nothing."""
+    texts, vectors, numbers = (
+        source.texts or [],
+        [source.vectors] if source.vectors else [],
+        list(source.features or ()),
+    )
+    known = [*texts, *vectors, *numbers]
+    if twice := [name for name, count in Counter(known).items() if count > 1]:
+        raise SettingError(
+            f"{twice[0]!r}: named twice to compare items by; name it once (--features, --text, --vectors)"
+        )
+    if odd := [name for name in source.weights if name not in known]:
+        raise SettingError(f"--weights {odd[0]}: items are not compared by it; name one of {few(known)}")
+    if source.weights and not numbers and not (texts and vectors):
+        raise SettingError(
+            f"--weights: {few(known)} is all that items are compared by, as one; name something beside it"
+        )
+
+
 def _with_given(
-    nearest: Graph, compared: _Compared, given: Sequence[Graph], shares: Sequence[float], neighbors: int
+    nearest: Graph, compared: Compared, given: Sequence[Graph], shares: Sequence[float], neighbors: int
 ) -> tuple[Graph, Features | None]:
     """Return the graph of compared items with the given graphs that join items that are alike, and features beside it."""
     along = add_graphs(given, shares) if any(shares) else nearest
@@ -92,18 +132,6 @@ def _note_given(edges: str, share: float) -> str:
     return f"together with the {edges}, which count for {share:.0%} of an edge between neighbors: so alike are the items they join"
 
 
-class _Compared(NamedTuple):
-    """One row of numbers per item, how rows are joined where no graph is given, and where the numbers come from."""
-
-    rows: Any
-    join: Callable[[Any, int], Graph]
-    note: str
-    directed: bool = True  # whether rows are compared by their directions
-    vectors: Array | None = None  # where the rows are vectors that were given
-    meaning: dict[str, str] | None = None  # the vectors of words that count beside words, as a project keeps them
-    notes: tuple[str, ...] = ()  # further sentences
-
-
 def directed_features(graph: Graph, rows: Any) -> Features | None:
     """Return rows that are compared by direction as features, which a learner adds once leave-one-out asks for it.
 
@@ -115,40 +143,83 @@ def directed_features(graph: Graph, rows: Any) -> Features | None:
         return None
 
 
-def _compare(source: Source, table: Table) -> _Compared:
-    path, vectors = source.table or "", source.vectors
-    if source.texts is not None:
-        return _compare_texts(table, source.texts, source.meaning)
+def _compare(source: Source, table: Table, embedded: Compared | None = None) -> Compared:
+    """Return what items are compared by: one thing as it is, several as blocks side by side."""
+    parts = [] if source.texts is None else [_compare_texts(source, table, source.texts)]
+    if source.vectors is not None:
+        parts.append(_compare_vectors(source, table, source.vectors))
+    if source.features is not None:
+        parts.append(_compare_numbers(source, table, source.features))
+    parts += [] if embedded is None else [embedded]
+    return parts[0] if len(parts) == 1 else _together(parts)
+
+
+def _together(parts: Sequence[Compared]) -> Compared:
+    """Return several things that items are compared by as one, each a block or several."""
+    rows = side_by_side([part.blocks() for part in parts], [part.weight for part in parts])
+    vectors = next((part.vectors for part in parts if part.vectors is not None), None)
+    meaning = next((part.meaning for part in parts if part.meaning is not None), None)
+    notes = tuple(note for part in parts for note in part.notes)
+    return Compared(
+        rows,
+        lambda: rows,
+        ", and by ".join(part.of for part in parts),
+        " (cosine)",
+        vectors=vectors,
+        meaning=meaning,
+        notes=notes,
+    )
+
+
+def _weight(source: Source, names: Sequence[str]) -> float:
+    """Return how often the columns count that are compared as one: the mean of their weights."""
+    return float(np.mean([source.weights.get(name, 1.0) for name in names]))
+
+
+def _compare_vectors(source: Source, table: Table, vectors: str) -> Compared:
+    weight = _weight(source, [vectors])
     if vectors in table.header and any(map(is_picture, table.cells(vectors))):
         files = [one_line(cell) or "" for cell in table.cells(vectors)]
         rows, unread = named_picture_rows(files, source.image_folder)
-        seen = f"the edges, light and colors of the pictures in {vectors!r} (cosine)"
-        return _Compared(rows, join_pictures, "; ".join([seen, *unread]))
-    if vectors is not None:
-        rows = read_vectors(path, table, vectors)
-        note = f"{vectors}, {rows.shape[1]:,} numbers each (cosine)"
-        return _Compared(rows, partial(nearest_neighbors, metric="cosine"), note, vectors=rows)
-    names = source.features or ()
-    columns, filled = _number_columns(path, table, names)
-    columns, scaled = _scaled(columns, source.scale)
-    note = f"; {counted(filled, 'empty cell')} filled with the median of the column" if filled else ""
-    return _Compared(columns, nearest_neighbors, f"{few(list(names))}, {scaled}{note}", directed=False)
+        of = f"the edges, light and colors of the pictures in {vectors!r}"
+        join = partial(join_blocks, what="picture")
+        return Compared(rows, lambda: rows / np.sqrt(PARTS), of, " (cosine)", join, weight=weight, notes=tuple(unread))
+    rows = read_vectors(source.table or "", table, vectors)
+    of = f"{vectors}, {rows.shape[1]:,} numbers each"
+    join = partial(nearest_neighbors, metric="cosine")
+    return Compared(rows, lambda: centered(rows), of, " (cosine)", join, weight=weight, vectors=rows)
 
 
-def _compare_texts(table: Table, names: Sequence[str], meaning: str) -> _Compared:
+def _compare_numbers(source: Source, table: Table, names: Sequence[str]) -> Compared:
+    columns, filled = _number_columns(source.table or "", table, names)
+    weights = np.array([source.weights.get(name, 1.0) for name in names])
+    scaled, how = _scaled(columns, source.scale)
+    notes = (f"{counted(filled, 'empty cell')} filled with the median of the column",) if filled else ()
+    return Compared(
+        scaled * np.sqrt(weights), lambda: graded(columns, weights), few(list(names)), f", {how}", nearest_neighbors,
+        directed=False, weight=NUMBERS * _weight(source, names), notes=notes,
+    )  # fmt: skip
+
+
+def _compare_texts(source: Source, table: Table, names: Sequence[str]) -> Compared:
     """Return one row per item for its texts in these columns, one after the other."""
-    columns = [["" if cell is None else str(cell) for cell in table.cells(name)] for name in names]
-    texts = ["\n".join(cells) for cells in zip(*columns, strict=True)]
-    words = choose_words(texts, meaning)
+    texts = joined_texts(table, names)
+    words = choose_words(texts, source.meaning)
     rows = text_rows(texts, words)
     if not rows.nnz:
         raise SettingError(f"no words in {few(list(names))}; choose another column with --text")
+    weight, blocks = _weight(source, names), lambda: rows
     if words is None:
-        left = (NOT_ENGLISH,) if meaning == "auto" and find_words() else ()
-        note = f"the words and word fragments of {few(names)} (TF-IDF, cosine)"
-        return _Compared(rows, join_written, note, notes=left)
-    note = f"the words, word fragments and meaning ({words}) of {few(names)} (cosine)"
-    return _Compared(rows, join_written, note, meaning=words.describe())
+        of = f"the words and word fragments of {few(names)}"
+        return Compared(rows, blocks, of, " (TF-IDF, cosine)", join_written, weight=weight)
+    of = f"the words, word fragments and meaning ({words}) of {few(names)}"
+    return Compared(rows, blocks, of, " (cosine)", join_written, weight=weight, meaning=words.describe())
+
+
+def joined_texts(table: Table, names: Sequence[str]) -> list[str]:
+    """Return one text per row: the cells of these columns, one after the other."""
+    columns = [["" if cell is None else str(cell) for cell in table.cells(name)] for name in names]
+    return ["\n".join(cells) for cells in zip(*columns, strict=True)]
 
 
 def vector_columns(vectors: str | None, header: list[str]) -> list[str]:

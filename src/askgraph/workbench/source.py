@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from askgraph.io.readers import TABLES
 from askgraph.io.spreadsheets import SPREADSHEETS, sheet_table
 from askgraph.io.tables import Table, text_table
 from askgraph.io.text import FilePath, suffix
-from askgraph.support.arguments import file_path, one_of, whole_number
+from askgraph.support.arguments import file_path, one_of, real_number, whole_number
 
+WEIGHTS = 0.01, 100.0  # of a column, from and to
 MAX_NAME = 4000  # characters of the name of a column or a file
 
 
@@ -61,8 +62,11 @@ class Source:
     encoding
         How the text of a csv, tsv or txt file is encoded, such as "windows-1252"; by default it is found out.
     meaning
-        Whether texts are compared by what they mean, too, by vectors of English words: "none", "auto" (where the texts are
-        English and the package wordllama is installed) or "wordllama".
+        Whether texts are compared by what they mean, too, by vectors of English words: "auto" (where the texts are English and
+        the package wordllama is installed), "wordllama" or "none".
+    weights
+        How often columns count of those that items are compared by, by name, such as ``{"price": 2}``; 1 by default. Columns
+        that are compared as one, all those of text and all those of numbers, count as often together as they do on average.
     """
 
     table: FilePath | None = None
@@ -80,7 +84,8 @@ class Source:
     sheet: str | None = None
     encoding: str | None = None
     hide: Sequence[str] | None = None
-    meaning: str = "none"
+    meaning: str = "auto"
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
@@ -110,6 +115,8 @@ class Source:
             raise SettingError("features=[]: name at least one column of numbers, or leave it out")
         whole_number(self.neighbors, "neighbors", 1)
         one_of(self.meaning, "meaning", MEANINGS)
+        for name, weight in self.weights.items():
+            real_number(weight, f"the weight of {name!r}", *WEIGHTS)
 
     @property
     def image_folder(self) -> Path:

@@ -298,10 +298,10 @@ class Store:
             self._execute("DELETE FROM arrays WHERE name = ?", name)
             pack(self._db, name, array)
 
-    def drop(self, start: str) -> None:
-        """Delete the stored arrays whose names start like this."""
+    def drop(self, start: str, but: str = "") -> None:
+        """Delete the stored arrays whose names start like this, but for one."""
         with self._transaction():
-            self._execute("DELETE FROM arrays WHERE substr(name, 1, ?) = ?", len(start), start)
+            self._execute("DELETE FROM arrays WHERE substr(name, 1, ?) = ? AND name <> ?", len(start), start, but)
 
     def note(self, name: str, value: Any) -> None:
         """Store an entry of ``about``, and replace the one of this name."""

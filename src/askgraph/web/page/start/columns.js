@@ -49,12 +49,7 @@ export class Heads {
   /** What a request to make a project says of the columns. */
   get said() {
     return { id: this.named("id")[0] ?? null, label: this.named("label")[0] ?? null, left_out: this.named("leave"),
-      text: this.named("compare", TEXTS), features: this.textCounts ? [] : this.named("compare", NUMBERS), rest: this.rest.checked };
-  }
-
-  /** Whether any column of text is compared: numbers do not count beside it. */
-  get textCounts() {
-    return this.named("compare", TEXTS).length > 0 || (this.rest.checked && this.#more((one) => one.use === "compared" && TEXTS.has(one.kind)) > 0);
+      text: this.named("compare", TEXTS), features: this.named("compare", NUMBERS), rest: this.rest.checked };
   }
 
   /** Whether anything is compared. */
@@ -72,15 +67,13 @@ export class Heads {
     this.show();
   }
 
-  /** Returns what each column is for: one names items, one has labels, and no numbers are compared beside text.
+  /** Returns what each column is for: one names items, and one has labels.
    * @returns {Use[]}
    */
   #uses() {
-    const { columns } = this.table;
     const first = (/** @type {Use} */ use) => this.wanted.reduce((best, one, k) => (one === use && (best < 0 || this.#when(k) > this.#when(best)) ? k : best), -1);
     const [id, label] = [first("id"), first("label")];
-    this.uses = this.wanted.map((one, k) => ((one === "id" && k !== id) || (one === "label" && k !== label) ? "show" : one));
-    return this.textCounts ? this.uses.map((one, k) => (one === "compare" && NUMBERS.has(columns[k]?.kind ?? "") ? "show" : one)) : this.uses;
+    return this.wanted.map((one, k) => ((one === "id" && k !== id) || (one === "label" && k !== label) ? "show" : one));
   }
 
   /** @param {number} k */
@@ -98,17 +91,12 @@ export class Heads {
     this.uses = this.#uses();
     this.heads.forEach(({ th, select, why }, k) => {
       const use = /** @type {Use} */ (this.uses[k]);
-      const idle = this.textCounts && NUMBERS.has(this.#kind(k)) && use === "show";
-      if (select) {
-        select.value = use;
-        for (const option of select.options) option.disabled = option.value === "compare" && this.textCounts && NUMBERS.has(this.#kind(k));
-      }
-      why.textContent = this.#asks(/** @type {Column} */ (this.table.columns[k])) ? say.asked : idle ? say.besideText : "";
-      for (const cell of [th, ...this.cells.map((row) => /** @type {HTMLElement} */ (row[k]))]) cell.dataset.use = idle ? "idle" : use;
+      if (select) select.value = use;
+      why.textContent = this.#asks(/** @type {Column} */ (this.table.columns[k])) ? say.asked : "";
+      for (const cell of [th, ...this.cells.map((row) => /** @type {HTMLElement} */ (row[k]))]) cell.dataset.use = use;
     });
     const rest = this.#more((one) => one.use === "compared");
     this.restLine.hidden = !rest;
-    this.rest.disabled = this.textCounts && this.#restKind() === "number";
     /** @type {HTMLElement} */ (this.restLine.lastElementChild).textContent = rest ? say.restCompared(rest, say.columnKinds[this.#restKind()]) : "";
     clear(this.offers, this.table.columns.filter((one) => this.#asks(one)).map((one) => this.#offer(one)));
     clear(this.summary, this.#sentences());
@@ -159,14 +147,8 @@ export class Heads {
 
   /** @param {Column} one @param {Use} use */
   #reason(one, use) {
-    const beside = this.textCounts && NUMBERS.has(one.kind) && use === "show";
     const shown = TEXTS.has(one.kind) && one.kind !== "short" || NUMBERS.has(one.kind) ? say.onlyShown : say.columnKinds[one.kind];
-    return `${one.name} (${this.#asks(one) ? say.asked : beside ? say.beside(say.columnKinds[one.kind]) : use === "show" ? shown : say.whys[/** @type {"id" | "label" | "leave"} */ (use)]})`;
-  }
-
-  /** @param {number} k */
-  #kind(k) {
-    return /** @type {Column} */ (this.table.columns[k]).kind;
+    return `${one.name} (${this.#asks(one) ? say.asked : use === "show" ? shown : say.whys[/** @type {"id" | "label" | "leave"} */ (use)]})`;
   }
 
   /** @param {(one: More) => boolean} which */
@@ -180,7 +162,7 @@ export class Heads {
   }
 
   #restCompared() {
-    return this.rest.checked && !(this.textCounts && this.#restKind() === "number") ? this.#more((one) => one.use === "compared") : 0;
+    return this.rest.checked ? this.#more((one) => one.use === "compared") : 0;
   }
 
   #end() {

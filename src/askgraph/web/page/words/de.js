@@ -243,8 +243,6 @@ export default {
     columnKinds: { text: "Text", short: "kurzer Text", number: "Zahlen", boolean: "ja oder nein", date: "Datumsangaben", picture: "Bilder", empty: "leer" },
     useOf: (name) => `Wofür ${name} da ist`,
     uses: { compare: "Danach vergleichen", id: "Name des Eintrags", label: "Meine Zuordnungen", show: "Nur zeigen", leave: "Weglassen" },
-    besideText: "nicht verglichen: neben Text zählt nur Text",
-    beside: (kind) => `${kind}, neben Text`,
     onlyShown: "nur gezeigt",
     asked: "siehe die Frage unten",
     whys: { id: "Name des Eintrags", label: "Zuordnungen", leave: "weggelassen" },

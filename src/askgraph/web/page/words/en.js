@@ -244,8 +244,6 @@ export default {
     columnKinds: { text: "text", short: "short text", number: "numbers", boolean: "yes or no", date: "dates", picture: "pictures", empty: "empty" },
     useOf: (/** @type {string} */ name) => `What ${name} is for`,
     uses: { compare: "Compare by it", id: "Name of the item", label: "Labels I have", show: "Only show it", leave: "Leave it out" },
-    besideText: "not compared: only text counts beside text",
-    beside: (/** @type {string} */ kind) => `${kind}, beside text`,
     onlyShown: "only shown",
     asked: "see the question below",
     whys: { id: "name of the item", label: "labels", leave: "left out" },
