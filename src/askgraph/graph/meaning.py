@@ -90,13 +90,22 @@ def _read_table(weights: bytes) -> AnyArray | None:
     return None if values.size != SHAPE[0] * SHAPE[1] else values.reshape(SHAPE).astype(np.float32)
 
 
-def meaning_rows(texts: Sequence[str], words: WordVectors) -> Array:
-    """Return one row per text: the mean of the vectors of its words, less the mean of all texts, of length 1.
+class Meanings:
+    """One row per text: the mean of the vectors of its words, less the mean of all texts, of length 1.
 
     A text without words, and one that says what all say, has a row of zeros.
     """
-    blocks = [texts[at : at + TEXTS_PER_BLOCK] for at in range(0, len(texts), TEXTS_PER_BLOCK)]
-    return centered(np.vstack([_sums(block, words) for block in blocks]))
+
+    rows: Array
+
+    def __init__(self, texts: Sequence[str], words: WordVectors) -> None:
+        blocks = [texts[at : at + TEXTS_PER_BLOCK] for at in range(0, len(texts), TEXTS_PER_BLOCK)]
+        self._words = words
+        self.rows, self._mean = centered(np.vstack([_sums(block, words) for block in blocks]))
+
+    def row_of(self, text: str) -> Array:
+        """Return the row of a further text, less the mean of all texts before it."""
+        return centered(_sums([text], self._words), self._mean)[0]
 
 
 def _sums(texts: Sequence[str], words: WordVectors) -> Array:
@@ -109,17 +118,19 @@ def _sums(texts: Sequence[str], words: WordVectors) -> Array:
     return np.asarray(counts @ words.table, dtype=np.float64)
 
 
-def centered(vectors: AnyArray) -> Array:
-    """Return vectors scaled to length 1, less their mean, and scaled again; rows of zeros stay.
+def centered(vectors: AnyArray, mean: Array | None = None) -> tuple[Array, Array]:
+    """Return vectors scaled to length 1, less a mean, by default their own, and scaled again; and the mean. Rows of zeros stay.
 
-    >>> centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])).round(2).tolist()
-    [[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]]
+    >>> rows, mean = centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    >>> rows.round(2).tolist(), mean.tolist()
+    ([[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]], [0.5, 0.5])
     """
     found = _unit(np.asarray(vectors, dtype=np.float64))
     said = found.any(axis=1)
-    if said.any():
-        found[said] -= found[said].mean(axis=0)
-    return _unit(found)
+    if mean is None:
+        mean = found[said].mean(axis=0) if said.any() else np.zeros(found.shape[1])
+    found[said] -= mean
+    return _unit(found), mean
 
 
 def _unit(rows: Array) -> Array:
