@@ -424,7 +424,7 @@ def find(
 
     askgraph find relevant
 
-    askgraph find mail --like "an SMTP server or client that delivers e-mail"
+    askgraph find relevant --like "a trial of a drug against migraine"
 
     askgraph find
     """

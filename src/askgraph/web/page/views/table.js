@@ -44,6 +44,7 @@ export function tableView(root) {
     h("option", { value: "" }, words.table.anyStatus), Object.entries(words.statuses).map(([value, name]) => h("option", { value }, name)));
   const part = h("button", { class: "button", onclick: () => { update({ inside: "" }); query.inside = ""; part.hidden = true; restart(); } }, words.table.inside);
   part.hidden = !store.inside;
+  const gist = h("p", { class: "soft" });
   const heads = h("tr", {});
   const body = h("tbody", {});
   const sheet = h("table", { class: "items" }, h("thead", {}, heads), body);
@@ -51,7 +52,7 @@ export function tableView(root) {
   const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
   clear(root, h("section", { class: "page table", "aria-label": words.views.table },
-    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), h("p", { class: "soft" }, words.table.gist)), exportLinks()),
+    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportLinks()),
     suspects.element,
     h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, part),
     sheet, pager, bar));
@@ -91,6 +92,7 @@ export function tableView(root) {
   const note = (said) => h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, said)));
 
   function drawHeads() {
+    gist.textContent = query.like ? words.table.gistLike : words.table.gist;
     clear(heads, h("th", { class: "pick-cell" }, all), Object.entries({ ...words.table.columns, ...words.table.heads[answers().kind] }).map(([key, name]) => h("th", {
       scope: "col", class: key, "aria-sort": query.sort === key && !query.like ? (query.order === "asc" ? "ascending" : "descending") : "none",
     }, h("button", { onclick: () => sort(key) }, name))));

@@ -178,6 +178,7 @@ export default {
     search: "Suchen",
     searchItems: "Einträge durchsuchen",
     like: "Die ähnlichsten zuerst",
+    gistLike: "Was Ihren Worten am meisten ähnelt, kommt zuerst.",
     nothingLike: "Kein Eintrag hat etwas mit diesen Wörtern gemeinsam.",
     class: "Klasse",
     any: { classes: "Jede Klasse", several: "Jede Klasse", ordered: "Jede Stufe", numbers: "Jede Zahl" },
