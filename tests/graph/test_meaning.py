@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, hstack
 import askgraph as ag
 from askgraph.errors import MissingExtraError, SettingError
 from askgraph.graph import meaning, neighbors
-from askgraph.graph.meaning import SHAPE, TABLE, Meanings, WordVectors, centered, find_words, is_english
+from askgraph.graph.meaning import SHAPE, TABLE, WordVectors, centered, find_words, is_english, meaning_rows
 from askgraph.graph.texts import Texts, choose_words, text_rows
 from askgraph.workbench.growing import prepare_addition
 from askgraph.workbench.project import Project
@@ -54,7 +54,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), min
 
 @given(texts, st.randoms())
 def test_rows_have_length_1_or_0_and_go_with_their_text(some, draw):
-    rows = Meanings(some, made_up).rows
+    rows = meaning_rows(some, made_up)[0]
     lengths = np.linalg.norm(rows, axis=1)
     assert np.logical_or(np.isclose(lengths, 1.0), lengths == 0.0).all()
     for k, text in enumerate(some):
@@ -62,7 +62,7 @@ def test_rows_have_length_1_or_0_and_go_with_their_text(some, draw):
         assert rows[k] == pytest.approx(rows[some.index(text)], abs=0)  # the same words, the same row, bit for bit
     order = list(range(len(some)))
     draw.shuffle(order)
-    assert Meanings([some[k] for k in order], made_up).rows == pytest.approx(rows[order], abs=1e-12)
+    assert meaning_rows([some[k] for k in order], made_up)[0] == pytest.approx(rows[order], abs=1e-12)
 
 
 def test_a_row_is_the_mean_of_vectors_less_that_of_all_texts():
@@ -71,13 +71,13 @@ def test_a_row_is_the_mean_of_vectors_less_that_of_all_texts():
     unit = sums[:3] / np.linalg.norm(sums[:3], axis=1, keepdims=True)
     apart = unit - unit.mean(axis=0)
     wanted = np.vstack([apart / np.linalg.norm(apart, axis=1, keepdims=True), np.zeros(3)])
-    assert Meanings(some, made_up).rows == pytest.approx(wanted, abs=1e-6)
-    assert not Meanings(["cat", "cat"], made_up).rows.any()  # what all say says nothing
+    assert meaning_rows(some, made_up)[0] == pytest.approx(wanted, abs=1e-6)
+    assert not meaning_rows(["cat", "cat"], made_up)[0].any()  # what all say says nothing
 
 
 def test_a_cosine_is_the_mean_of_words_fragments_and_meaning():
     rows, today = text_rows(ENGLISH, made_up), text_rows(ENGLISH)
-    meant = Meanings(ENGLISH, made_up).rows
+    meant = meaning_rows(ENGLISH, made_up)[0]
     said = meant.any(axis=1)
     assert said.all()
     assert (rows @ rows.T).toarray() == pytest.approx((today @ today.T).toarray() + meant @ meant.T)

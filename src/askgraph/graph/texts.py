@@ -5,10 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
@@ -16,7 +15,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from askgraph.errors import GraphError, MissingExtraError
 from askgraph.graph.build import nearest_neighbors, place_nodes
 from askgraph.graph.graph import Graph
-from askgraph.graph.meaning import EXTRA, MEANINGS, Meanings, WordVectors, find_words, is_english
+from askgraph.graph.meaning import EXTRA, MEANINGS, WordVectors, find_words, is_english, meaning_rows
 from askgraph.support.arguments import listed, one_of, whole_number
 from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
@@ -167,13 +166,14 @@ class Texts:
 
     def __init__(self, texts: Sequence[Any], meant: WordVectors | None = None) -> None:
         tokens, documents = _tokens([plain_text(text) for text in texts])
-        self._words = _Terms(documents, [_words(token) for token in tokens], MAX_WORDS)
-        self._fragments = _Terms(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS)
-        self._meanings = None if meant is None else Meanings([bare_text(text) for text in texts], meant)
-        blocks = [self._words.rows, self._fragments.rows]
-        if self._meanings is not None:
-            blocks.append(csr_array(self._meanings.rows))
+        self._words, words = _tfidf(documents, [_words(token) for token in tokens], MAX_WORDS)
+        self._fragments, fragments = _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS)
+        self._meaning, blocks = None, [words, fragments]
+        if meant is not None:
+            meanings, self._meaning = meaning_rows([bare_text(text) for text in texts], meant)
+            blocks.append(csr_array(meanings))
         self.rows = csr_array(hstack(blocks, format="csr"))
+        self._lengths = np.sqrt(np.sum([np.diff(block.indptr) > 0 for block in blocks], axis=0))
 
     def row_of(self, text: Any) -> csr_array:
         """Return the row of a further text: what none of the texts holds does not count.
@@ -189,9 +189,10 @@ class Texts:
             One row; empty where nothing of the text is known.
         """
         tokens = plain_text(text).lower().split()
-        blocks = [term.row_of(chain.from_iterable(map(part, tokens))) for term, part in self._parts]
-        if self._meanings is not None:
-            blocks.append(csr_array(self._meanings.row_of(bare_text(text))))
+        words, fragments = (chain.from_iterable(map(part, tokens)) for part in (_words, _fragments))
+        blocks = [self._words.row_of(words), self._fragments.row_of(fragments)]
+        if self._meaning is not None:
+            blocks.append(csr_array(self._meaning.row_of(bare_text(text))))
         return csr_array(hstack(blocks, format="csr"))
 
     def cosines(self, text: Any) -> Array:
@@ -211,14 +212,6 @@ class Texts:
         lengths = self._lengths * np.sqrt((row.data**2).sum())
         products = (self.rows @ row.T).toarray().ravel()
         return np.divide(products, lengths, out=np.zeros(products.size), where=lengths > 0)
-
-    @property
-    def _parts(self) -> tuple[tuple[_Terms, Callable[[str], list[str]]], ...]:
-        return (self._words, _words), (self._fragments, _fragments)
-
-    @cached_property
-    def _lengths(self) -> Array:
-        return np.sqrt(np.asarray((self.rows * self.rows).sum(axis=1)).ravel())
 
 
 def text_rows(texts: Sequence[Any], meant: WordVectors | None = None) -> csr_array:
@@ -287,29 +280,34 @@ def _fragments(token: str) -> list[str]:
     return [padded[at : at + length] for length in lengths for at in range(len(padded) - length + 1)]
 
 
-class _Terms:
-    """TF-IDF rows of unit length of the terms that tokens consist of, as scikit-learn's vectorizer counts them.
+class _Terms(NamedTuple):
+    """The terms of texts: the column of each, and how rare it is."""
 
-    Texts share most of their tokens, so each token is taken apart once, and terms are counted by a product of matrices.
-    """
-
-    def __init__(self, documents: csr_array, parts: list[list[str]], most: int) -> None:
-        terms = sorted(set(chain.from_iterable(parts)))
-        number = {term: k for k, term in enumerate(terms)}
-        consist = _counted([[number[term] for term in some] for some in parts], len(terms))
-        totals = (documents.sum(axis=0) @ consist).astype(np.int64)
-        if totals.size > most:
-            kept = np.sort(np.argsort(-totals)[:most])
-            consist, number = consist[:, kept], {terms[k]: place for place, k in enumerate(kept)}
-        counts = _product(documents, consist)
-        self._number, self._rarity = number, _rarity(counts)
-        self.rows = _weighted(counts, self._rarity)
+    columns: dict[str, int]
+    rarity: Array
 
     def row_of(self, parts: Iterable[str]) -> csr_array:
         """Return the row of a further text by the terms that it consists of, of which unknown ones are left out."""
-        counts = _counted([sorted(self._number[term] for term in parts if term in self._number)], len(self._number))
+        counts = _counted([sorted(self.columns[term] for term in parts if term in self.columns)], len(self.columns))
         counts.sum_duplicates()
-        return _weighted(counts, self._rarity)
+        return _weighted(counts, self.rarity)
+
+
+def _tfidf(documents: csr_array, parts: list[list[str]], most: int) -> tuple[_Terms, csr_array]:
+    """Return terms that tokens consist of, and TF-IDF rows of unit length, as scikit-learn's vectorizer counts them.
+
+    Texts share most of their tokens, so each token is taken apart once, and terms are counted by a product of matrices.
+    """
+    terms = sorted(set(chain.from_iterable(parts)))
+    columns = {term: k for k, term in enumerate(terms)}
+    consist = _counted([[columns[term] for term in some] for some in parts], len(terms))
+    totals = (documents.sum(axis=0) @ consist).astype(np.int64)
+    if totals.size > most:
+        kept = np.sort(np.argsort(-totals)[:most])
+        consist, columns = consist[:, kept], {terms[k]: place for place, k in enumerate(kept)}
+    counts = _product(documents, consist)
+    rarity = _rarity(counts)
+    return _Terms(columns, rarity), _weighted(counts, rarity)
 
 
 def _rarity(counts: csr_array) -> Array:
