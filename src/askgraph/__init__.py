@@ -32,7 +32,7 @@ _HOMES = {
     "NewerError SettingError TooLargeError",
     "estimator": "GraphClassifier GraphRegressor",
     "graph.combine": "with_features",
-    "graph.texts": "nearest_texts",
+    "graph.texts": "nearest_texts search_texts",
     "field": "Field",
     "graph": "Graph",
     "answers.events": "Event SpotCheck",
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from askgraph.graph import Graph
     from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features
     from askgraph.graph.combine import with_features
-    from askgraph.graph.texts import nearest_texts
+    from askgraph.graph.texts import nearest_texts, search_texts
     from askgraph.graph.toys import chain, communities, grid, power_law, star, two_squares
     from askgraph.io.pictures import nearest_pictures
     from askgraph.io.readers import read_graph, read_labels, read_table

@@ -11,6 +11,7 @@ from askgraph.workbench.project import Project
 from tests.helpers.browsing import Person
 from tests.helpers.processes import run
 from tests.helpers.serving import answer, make_project, serving, truth, until
+from tests.helpers.tabbing import tab_to
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -73,3 +74,45 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         assert [(c.who, c.name) for c in project.answers.naming.log.values() if c.kind == "find"] == [
             ("ann", "west"), ("ann", None), ("cy", "north"), ("cy", None)
         ]  # fmt: skip
+
+
+def test_a_description_begins_a_search_and_orders_the_table_by_keyboard_alone(browser, tmp_path):
+    path = make_project(tmp_path)
+    with serving(path) as server:
+        ann = Person(browser, server)
+        page = ann.page
+        ann.see(".card .fresh")
+        ann.go("progress")
+        ann.see(".seek button").focus()
+        page.keyboard.press("Enter")
+        ann.see("dialog .describe")
+        tab_to(page, ".describe input")
+        page.keyboard.type("a point of the 2nd sample")  # keys of classes are letters here
+        tab_to(page, "dialog .class:nth-child(2)")
+        page.keyboard.press("Enter")
+        ann.hear("Finding all of east")
+        ann.go("question")
+        expect(ann.see(".seeking")).to_contain_text("Those most like “a point of the 2nd sample” come first")
+        with Project.open(path) as project:
+            assert (project.model.sought, project.answers.naming.like) == ("east", "a point of the 2nd sample")
+        page.evaluate("location.hash = 'guidelines'")
+        expect(page.locator(".guidelines .rows li", has_text="Finding all")).to_contain_text(
+            "a point of the 2nd sample"
+        )
+
+        ann.go("table")
+        ann.see(".items tbody tr .row")
+        page.keyboard.press("/")
+        page.keyboard.type("sample points")
+        expect(page.locator(".items .empty")).to_be_visible()  # no item holds these words as they are
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        expect(page.locator(".items tbody .row").first).to_be_visible()
+        expect(page.locator(".heading .soft").first).to_contain_text("most like your words")
+        for size in ({"width": 390, "height": 844}, {"width": 320, "height": 256}, {"width": 1280, "height": 800}):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        page.locator("th.id button").press("Enter")  # another order: what was typed filters again
+        expect(page.locator(".items .empty")).to_be_visible()
+        expect(page.locator(".filters .check input")).not_to_be_checked()
+        ann.close()

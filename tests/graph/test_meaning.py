@@ -19,7 +19,7 @@ from askgraph.errors import MissingExtraError, SettingError
 from askgraph.graph import meaning, neighbors
 from askgraph.graph.blocks import centered
 from askgraph.graph.meaning import SHAPE, TABLE, WordVectors, find_words, is_english, meaning_rows
-from askgraph.graph.texts import choose_words, text_rows
+from askgraph.graph.texts import Texts, choose_words, text_rows
 from askgraph.workbench.growing import prepare_addition
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -55,7 +55,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), min
 
 @given(texts, st.randoms())
 def test_rows_have_length_1_or_0_and_go_with_their_text(some, draw):
-    rows = meaning_rows(some, made_up)
+    rows = meaning_rows(some, made_up)[0]
     lengths = np.linalg.norm(rows, axis=1)
     assert np.logical_or(np.isclose(lengths, 1.0), lengths == 0.0).all()
     for k, text in enumerate(some):
@@ -63,7 +63,7 @@ def test_rows_have_length_1_or_0_and_go_with_their_text(some, draw):
         assert rows[k] == pytest.approx(rows[some.index(text)], abs=0)  # the same words, the same row, bit for bit
     order = list(range(len(some)))
     draw.shuffle(order)
-    assert meaning_rows([some[k] for k in order], made_up) == pytest.approx(rows[order], abs=1e-12)
+    assert meaning_rows([some[k] for k in order], made_up)[0] == pytest.approx(rows[order], abs=1e-12)
 
 
 def test_a_row_is_the_mean_of_vectors_less_that_of_all_texts():
@@ -72,13 +72,13 @@ def test_a_row_is_the_mean_of_vectors_less_that_of_all_texts():
     unit = sums[:3] / np.linalg.norm(sums[:3], axis=1, keepdims=True)
     apart = unit - unit.mean(axis=0)
     wanted = np.vstack([apart / np.linalg.norm(apart, axis=1, keepdims=True), np.zeros(3)])
-    assert meaning_rows(some, made_up) == pytest.approx(wanted, abs=1e-6)
-    assert not meaning_rows(["cat", "cat"], made_up).any()  # what all say says nothing
+    assert meaning_rows(some, made_up)[0] == pytest.approx(wanted, abs=1e-6)
+    assert not meaning_rows(["cat", "cat"], made_up)[0].any()  # what all say says nothing
 
 
 def test_a_cosine_is_the_mean_of_words_fragments_and_meaning():
     rows, today = text_rows(ENGLISH, made_up), text_rows(ENGLISH)
-    meant = meaning_rows(ENGLISH, made_up)
+    meant = meaning_rows(ENGLISH, made_up)[0]
     said = meant.any(axis=1)
     assert said.all()
     assert (rows @ rows.T).toarray() == pytest.approx((today @ today.T).toarray() + meant @ meant.T)
@@ -131,7 +131,7 @@ def blocks(n, rng):
     """Rows of a sparse block without negative numbers, and of a dense one, each of length 1."""
     written = csr_array(np.where(rng.random((n, 40)) < 0.15, rng.random((n, 40)), 0.0) + np.eye(n, 40))
     written = csr_array(written.multiply(1 / np.sqrt(written.power(2).sum(axis=1))[:, None]))
-    meant = centered(rng.normal(size=(n, 6)) + 2 * rng.normal(size=(5, 6))[rng.integers(5, size=n)])
+    meant = centered(rng.normal(size=(n, 6)) + 2 * rng.normal(size=(5, 6))[rng.integers(5, size=n)])[0]
     return csr_array(hstack([written, csr_array(meant)], format="csr")) / np.sqrt(2)
 
 
@@ -249,3 +249,12 @@ def test_what_is_compared_is_said_and_without_meaning_nothing_is_kept(tmp_path, 
     numbers.write_text("id,x\n" + "".join(f"{k},{k}\n" for k in range(9)))
     with pytest.raises(SettingError, match="only texts are compared by what they mean"):
         Project.create(tmp_path / "n.ask", Source(numbers, features=["x"], meaning="wordllama"))
+
+
+def test_a_further_text_is_compared_by_what_it_means_less_the_mean_of_all_texts():
+    texts = Texts(ENGLISH, made_up)
+    for k, text in enumerate(ENGLISH):
+        assert abs(texts.row_of(text) - texts.rows[[k]]).max() < 1e-12
+    assert np.argsort(-texts.cosines("feline meows purrs"))[:2].tolist() == [1, 0]
+    assert texts.cosines("vessel")[2] > 0.3  # "the ship sails" shares no word with it
+    assert texts.cosines("Hund")[2] <= 0

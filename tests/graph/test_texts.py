@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, hstack
 import askgraph as ag
 from askgraph.graph import neighbors
 from askgraph.graph import texts as text_module
-from askgraph.graph.texts import plain_text, text_rows
+from askgraph.graph.texts import Texts, plain_text, text_rows
 
 SCRIPTS = {
     "Latin": (
@@ -138,3 +138,50 @@ def test_many_rows_have_the_distances_of_few(monkeypatch):
     joined[4] = False  # equally far from all: any neighbors will do
     keep = np.ix_(joined, joined)
     np.testing.assert_allclose(many.weights.toarray()[keep], few.weights.toarray()[keep], atol=1e-12)
+
+
+LANGUAGES = {
+    "English": ["an SMTP server", "a game of cards", "a mail client"],
+    "German": ["Der Hund bellt laut am Abend", "Ein Schiff fährt auf dem Meer", "Die Katze schläft"],
+    "Hindi": ["बिल्ली सो रही है", "जहाज समुद्र में है", "कुत्ता भौंकता है"],
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_among_the_texts_gets_the_row_that_it_has(language):
+    texts = Texts(LANGUAGES[language])
+    for k, text in enumerate(LANGUAGES[language]):
+        assert abs(texts.row_of(text) - texts.rows[[k]]).max() == 0.0
+        assert texts.cosines(text)[k] == pytest.approx(1.0)
+        assert texts.cosines(text).argmax() == k
+        assert ag.search_texts(LANGUAGES[language], text.split()[1])[0][0] == k
+
+
+@given(st.lists(st.text(st.sampled_from("aAbß́Σς犬0_ \n\x1c-.")), min_size=1, max_size=6), st.integers(1, 30))
+def test_a_text_gets_its_row_where_rare_terms_are_left_out(some, most):
+    with mock.patch.multiple(text_module, MAX_WORDS=most, MAX_FRAGMENTS=most):
+        texts = Texts(some)
+    for k, text in enumerate(some):
+        assert (texts.row_of(text) != texts.rows[[k]]).nnz == 0
+
+
+def test_a_search_gives_the_most_alike_first_and_nothing_for_what_is_unknown():
+    texts = ["red apples", "green apples", None, "blue sky"]
+    places, cosines = ag.search_texts(texts, "apples, green", n=None)
+    assert places == [1, 0]
+    assert (np.diff(cosines) < 0).all()
+    assert ag.search_texts(texts, "apples, green", n=1)[0] == [1]
+    assert ag.search_texts(texts, "apples, green", names=["r", "g", "-", "b"])[0] == ["g", "r"]
+    for unknown in ("", "  ", "!?", "犬が", "xyz"):
+        places, cosines = ag.search_texts(texts, unknown)
+        assert places == []
+        assert cosines.size == 0
+    assert ag.search_texts([], "apples")[0] == []
+    for wrong in (
+        lambda: ag.search_texts("apples", "apples"),
+        lambda: ag.search_texts(texts, None),
+        lambda: ag.search_texts(texts, "apples", names=["a"]),
+        lambda: ag.search_texts(texts, "apples", n=0),
+    ):
+        with pytest.raises(ag.AskgraphError):
+            wrong()

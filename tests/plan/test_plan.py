@@ -237,3 +237,19 @@ def test_questions_asked_together_are_different():
 def test_several_questions_come_in_the_order_of_nodes_where_scores_tie():
     learner = ag.Learner(ag.star(20), lambda field, rows, p: np.ones(rows.size), rng=0, first="utility", hubs="ask")
     assert [question.node for question in learner.question(6, batch="now")] == list(range(6))
+
+
+def test_what_is_most_like_a_description_is_asked_for_whatever_is_known():
+    learner = ag.Learner(ag.chain(9), rng=0, spot_checks=3)
+    like = np.array([0.0, 0.3, 0.1, 0.9, 0.2, 0.8, 0.0, 0.7, 0.6])
+    for told in ({}, {0: "wanted", 8: "other"}):
+        learner.tell_all(told)
+        found = learner.question(6, plan=learner.plan.finding("wanted", like))
+        asked = [question.node for question in found if question.by == "find"]
+        assert [question.by for question in found].count("spot check") == 2
+        assert (np.diff(like[asked]) <= 0).all()
+    learner = ag.Learner(ag.chain(9), rng=0)
+    assert learner.question(plan=learner.plan.finding("wanted", like.tolist())).node == 3
+    for wrong in (like[:-1], "words", [None] * 9, np.full(9, np.nan), 0.5):
+        with pytest.raises(ag.SettingError, match="one finite number for each of the 9 nodes"):
+            learner.question(plan=learner.plan.finding("wanted", wrong))

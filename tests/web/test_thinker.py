@@ -13,9 +13,12 @@ from multiprocessing import Pipe
 
 import pytest
 
+import askgraph as ag
 from askgraph.errors import BusyError
 from askgraph.web import thinker_process as module
 from askgraph.web.thinker_process import Outbox, ThinkerProcess
+from askgraph.workbench.project import Project
+from askgraph.workbench.source import Source
 from tests.helpers.projects import make, say
 from tests.helpers.serving import CENTERS, HANGS, answer, ask, make_project, serving, thinker, until
 
@@ -218,3 +221,46 @@ def test_items_can_change_while_a_process_is_being_started(working, monkeypatch)
     command.join(HANGS)
     assert changed.is_set()
     eventually(lambda: working.agenda is not None)  # the next process is at work
+
+
+def test_what_words_describe_is_asked_for_once_the_texts_are_read(tmp_path):
+    texts = [f"{('a mail server', 'a puzzle game', 'a music player')[k % 3]} called {chr(97 + k)}" for k in range(24)]
+    table = tmp_path / "packages.csv"
+    table.write_text("id,text\n" + "".join(f"p{k},{text}\n" for k, text in enumerate(texts)))
+    Project.create(tmp_path / "p.ask", Source(table, id="id", text=["text"], neighbors=3), ["mail", "other"])
+    body = {"who": "ann", "kind": "find", "name": "mail", "value": None, "like": "server for mails"}
+    with serving(tmp_path / "p.ask") as server, server.client() as client:
+        assert client.get("/api/state?who=ann").json()["texts"]
+        for wrong, status in ((" ", 422), ("x" * 1001, 422), ("x" * 20_000, 422)):
+            refused = client.post("/api/classes", json={**body, "key": f"key of {len(wrong)}", "like": wrong})
+            assert refused.status_code == status, wrong
+        found = client.post("/api/classes", json={**body, "key": "key of words"}).json()["state"]["find"]
+        assert found["like"] == "server for mails"
+        until(client, "/api/items?like=mail&limit=9", lambda said: "waiting" not in said)
+        listed = client.get("/api/items", params={"like": "a server for mail", "limit": 8}).json()["items"]
+        assert {row["id"] for row in listed} == {f"p{k}" for k in range(0, 24, 3)}
+        assert client.get("/api/items", params={"like": "犬が"}).json()["total"] == 0
+        assert client.get("/api/items", params={"like": "mail", "status": "labeled"}).json()["total"] == 0
+        assert client.get("/api/items", params={"like": "x" * 1001}).status_code == 422
+        asked = []
+        for _ in range(5):
+            id = ask(client)["question"]["item"]["id"]
+            asked.append(id)
+            answer(client, id, "mail" if int(id[1:]) % 3 == 0 else "other", "ann")
+        assert sum(int(id[1:]) % 3 == 0 for id in asked) >= 3  # by chance 1 or 2; the first may have been chosen before
+        server.kill()
+        server.start()
+        with server.client() as again:
+            assert again.get("/api/state?who=ann").json()["find"]["like"] == "server for mails"
+            assert ask(again)["question"]
+
+
+def test_items_without_texts_are_like_no_words(tmp_path):
+    ag.chain(6).save(tmp_path / "g.npz")
+    Project.create(tmp_path / "g.ask", Source(graph=tmp_path / "g.npz"), ["a", "b"])
+    body = {"key": "key of words", "who": "ann", "kind": "find", "name": "a", "value": None, "like": "a mail server"}
+    with serving(tmp_path / "g.ask") as server, server.client() as client:
+        assert not client.get("/api/state?who=ann").json()["texts"]
+        for refused in (client.post("/api/classes", json=body), client.get("/api/items?like=mail")):
+            assert refused.status_code == 422
+            assert "no field of text" in refused.json()["error"]

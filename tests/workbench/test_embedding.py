@@ -120,7 +120,7 @@ def test_a_project_keeps_its_vectors_and_goes_on_after_a_kill(project, monkeypat
         assert any("1 item with nothing to embed" in note for note in opened.about["graph"])
         assert opened.answers.labels == dict.fromkeys(range(1, 20, 2), "odd")  # exact copies took the answer
         texts = [f"{'aaaa' * (k % 2 + 1)} and some words of no weight\nx" for k in range(20)]
-        rows = side_by_side([text_rows([*texts, ""]), centered(vectors)])[:20]
+        rows = side_by_side([text_rows([*texts, ""]), centered(vectors)[0]])[:20]
         expected = ag.nearest_neighbors(rows, 3, "cosine").weights.toarray()
         np.testing.assert_allclose(opened.graph.weights.toarray()[:20, :20], expected, atol=1e-12)
         assert opened.graph.degrees[20] == 0
@@ -149,7 +149,7 @@ def test_pictures_of_a_project_are_embedded_and_bad_ones_left_out(tmp_path, monk
     with Project.open(tmp_path / "p.ask", write=True) as opened:
         vectors = embed_project(opened, "tiny")
         rows = named_picture_rows([item.image for item in opened.store.every()], folder)[0]
-        expected = ag.nearest_neighbors(np.hstack([rows / np.sqrt(3), centered(vectors)])[SEEN], 3, "cosine")
+        expected = ag.nearest_neighbors(np.hstack([rows / np.sqrt(3), centered(vectors)[0]])[SEEN], 3, "cosine")
         np.testing.assert_allclose(
             opened.graph.weights.toarray()[np.ix_(SEEN, SEEN)], expected.weights.toarray(), atol=1e-12
         )

@@ -93,11 +93,11 @@ def test_vectors_are_a_block_beside_words_and_numbers(table):
     vectors = np.load(table.with_name("v.npy"))
     source = Source(table, text="about", vectors=str(table.with_name("v.npy")), neighbors=4)
     found, items, _ = weights_of(source)
-    rows = side_by_side([text_rows(texts), centered(vectors)])
+    rows = side_by_side([text_rows(texts), centered(vectors)[0]])
     np.testing.assert_allclose(found, ag.nearest_neighbors(rows, 4, "cosine").weights.toarray(), atol=1e-12)
     np.testing.assert_array_equal(items.arrays["vectors/given"].reshape(40, 5), vectors)
     found, _, _ = weights_of(Source(table, features=["size", "mass"], vectors=source.vectors, neighbors=4))
-    rows = np.hstack([centered(vectors), np.sqrt(2) * graded(numbers)])
+    rows = np.hstack([centered(vectors)[0], np.sqrt(2) * graded(numbers)])
     np.testing.assert_allclose(found, ag.nearest_neighbors(rows, 4, "cosine").weights.toarray(), atol=1e-12)
 
 

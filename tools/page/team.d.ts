@@ -18,5 +18,6 @@ interface ClassChange {
   kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "find";
   name: string | null;
   value: string | null;
+  like: string | null;
   undone: boolean;
 }

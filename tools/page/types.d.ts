@@ -91,6 +91,7 @@ interface State {
   items: number;
   parquet: boolean;
   ris: boolean;
+  texts: boolean;
   xlsx: boolean;
   labels: number;
   aside: number;
@@ -200,14 +201,11 @@ interface ExpectedError { value: number; low: number; high: number; audited: num
 interface ClassCount { name: string; count: number; predicted: number }
 interface Dispute extends ItemLine { answers: { who: string; label: Label | null }[] }
 
-/** All items of a class, from a step on, or the highest, the lowest or all numbers from one on. */
-interface Sought { class: string | null; value: string | null; text: string; left: Findings | null }
-
 /** A histogram: how many numbers lie between each two edges. */
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
 /** All items of a class, from a step on, or the highest, the lowest or all numbers from one on. */
-interface Sought { class: string | null; value: string | null; text: string; left: Findings | null }
+interface Sought { class: string | null; value: string | null; text: string; like: string | null; left: Findings | null }
 
 /** A histogram: how many numbers lie between each two edges. */
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }

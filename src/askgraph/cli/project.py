@@ -432,6 +432,12 @@ def find(
             "of numbers. Leave it out to see how far it is."
         ),
     ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="Words that describe it, such as a sentence: the items most like them are asked for until some are found."
+        ),
+    ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="Ask for items of every class again.")] = False,
     project: ProjectOption = None,
     who: WhoOption = None,
@@ -445,6 +451,8 @@ def find(
 
     askgraph find relevant
 
+    askgraph find relevant --like "a trial of a drug against migraine"
+
     askgraph find
     """
     from askgraph.kinds.recall import Left
@@ -453,21 +461,25 @@ def find(
     from askgraph.workbench.report import search
 
     path = find_project(project)
+    if like is not None and (name is None or stop):
+        raise SettingError(f"--like {like!r}: name the class to find too, as in askgraph find CLASS --like {like!r}")
     if name is not None or stop:
         with Project.open(path) as opened:
             sought = (None, None) if stop else opened.answers.form.read_sought(name or "")
         with open_writer(path) as writer:
-            writer.change(who or user_name(), "find", *sought)
+            writer.change(who or user_name(), "find", *sought, like)
     with Project.open(path) as opened:
         said = None if opened.model.sought is None else search(opened)["find"]
     left = Left(*(said[name] for name in Left._fields)) if said and "found" in said else None
     if json:
-        sought_now = {name: said[name] for name in ("class", "text")} if said else {"class": None}
+        sought_now = {name: said[name] for name in ("class", "text", "like")} if said else {"class": None}
         print_json({**sought_now, **(left._asdict() if left else {})})
     elif said is None:
         say("nothing is sought: every item may be asked for; askgraph find NAME seeks all items of a class")
     else:
         say(f"{said['text']}: {left}" if left else f"{said['text']}: asked for first; they are never all found")
+        if said["like"]:
+            say(_like(said))
 
 
 @app.command()
@@ -579,10 +591,16 @@ def _checked(checks: dict[str, Any]) -> str:
 
 def _sought(said: dict[str, Any]) -> str:
     """Return how far a search is; nobody knows how many of the highest are left."""
+    like = f"\n{_like(said)}" if said["like"] else ""
     if "found" not in said:
-        return f"finding the {said['text']}: the likeliest are asked for"
+        return f"finding the {said['text']}: the likeliest are asked for{like}"
     about = f"about {said['value']:,.0f} left ({said['low']:,} to {said['high']:,})"
-    return f"finding all of {said['text']!r}: {said['found']:,} found, {about}"
+    return f"finding all of {said['text']!r}: {said['found']:,} found, {about}{like}"
+
+
+def _like(said: dict[str, Any]) -> str:
+    """Return by which words something is sought."""
+    return f"until some are known, the items most like {said['like']!r} are asked for"
 
 
 def _in_words(needed: dict[str, Any], left: int) -> str:

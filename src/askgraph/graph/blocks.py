@@ -35,17 +35,19 @@ def side_by_side(blocks: Sequence[Any], weights: Sequence[float] | None = None) 
     return np.hstack(scaled)
 
 
-def centered(vectors: AnyArray) -> Array:
-    """Return vectors scaled to length 1, less their mean, and scaled again; rows of zeros stay.
+def centered(vectors: AnyArray, mean: Array | None = None) -> tuple[Array, Array]:
+    """Return vectors scaled to length 1, less a mean, by default their own, and scaled again; and the mean. Rows of zeros stay.
 
-    >>> centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])).round(2).tolist()
-    [[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]]
+    >>> rows, mean = centered(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    >>> rows.round(2).tolist(), mean.tolist()
+    ([[0.71, -0.71], [-0.71, 0.71], [0.0, 0.0]], [0.5, 0.5])
     """
     found = _unit(np.asarray(vectors, dtype=np.float64))
     said = found.any(axis=1)
-    if said.any():
-        found[said] -= found[said].mean(axis=0)
-    return _unit(found)
+    if mean is None:
+        mean = found[said].mean(axis=0) if said.any() else np.zeros(found.shape[1])
+    found[said] -= mean
+    return _unit(found), mean
 
 
 def graded(columns: Array, weights: Array | None = None) -> Array:

@@ -90,13 +90,25 @@ def _read_table(weights: bytes) -> AnyArray | None:
     return None if values.size != SHAPE[0] * SHAPE[1] else values.reshape(SHAPE).astype(np.float32)
 
 
-def meaning_rows(texts: Sequence[str], words: WordVectors) -> Array:
-    """Return one row per text: the mean of the vectors of its words, less the mean of all texts, of length 1.
+class Meaning(NamedTuple):
+    """What gives a further text a row beside those of texts: vectors of words, and the mean of all texts."""
 
-    A text without words, and one that says what all say, has a row of zeros.
+    words: WordVectors
+    mean: Array
+
+    def row_of(self, text: str) -> Array:
+        """Return the row of a further text, less the mean of the texts before it."""
+        return centered(_sums([text], self.words), self.mean)[0]
+
+
+def meaning_rows(texts: Sequence[str], words: WordVectors) -> tuple[Array, Meaning]:
+    """Return one row per text, and what gives a further text a row: the mean of the vectors of its words, less that of all texts.
+
+    Rows have length 1; a text without words, and one that says what all say, has a row of zeros.
     """
     blocks = [texts[at : at + TEXTS_PER_BLOCK] for at in range(0, len(texts), TEXTS_PER_BLOCK)]
-    return centered(np.vstack([_sums(block, words) for block in blocks]))
+    rows, mean = centered(np.vstack([_sums(block, words) for block in blocks]))
+    return rows, Meaning(words, mean)
 
 
 def _sums(texts: Sequence[str], words: WordVectors) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from askgraph.answers.plain import plain_label
 from askgraph.errors import SettingError
@@ -138,13 +139,16 @@ class Plan:
         discounts = any(isinstance(rule, Hubs) and rule.how == "discount" for rule in self.rules)
         return self.with_first(ChosenNoise(HubDiscount(POWERS[0]) if discounts else None))
 
-    def finding(self, label: Any) -> Plan:
+    def finding(self, label: Any, like: ArrayLike | None = None) -> Plan:
         """Return the plan that asks for the nodes most likely in a class, with the same spot checks.
 
         Parameters
         ----------
         label : hashable
             The class; among ordered classes and numbers also ``at_least(value)``, and among numbers "highest" or "lowest".
+        like : array, optional
+            How alike each node is to a description of what is sought, such as the cosines of :func:`askgraph.search_texts`:
+            the most alike are asked for, whatever is known. For the first questions, while labels say little.
 
         Returns
         -------
@@ -155,6 +159,8 @@ class Plan:
         --------
         >>> import askgraph as ag
         >>> learner = ag.Learner(ag.chain(9), rng=0)
+        >>> learner.question(plan=learner.plan.finding("wanted", like=[0, 0, 0, 0, 0, 0.2, 0.7, 0.1, 0])).node
+        6
         >>> learner.tell_all({0: "wanted", 8: "other"})
         >>> [question.node for question in learner.question(3, plan=learner.plan.finding("wanted"))]
         [1, 2, 3]
@@ -162,7 +168,7 @@ class Plan:
         rules = [Explore(0.0) if isinstance(rule, Explore) else rule for rule in self.rules]
         before = [k for k, rule in enumerate(rules, 1) if isinstance(rule, SetAside | SpotChecks) or is_own(rule)]
         at = max(before, default=0)
-        return replace(self, rules=(*rules[:at], Find(plain_label(label)), *rules[at:]))
+        return replace(self, rules=(*rules[:at], Find(plain_label(label), like), *rules[at:]))
 
     def fresh(self) -> Plan:
         """Return the same plan, its rules without what they remember of another learner, and without its choice of label noise.

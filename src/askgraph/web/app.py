@@ -20,6 +20,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
 from askgraph.errors import BusyError, LabelError
+from askgraph.types import Array
 from askgraph.version import __version__
 from askgraph.web import views
 from askgraph.web.bodies import (
@@ -164,7 +165,7 @@ def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/classes")
     async def change(said: Changing) -> dict[str, Any]:
-        return await run(desk.change, said.who, said.kind, said.name, said.value, said.key)
+        return await run(desk.change, said.who, said.kind, said.name, said.value, said.key, said.like)
 
     @app.post("/api/classes/undo")
     async def undo_change(said: UndoingChange) -> dict[str, Any]:
@@ -222,7 +223,13 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.get("/api/items")
     async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
-        return await run(_list, desk, TableQuery(**query.model_dump()))
+        wanted = TableQuery(**query.model_dump())
+        if wanted.like:
+            await run(desk.project.items.check_texts)
+            wanted = wanted._replace(likeness=await _likeness(desk, wanted.like))
+            if wanted.likeness is None:
+                return {"waiting": "the texts are being read"}
+        return await run(_list, desk, wanted)
 
 
 def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
@@ -255,6 +262,15 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         if found is None:
             raise HTTPException(404, "no such image")
         return FileResponse(found, media_type=mimetypes.guess_type(found.name)[0] or "application/octet-stream")
+
+
+async def _likeness(desk: Desk, words: str) -> Array | None:
+    """Return how alike items are to some words; None while that cannot be said yet."""
+    try:
+        found: Array | None = await _request(desk, "like", words, WHY_SECONDS)
+        return found
+    except BusyError:
+        return None
 
 
 async def _request(desk: Desk, name: str, value: Any, seconds: float) -> Any:

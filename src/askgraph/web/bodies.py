@@ -119,6 +119,7 @@ class Changing(BaseModel):
     kind: Literal["add", "rename", "merge", "describe", "key", "order", "find"]
     name: Annotated[str, Field(max_length=1000)] | None = None
     value: Annotated[str, Field(max_length=100_000)] | None = None
+    like: Annotated[str, Field(max_length=10_000)] | None = None
 
 
 class UndoingChange(BaseModel):
@@ -175,9 +176,10 @@ class Aiming(BaseModel):
 
 
 class Listing(BaseModel):
-    """The search, filters, order and page of the table."""
+    """The search, filters, order and page of the table; ``like`` are words that items are to be like, the most alike first."""
 
     search: Annotated[str, Field(max_length=200)] = ""
+    like: Annotated[str, Field(max_length=1000)] = ""
     label: Annotated[str, Field(max_length=1000)] = ""
     status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
     sort: Literal["id", "title", "label", "probability", "status"] = "id"

@@ -175,9 +175,11 @@ class Desk:
         together = len(self.project.store.logged_together(key))
         return {"undone": {**said, "together": together}, **self.ask(who, holding=holding or said["item"])}
 
-    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str) -> Plain:
+    def change(
+        self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str, like: str | None = None
+    ) -> Plain:
         """Change a class."""
-        self.project.log.change(who, kind, name, value, key)
+        self.project.log.change(who, kind, name, value, key, like)
         self._notify()
         return {"state": self._state(who)}
 

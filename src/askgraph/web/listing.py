@@ -6,7 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from askgraph.types import AnyArray, BoolArray, IntArray
+from askgraph.graph.texts import best_first
+from askgraph.types import AnyArray, Array, BoolArray, IntArray
 from askgraph.web.questions import NO_LABEL, Picture
 from askgraph.workbench.forms import Label, as_json, named, renamed
 from askgraph.workbench.project import Project
@@ -28,6 +29,8 @@ class Query(NamedTuple):
     limit: int = 100
     inside: str = ""  # corners of a polygon on the map: x,y,x,y,…
     among: BoolArray | None = None  # which items lie in it
+    like: str = ""  # words
+    likeness: Array | None = None  # how alike items are to them, as last computed; those that are most alike come first
 
 
 class Columns(NamedTuple):
@@ -82,6 +85,9 @@ def list_items(project: Project, picture: Picture | None, query: Query) -> tuple
     order = _sort(project, known, kept, query.sort)
     if query.order == "desc":
         order = order[::-1]
+    if query.likeness is not None:
+        order = best_first(query.likeness)
+        order = order[np.isin(order, kept)]
     places = order[query.offset : query.offset + query.limit].tolist()
     return int(order.size), [_row(project, known, place) for place in places]
 

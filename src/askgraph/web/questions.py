@@ -33,6 +33,7 @@ from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects
 
 POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefetches
+READ_SECONDS = 0.1  # between two looks at whether texts are read
 # Several questions at a time are chosen jointly, each as if those before were answered, up to these numbers of people and of
 # seconds per question. Beyond either, they are the best of one ranking, which is computed once.
 MAX_JOINT_PEOPLE = 2
@@ -109,11 +110,14 @@ class Thinker:
     def __init__(self, project: Project, connection: Connection) -> None:
         self._project, self._connection = project, connection
         self._people, self._drawn = 1, (-1, -1)
+        self._likeness = project.items.likeness
+        self._likeness.waits = False
         self._queue: list[Question] = []  # first the best, then others that were queued behind an earlier best
         self._requests: dict[str, Callable[[Any], Any]] = {
             "why": self._explain,
             "export": self._export,
             "group": self._group,
+            "like": self._likeness.of,
         }
 
     def work(self) -> None:
@@ -121,7 +125,13 @@ class Thinker:
         self._think()
         while True:
             first = self._prefetch if len(self._queue) > self._people else self._extend_queue
-            tasks: tuple[Callable[[], bool], ...] = (first, self._prefetch, self._extend_queue, self._draw)
+            tasks: tuple[Callable[[], bool], ...] = (
+                first,
+                self._prefetch,
+                self._extend_queue,
+                self._draw,
+                self._await_texts,
+            )
             if not any(task() for task in tasks):
                 self._listen(None)
 
@@ -157,6 +167,7 @@ class Thinker:
         self._queue = each_once([*best, *(one for one in self._queue if self._project.log.open_at(one.node))])
         self._follows: dict[Hashable, Question | None] = {}
         self._prefetched = self._extended = False
+        self._without_texts = self._likeness.reading
         self._send()
 
     def _send(self) -> None:
@@ -209,6 +220,14 @@ class Thinker:
             (0, "picture", Picture(seq, *reports, found.classes, labels, codes, sure, found.low, found.high))
         )
         self._drawn = version
+        return True
+
+    def _await_texts(self) -> bool:
+        """Choose again once the texts are read that questions were chosen without; return False if there are none."""
+        if not self._without_texts:
+            return False
+        if not self._listen(READ_SECONDS) and not self._likeness.reading:
+            self._think()
         return True
 
     def _explain(self, place: int) -> dict[str, Any]:

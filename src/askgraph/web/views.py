@@ -66,6 +66,7 @@ def _figures(project: Project, seq: int, changes: int) -> Plain:
         "parquet": find_spec("pyarrow") is not None,
         "xlsx": find_spec("xlsxwriter") is not None,
         "ris": has_titles(project),
+        "texts": bool(project.items.text_fields),
         "labels": len(answers.labels),
         "aside": len(answers.aside),
         "answers": _kind(project),
@@ -110,7 +111,8 @@ def _search(project: Project, picture: Picture | None) -> Plain | None:
     known = picture and picture.progress["find"]
     same = known is not None and (known["class"], known["beside"]) == (name, value)
     text = project.answers.form.sought_text(name, value)
-    return {"class": name, "value": value, "text": text, "left": known if known and same and "found" in known else None}
+    left = known if known and same and "found" in known else None
+    return {"class": name, "value": value, "text": text, "like": project.answers.naming.like, "left": left}
 
 
 def lag(project: Project, known: Agenda | Picture | None) -> int:

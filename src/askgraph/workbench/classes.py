@@ -21,6 +21,7 @@ ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "find
 CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
+MAX_LIKE_CHARACTERS = 1000  # of the words that describe what is to be found
 MAX_CLASSES_IN_ORDER = 10_000
 
 
@@ -30,7 +31,7 @@ class Change(NamedTuple):
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers. ``undoes`` is
-    the ``seq`` of the line that an undo takes back.
+    the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
     """
 
     seq: int
@@ -42,6 +43,7 @@ class Change(NamedTuple):
     name: str | None = None
     value: str | None = None
     undoes: int | None = None
+    like: str | None = None
 
 
 class Classes:
@@ -122,8 +124,13 @@ class Classes:
         """The class all of whose items are to be found, and what is said beside it; None if nothing is sought."""
         if self._sought is None:
             return None
-        number, value = self._sought
+        number, value, _ = self._sought
         return None if number is None else self.name(number), value
+
+    @property
+    def like(self) -> str | None:
+        """The words that describe what is to be found; None if there are none."""
+        return None if self._sought is None else self._sought[2]
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
@@ -213,7 +220,7 @@ class Classes:
         self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
-        self._sought: tuple[int | None, str | None] | None = None
+        self._sought: tuple[int | None, str | None, str | None] | None = None
         for change in self.standing:
             self._apply(change)
 
@@ -241,7 +248,8 @@ class Classes:
         elif change.kind == "order":
             self._order = numbers
         elif change.kind == "find":
-            self._sought = (numbers[0] if numbers else None, change.value) if numbers or change.value else None
+            found = (numbers[0] if numbers else None, change.value, change.like)
+            self._sought = found if numbers or change.value else None
 
     def _names_of(self, numbers: Iterable[int]) -> list[str]:
         """Return names once each, in order; a class that others were merged into has their place only if it has none."""
@@ -262,6 +270,7 @@ def in_words(change: Change) -> str:
     'Sprots merged into Sports'
     """
     sought = " and above".join([change.name, ""]) if change.name and change.value else change.name or change.value
+    like = f", like {change.like!r}" if change.like else ""
     said = {
         "add": f"{change.name} added",
         "rename": f"{change.name} renamed to {change.value}",
@@ -269,7 +278,7 @@ def in_words(change: Change) -> str:
         "describe": f"{change.name} described: {change.value}",
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
-        "find": f"finding all of {sought}" if sought else "finding ended: every item may be asked for",
+        "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "guidelines": "guidelines written",
     }
     return said.get(change.kind, change.kind)

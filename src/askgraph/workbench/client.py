@@ -66,9 +66,9 @@ class LocalWriter:
         """Delete items for good."""
         return remove_items(self._project, ids)
 
-    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None) -> None:
+    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, like: str | None = None) -> None:
         """Change a class."""
-        self._project.log.change(who, kind, name, value)
+        self._project.log.change(who, kind, name, value, like=like)
 
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
@@ -116,9 +116,10 @@ class RemoteWriter:
         """Let the server delete items for good."""
         return Removed(**self._post("/api/remove", {"items": ids}, LONG_SECONDS))
 
-    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None) -> None:
+    def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, like: str | None = None) -> None:
         """Change a class."""
-        self._post("/api/classes", {"key": str(uuid.uuid4()), "who": who, "kind": kind, "name": name, "value": value})
+        change = {"kind": kind, "name": name, "value": value, "like": like}
+        self._post("/api/classes", {"key": str(uuid.uuid4()), "who": who, **change})
 
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""

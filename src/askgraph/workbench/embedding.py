@@ -198,7 +198,7 @@ def compared_by_model(made_by: dict[str, Any], vectors: AnyArray) -> Compared:
     notes = (f"{counted(missing, 'item')} with nothing to embed",) if missing else ()
     said = f"vectors of {of} from {made_by['model']}, {vectors.shape[1]:,} numbers each"
     return Compared(
-        vectors, lambda: centered(vectors), said, " (cosine)", reads_texts=bool(made_by["fields"]), notes=notes
+        vectors, lambda: centered(vectors)[0], said, " (cosine)", reads_texts=bool(made_by["fields"]), notes=notes
     )
 
 

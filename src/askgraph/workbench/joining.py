@@ -187,7 +187,7 @@ def _compare_vectors(source: Source, table: Table, vectors: str) -> Compared:
     rows = read_vectors(source.table or "", table, vectors)
     of = f"{vectors}, {rows.shape[1]:,} numbers each"
     join = partial(nearest_neighbors, metric="cosine")
-    return Compared(rows, lambda: centered(rows), of, " (cosine)", join, weight=weight, vectors=rows)
+    return Compared(rows, lambda: centered(rows)[0], of, " (cosine)", join, weight=weight, vectors=rows)
 
 
 def _compare_numbers(source: Source, table: Table, names: Sequence[str]) -> Compared:

@@ -16,7 +16,7 @@ from askgraph.support.arguments import listed, whole_number
 from askgraph.support.wording import few, nearest
 from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.cells import is_storable
-from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, MAX_LIKE_CHARACTERS, Change, ChangeKind
 from askgraph.workbench.forms import Label, class_name, named
 from askgraph.workbench.model import Model
 from askgraph.workbench.names import check_name, check_same, check_sentence
@@ -180,7 +180,13 @@ class Log:
         return None if seen is None else self._answers.log.get(seen.undoes or 0)
 
     def change(
-        self, who: str, kind: ChangeKind, name: str | None = None, value: str | None = None, key: str | None = None
+        self,
+        who: str,
+        kind: ChangeKind,
+        name: str | None = None,
+        value: str | None = None,
+        key: str | None = None,
+        like: str | None = None,
     ) -> Change:
         """Change a class: a line in the log of changes, which :meth:`undo_change` can take back.
 
@@ -200,6 +206,9 @@ class Log:
             What it gets.
         key
             A unique text: a change whose key is in the log already is not made again.
+        like
+            Words that describe what is to be found, such as a sentence: until an item of it and another one are known, those
+            most like these words are asked for.
 
         Returns
         -------
@@ -222,9 +231,22 @@ class Log:
             value = normalize("NFC", value or "")
         elif kind == "describe":
             value = check_sentence(value or "", MAX_DESCRIPTION_CHARACTERS)
+        if like is not None:
+            like = self._check_like(like, kind == "find" and bool(name or value))
         if self._store.changed(key) is None:
             self._answers.naming.check(kind, name, value, self._answers.classes)
-        return self._write_change(Change(0, key, who, "", 0, kind, name, value))
+        return self._write_change(Change(0, key, who, "", 0, kind, name, value, None, like))
+
+    def _check_like(self, like: str, seeks: bool) -> str:
+        """Return words that describe what is sought; raise an error where nothing is, or nothing can be like them."""
+        if not seeks:
+            raise LabelError("words describe what is to be found: name it too, or leave them out")
+        if not isinstance(like, str) or not like.strip() or not is_storable(like) or len(like) > MAX_LIKE_CHARACTERS:
+            raise LabelError(
+                f"what is to be found is described by 1 to {MAX_LIKE_CHARACTERS:,} characters, such as a sentence"
+            )
+        self._items.check_texts()
+        return like.strip()
 
     def _class_name(self, kind: ChangeKind, name: str) -> str:
         """Return a name in a change of this kind; a new one must be one that answers can hold."""

@@ -16,7 +16,7 @@ from askgraph.kinds.one_class import OneClass
 from askgraph.learner import Learner
 from askgraph.learner.prefetch import Ahead
 from askgraph.learner.settings import Settings
-from askgraph.plan import Question
+from askgraph.plan import Plan, Question
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
 from askgraph.types import AnyArray, Array, IntArray
@@ -25,8 +25,10 @@ from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, named
 from askgraph.workbench.store import Store
+from askgraph.workbench.stored_items import StoredItems
 
 RANGE = 0.9  # the probability with which a range holds another answer
+ENOUGH = 3  # items of what is sought: once so many are known, they say more than words that describe it
 TELL_TOGETHER_FROM = 30  # labels: more of them are told to the learner in one call, which is faster; fewer one by one
 
 
@@ -75,8 +77,8 @@ class Predictions(NamedTuple):
 class Model:
     """The learner of a project: made when it is first needed, then told what changed since."""
 
-    def __init__(self, store: Store, about: dict[str, Any], answers: Answers) -> None:
-        self._store, self._about, self._answers = store, about, answers
+    def __init__(self, store: Store, items: StoredItems, about: dict[str, Any], answers: Answers) -> None:
+        self._store, self._items, self._about, self._answers = store, items, about, answers
         self._untold: list[Untold] = []
         self._learner: Learner | None = None
         self._ahead: Ahead | None = None  # what the learner computes ahead
@@ -133,16 +135,27 @@ class Model:
 
     def questions(self, n: int, at_once: bool = False) -> list[Question]:
         """Choose the questions to ask next; see `askgraph.Project.questions`."""
-        plan = self.learner.plan.finding(self.sought) if self._finds else None
-        return self.learner.question(n, plan=plan, batch="now" if at_once else None)
+        return self.learner.question(n, plan=self._finding(), batch="now" if at_once else None)
 
-    @property
-    def _finds(self) -> bool:
-        """Whether the likeliest items of what is sought are asked for: one of it and another one are known."""
+    def _finding(self) -> Plan | None:
+        """Return the plan that asks for what is sought; None while nothing says which items may be that."""
+        like = self._likeness()
+        return self.learner.plan.finding(self.sought, like) if like is not None or self._begun(1) else None
+
+    def _likeness(self) -> Array | None:
+        """Return how alike items are to the words that describe what is sought; None where these do not count."""
+        words = self._answers.naming.like
+        if words is None or self._begun(ENOUGH):
+            return None
+        found = self._items.likeness.of(words)
+        return found if found is not None and found.any() else None
+
+    def _begun(self, enough: int) -> bool:
+        """Return whether enough of what is sought and another item are known; of the highest numbers, any two."""
         kind, sought, labels = self._answers.kind, self.sought, self._answers.labels.values()
         if sought is None or (sought in (HIGHEST, LOWEST) and not kind.by_class):
             return sought is not None and len(labels) > 1
-        return len({kind.is_found(label, sought) for label in labels}) > 1
+        return enough <= sum(kind.is_found(label, sought) for label in labels) < len(labels)
 
     def predictions(self) -> Predictions:
         """Predict the label of every item; see `askgraph.Project.predictions`."""

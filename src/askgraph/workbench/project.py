@@ -95,7 +95,7 @@ class Project:
         with reporting_damage(self.store.path):
             form = form_of(Settings.from_json(self.about["settings"]).answers)
         self.answers = Answers(declared or guessed, form)
-        self.model = Model(self.store, self.about, self.answers)
+        self.model = Model(self.store, self.items, self.about, self.answers)
         self.log = Log(self.store, self.items, self.answers, self.model)
         self.refresh()
 

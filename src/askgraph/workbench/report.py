@@ -127,7 +127,8 @@ def search(project: Project) -> dict[str, Any]:
     """Return how far the search for all items of a class is, and whether it can stop; the highest numbers are never all found."""
     name, value = project.answers.naming.sought or (None, None)
     text = project.answers.form.sought_text(name, value)
-    said: dict[str, Any] = {"class": name, "beside": value, "text": text, "reached": False}
+    like = project.answers.naming.like
+    said: dict[str, Any] = {"class": name, "beside": value, "text": text, "like": like, "reached": False}
     if isinstance(project.model.sought, str) and not project.answers.kind.by_class:
         return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
@@ -370,7 +371,7 @@ def class_changes(project: Project) -> list[dict[str, Any]]:
     naming = project.answers.naming
     return [
         {
-            **{name: getattr(c, name) for name in ("seq", "at", "who", "kind", "name", "value")},
+            **{name: getattr(c, name) for name in ("seq", "at", "who", "kind", "name", "value", "like")},
             "what": in_words(c),
             "undone": c.seq in naming.undone,
         }

@@ -56,6 +56,9 @@ VERSIONS = [
            BEGIN SELECT RAISE(ABORT, 'changes are never changed'); END""",
     ],
     [],  # answers of other kinds than one class: lines of the log whose kind is "one of", "several" or "number"
+    [  # the words that describe what is to be found
+        'ALTER TABLE changes ADD COLUMN "like" TEXT',
+    ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

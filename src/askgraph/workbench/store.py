@@ -55,7 +55,7 @@ from askgraph.workbench.stored_arrays import pack, unpack
 log: logging.Logger = logging.getLogger("askgraph")
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted, how"
-CHANGES = "seq, key, who, at, answers, kind, name, value, undoes"
+CHANGES = 'seq, key, who, at, answers, kind, name, value, undoes, "like"'
 GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 FEATURES = "features"  # the array of features, one row per item
 IMPORT = "import"  # the name under which labels that the items came with are logged
@@ -83,9 +83,8 @@ class Store:
         self.path = Path(path)
         self._db = connection
         with naming_errors(path):  # a file of an earlier version that is only read lacks some columns
-            columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(answers)").fetchall()]
-        self._log = ", ".join(name if name in columns else "NULL" for name in LOG.split(", "))
-        self._has_changes = "how" in columns
+            self._log, self._changes = (_there(connection, *log) for log in (("answers", LOG), ("changes", CHANGES)))
+        self._has_changes = "how" in self._log
         self.lines = self._count_lines("answers")
         if self._has_changes:
             self._count_lines("changes")
@@ -180,24 +179,25 @@ class Store:
         """Return the lines of the log of changes after line ``after``; none where the file has no such log yet."""
         if not self._has_changes:
             return []
-        rows = self._rows(f"SELECT {CHANGES} FROM changes WHERE seq > ? ORDER BY seq", after)
+        rows = self._rows(f"SELECT {self._changes} FROM changes WHERE seq > ? ORDER BY seq", after)
         with reporting_damage(self.path):
             return [_change(*row) for row in rows]
 
     def changed(self, key: str) -> Change | None:
         """Return the change that has this key, or None."""
-        found = self._rows(f"SELECT {CHANGES} FROM changes WHERE key = ?", key)
+        found = self._rows(f"SELECT {self._changes} FROM changes WHERE key = ?", key)
         return _change(*found[0]) if found else None
 
     def append_change(self, change: Change) -> Change:
         """Write a change to the log of changes, unless its key is there already; return it as logged."""
         with self._transaction():
             if seen := self.changed(change.key):
-                return check_same(seen, who=change.who, kind=change.kind, name=change.name, value=change.value)
+                return check_same(
+                    seen, who=change.who, kind=change.kind, name=change.name, value=change.value, like=change.like
+                )
             values = (change.key, change.who, change.at or now(), *change[5:])
-            query = (
-                f"INSERT INTO changes ({CHANGES}) VALUES (NULL, ?, ?, ?, (SELECT count(*) FROM answers), ?, ?, ?, ?)"
-            )
+            count = "(SELECT count(*) FROM answers)"
+            query = f"INSERT INTO changes ({CHANGES}) VALUES (NULL, ?, ?, ?, {count}, ?, ?, ?, ?, ?)"
             ((seq, at, answers),) = self._rows(f"{query} RETURNING seq, at, answers", *values)
         return change._replace(seq=seq, at=at, answers=answers)
 
@@ -538,6 +538,12 @@ class Store:
     def _execute(self, query: str, *values: Any) -> None:
         with naming_errors(self.path):
             self._db.execute(query, values)
+
+
+def _there(connection: Any, table: str, columns: str) -> str:
+    """Return the columns of a log to be read, NULL for those that the file lacks."""
+    there = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall()}
+    return ", ".join(name if name.strip('"') in there else "NULL" for name in columns.split(", "))
 
 
 def now() -> str:

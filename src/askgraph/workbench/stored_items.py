@@ -12,6 +12,7 @@ from askgraph.support.wording import few
 from askgraph.workbench.cells import one_line, readable
 from askgraph.workbench.columns import is_date, is_name
 from askgraph.workbench.items import MAX_SHOWN_FEATURES
+from askgraph.workbench.likeness import Likeness
 from askgraph.workbench.store import Item, Store
 
 NAMING = {
@@ -101,6 +102,27 @@ class StoredItems:
             The places of the items.
         """
         return self._store.search(text, self.unseen)
+
+    @cached_property
+    def text_fields(self) -> list[str]:
+        """The fields by whose texts items are compared; of items that are compared otherwise, all fields of text that are shown."""
+        compared = [name for name in self.columns.get("text") or () if name in self._about["fields"]]
+        return compared or [name for name, kind in self.shown.items() if kind == "text"]
+
+    def check_texts(self) -> None:
+        """Raise an error where items have no text, so that none of them is like some words."""
+        if not self.text_fields:
+            raise LabelError("these items have no field of text, so no words say which of them are meant")
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """How alike the items are to some words, by what they are compared by: words, fragments and perhaps what they mean."""
+        return Likeness(self._texts, bool(self.columns.get("meaning")))
+
+    def _texts(self) -> list[str]:
+        """Return the texts of each item, one after the other."""
+        fields = (item.fields for item in self._store.every())
+        return ["\n".join(str(one.get(name, "")) for name in self.text_fields) for one in fields]
 
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its name, else its first text, else its numbers, else its id.

@@ -7,10 +7,12 @@ import { words } from "../lib/words.js";
 
 export const FROM = "at least"; // what the server calls a step and all above it
 
-/** Asks for all items of a class from the next question on, or from a step on, or for the highest numbers.
- * @type {(name: string | null, value?: string | null) => Promise<boolean>}
+const SHOWN = 80; // characters of a description above the card
+
+/** Asks for all items of a class from the next question on, or from a step on, or for the highest numbers; first for those that are like some words.
+ * @type {(name: string | null, value: string | null, like: string) => Promise<boolean>}
  */
-export const seekAll = (name, value = null) => save("/api/classes", { kind: "find", name, value }, words.find.begun(soughtWords({ class: name, value })));
+export const seekAll = (name, value, like) => save("/api/classes", { kind: "find", name, value, like: like.trim() || null }, words.find.begun(soughtWords({ class: name, value })));
 
 /** Ends the search. */
 export const seekNothing = () => save("/api/classes", { kind: "find", name: null, value: null }, words.find.ended);
@@ -35,7 +37,7 @@ export const sought = () => (store.state?.find ? soughtWords(store.state.find) :
 /** Says what is sought as long as nobody knows how many there are; of the highest numbers nobody ever does.
  * @param {Sought} find
  */
-const beginning = (find) => (find.class === null ? words.find.going(soughtWords(find)) : words.find.first(soughtWords(find)));
+const beginning = (find) => (find.like !== null ? words.find.likely(soughtWords(find), find.like.length > SHOWN ? `${find.like.slice(0, SHOWN - 1)}…` : find.like) : find.class === null ? words.find.going(soughtWords(find)) : words.find.first(soughtWords(find)));
 
 /** The line above the card while a class is sought. */
 export function searchLine() {

@@ -165,7 +165,7 @@ export function guidelinesView(root) {
     one.undone ? h("span", { class: "soft" }, words.answers.takenBack) : h("button", { class: "plain", onclick: () => undo(one.seq) }, words.question.undo));
 
   /** @param {ClassChange} one */
-  const pastWords = ({ kind, name, value }) => (kind === "find" ? words.guidelines.past.find(name !== null || value ? soughtWords({ class: name, value }) : "") : words.guidelines.past[kind](name ?? "", value ?? ""));
+  const pastWords = ({ kind, name, value, like }) => (kind === "find" ? words.guidelines.past.find(name !== null || value ? soughtWords({ class: name, value }) : "", like) : words.guidelines.past[kind](name ?? "", value ?? ""));
 
   /** @param {number} seq */
   async function undo(seq) {

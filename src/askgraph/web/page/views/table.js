@@ -10,7 +10,7 @@ import { labelTag } from "../parts/label_tag.js";
 import { answers, classes, store, update, watch } from "../lib/store.js";
 import { suspectList } from "../parts/suspects.js";
 import { answerTogether } from "../parts/together.js";
-import { percent } from "../lib/format.js";
+import { percent, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
 const PAGE = 100; // items per page
@@ -19,7 +19,7 @@ const AGAIN = 1_000; // milliseconds before loading again while the predictions 
 
 /** @type {MakeView} */
 export function tableView(root) {
-  const query = { search: "", label: "", status: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
+  const query = { search: "", like: "", label: "", status: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
   /** @type {Map<string, TableRow>} */
   const chosen = new Map();
   const otherBar = changes();
@@ -34,7 +34,9 @@ export function tableView(root) {
   let timer = 0;
   let behind = 0;
 
-  const search = h("input", { type: "search", placeholder: words.table.search, "aria-label": words.table.searchItems, oninput: () => later(() => filter("search", search.value.trim())) });
+  const search = h("input", { type: "search", placeholder: words.table.search, "aria-label": words.table.searchItems, oninput: () => later(seek) });
+  const like = h("input", { type: "checkbox", onchange: seek });
+  const alike = h("label", { class: "check" }, like, words.table.like);
   /** @type {HTMLSelectElement} */
   const label = h("select", { "aria-label": words.table.class, onchange: () => filter("label", label.value) });
   /** @type {HTMLSelectElement} */
@@ -42,6 +44,7 @@ export function tableView(root) {
     h("option", { value: "" }, words.table.anyStatus), Object.entries(words.statuses).map(([value, name]) => h("option", { value }, name)));
   const part = h("button", { class: "button", onclick: () => { update({ inside: "" }); query.inside = ""; part.hidden = true; restart(); } }, words.table.inside);
   part.hidden = !store.inside;
+  const gist = h("p", { class: "soft" });
   const heads = h("tr", {});
   const body = h("tbody", {});
   const sheet = h("table", { class: "items" }, h("thead", {}, heads), body);
@@ -49,17 +52,22 @@ export function tableView(root) {
   const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
   clear(root, h("section", { class: "page table", "aria-label": words.views.table },
-    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), h("p", { class: "soft" }, words.table.gist)), exportLinks()),
+    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportLinks()),
     suspects.element,
-    h("div", { class: "filters" }, search, label, status, part),
+    h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, part),
     sheet, pager, bar));
 
   async function load() {
     const mine = ++latest;
-    /** @type {{ items: TableRow[], total: number, lag: number } | void} */
+    /** @type {{ items: TableRow[], total: number, lag: number, waiting?: undefined } | { waiting: string } | void} */
     const found = await get("/api/items", { ...query, limit: PAGE }).catch(sayError);
     if (!found || mine !== latest) return;
     clearTimeout(behind);
+    if (found.waiting !== undefined) {
+      behind = setTimeout(load, AGAIN);
+      clear(body, note(h("span", { class: "breathing", role: "status" }, translated(found.waiting))));
+      return;
+    }
     if (found.lag) behind = setTimeout(load, AGAIN);
     if (!found.items.length && query.offset > 0) {
       query.offset = 0;
@@ -75,14 +83,18 @@ export function tableView(root) {
   function draw(total) {
     sheet.dataset.kind = answers().kind;
     drawHeads();
-    clear(body, rows.length ? rows.map(line) : h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, store.state?.items ? words.table.noMatch : words.table.empty))));
+    clear(body, rows.length ? rows.map(line) : note(!store.state?.items ? words.table.empty : query.like ? words.table.nothingLike : words.table.noMatch));
     drawPager(total);
     drawBar();
   }
 
+  /** @param {Child} said */
+  const note = (said) => h("tr", {}, h("td", { colspan: 6 }, h("p", { class: "empty" }, said)));
+
   function drawHeads() {
+    gist.textContent = query.like ? words.table.gistLike : words.table.gist;
     clear(heads, h("th", { class: "pick-cell" }, all), Object.entries({ ...words.table.columns, ...words.table.heads[answers().kind] }).map(([key, name]) => h("th", {
-      scope: "col", class: key, "aria-sort": query.sort === key ? (query.order === "asc" ? "ascending" : "descending") : "none",
+      scope: "col", class: key, "aria-sort": query.sort === key && !query.like ? (query.order === "asc" ? "ascending" : "descending") : "none",
     }, h("button", { onclick: () => sort(key) }, name))));
   }
 
@@ -148,15 +160,26 @@ export function tableView(root) {
     });
   }
 
+  /** Shows the items that hold what was typed, or all that are like it, the most alike first. */
+  function seek() {
+    const typed = search.value.trim();
+    Object.assign(query, like.checked ? { search: "", like: typed } : { search: typed, like: "" });
+    restart();
+  }
+
   /** @param {string} key */
   function sort(key) {
+    if (query.like) {
+      like.checked = false;
+      Object.assign(query, { search: query.like, like: "" });
+    }
     query.order = query.sort === key && query.order === "asc" ? "desc" : "asc";
     query.sort = key;
     restart();
   }
 
   /**
-   * @param {"search" | "label" | "status"} name
+   * @param {"label" | "status"} name
    * @param {string} value
    */
   function filter(name, value) {
