@@ -180,7 +180,7 @@ def test_results_come_back_in_batches(project):
 
 def test_text_by_its_words(here):
     out = run("init", "papers.csv", "--text", "abstract", "--classes", "relevant, not relevant")
-    assert "TF-IDF" in out
+    assert "by the words, word fragments and meaning" in out
     assert [c["name"] for c in json_of("status")["classes"]] == ["relevant", "not relevant"]
     run("tell", 0, "relevant")
     run("tell", 1, "not relevant")
@@ -282,7 +282,9 @@ def test_when_everything_is_labeled(here):
         (("init", "nowhere.csv"), "nowhere.csv"),
         (("init", "double.csv"), "double.csv, line 3: the id 'a' is on line 2 already"),
         (("init", "items.csv", "--features", "width,depth"), "no column 'depth'"),
-        (("init", "items.csv", "--text", "kind", "--features", "width"), "--features and --text"),
+        (("init", "items.csv", "--text", "kind", "--features", "kind"), "named twice"),
+        (("init", "items.csv", "--weights", "width"), "such as price=2"),
+        (("init", "items.csv", "--features", "width", "--weights", "kind=2"), "not compared by it"),
         (("init", "items.csv", "--image", "kind"), "--images"),
         (("init", "items.csv", "--sampler", "best"), "no sampler called 'best'"),
         (("init", "items.csv", "--classes", "a,a"), "twice"),
@@ -481,7 +483,11 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
     (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
     (here / "topics.csv").write_text("id,label\n1,a\n2,b\n")
-    for table in ("tickets", "reviews", "flats"):
+    (here / "flats.csv").write_text(
+        "id,description,price,rooms\n"
+        + "".join(f"{k},a flat of {k} square meters,{k % 5 + 1},{k % 3}\n" for k in range(20))
+    )
+    for table in ("tickets", "reviews"):
         (here / f"{table}.csv").write_text("id,a,b\n" + "".join(f"{k},{k % 5},{k % 3}\n" for k in range(20)))
     (here / "flowers.csv").write_text(
         "width,height,species\n" + "".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(30))

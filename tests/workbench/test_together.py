@@ -56,7 +56,7 @@ def test_text_and_numbers_count_the_same_and_columns_as_often_as_is_said(table):
     found, items, notes = weights_of(both)
     rows = hstack([text_rows(texts), csr_array(np.sqrt(2) * graded(numbers))], format="csr")
     np.testing.assert_allclose(found, ag.nearest_neighbors(rows, 4, "cosine").weights.toarray(), atol=1e-12)
-    assert "by the words and word fragments of 'about', and by 'size', 'mass' (cosine)" in notes[0]
+    assert "by the words and word fragments of 'about' and, beside that, by 'size', 'mass' (cosine)" in notes[0]
     assert items.features is not None
     found, _, _ = weights_of(replace(both, weights={"size": 3.0, "about": 0.5}))
     block = graded(numbers, np.array([3.0, 1.0]))
@@ -74,7 +74,7 @@ def test_numbers_count_beside_text_by_themselves_where_they_have_to_do_with_it(t
         lines.append(f'n{k},"{TEXTS[k % 3]}, {rng.integers(99)}",{size},{rng.normal():.3f},{fast},{late}')
     path.write_text("\n".join(lines) + "\n")
     items, _, notes = read_items(Source(path))
-    assert "by the words and word fragments of 'about', and by 'size', 'fast' (cosine)" in notes[0]
+    assert "by the words and word fragments of 'about' and, beside that, by 'size', 'fast' (cosine)" in notes[0]
     assert any(
         "not compared: mass (numbers, beside text), late (yes or no, beside text)" in note for note in items.notes
     )

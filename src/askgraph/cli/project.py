@@ -126,7 +126,7 @@ def init(
 
     askgraph init photos.csv --vectors embeddings.npy
 
-    askgraph init flats.csv --text description --features price,rooms --weights price=2
+    askgraph init flats.csv --text description --features price --weights price=2
 
     askgraph init photos/ --label folder
 

@@ -198,7 +198,12 @@ def compared_by_model(made_by: dict[str, Any], vectors: AnyArray) -> Compared:
     notes = (f"{counted(missing, 'item')} with nothing to embed",) if missing else ()
     said = f"vectors of {of} from {made_by['model']}, {vectors.shape[1]:,} numbers each"
     return Compared(
-        vectors, lambda: centered(vectors)[0], said, " (cosine)", reads_texts=bool(made_by["fields"]), notes=notes
+        vectors,
+        lambda: centered(vectors)[0],
+        said,
+        f"{said} (cosine)",
+        reads_texts=bool(made_by["fields"]),
+        notes=notes,
     )
 
 
@@ -206,7 +211,7 @@ def join_embedded(embedded: Compared, neighbors: int) -> Joined:
     """Return what joins items by vectors from a model alone."""
     with working("comparing items"):
         graph = embedded.join(embedded.rows, neighbors)
-    note = f"{counted(neighbors, 'nearest neighbor')} of each item by {embedded.of}{embedded.how}"
+    note = f"{counted(neighbors, 'nearest neighbor')} of each item by {embedded.alone}"
     return Joined(graph, [note, *embedded.notes], directed_features(graph, embedded.rows))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,7 +59,7 @@ class Compared(NamedTuple):
     rows: Any
     blocks: Callable[[], Any]
     of: str  # what is compared, such as "the words of title"
-    how: str  # and how, where nothing else is
+    alone: str  # the same, and how it is compared where nothing else is
     join: Callable[[Any, int], Graph] = join_blocks
     directed: bool = True  # whether rows are compared by their directions
     weight: float = 1.0
@@ -92,7 +92,7 @@ def join_items(source: Source, table: Table, ids: list[str], embedded: Compared 
         nearest = compared.join(compared.rows, source.neighbors)
         shares = [alikeness(graph, nearest, compared.rows) for graph in given]
         found, beside = _with_given(nearest, compared, given, shares, source.neighbors)
-    note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.of}{compared.how}"
+    note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.alone}"
     said = [note, *compared.notes, *map(_note_given, names, shares)]
     return Joined(found, said, beside, compared.vectors, compared.meaning)
 
@@ -160,11 +160,12 @@ def _together(parts: Sequence[Compared]) -> Compared:
     vectors = next((part.vectors for part in parts if part.vectors is not None), None)
     meaning = next((part.meaning for part in parts if part.meaning is not None), None)
     notes = tuple(note for part in parts for note in part.notes)
+    of = reduce(lambda one, other: f"{one} and, beside that, by {other}", [part.of for part in parts])
     return Compared(
         rows,
         lambda: rows,
-        ", and by ".join(part.of for part in parts),
-        " (cosine)",
+        of,
+        f"{of} (cosine)",
         vectors=vectors,
         meaning=meaning,
         notes=notes,
@@ -183,20 +184,25 @@ def _compare_vectors(source: Source, table: Table, vectors: str) -> Compared:
         rows, unread = named_picture_rows(files, source.image_folder)
         of = f"the edges, light and colors of the pictures in {vectors!r}"
         join = partial(join_blocks, what="picture")
-        return Compared(rows, lambda: rows / np.sqrt(PARTS), of, " (cosine)", join, weight=weight, notes=tuple(unread))
+        return Compared(
+            rows, lambda: rows / np.sqrt(PARTS), of, f"{of} (cosine)", join, weight=weight, notes=tuple(unread)
+        )
     rows = read_vectors(source.table or "", table, vectors)
     of = f"{vectors}, {rows.shape[1]:,} numbers each"
     join = partial(nearest_neighbors, metric="cosine")
-    return Compared(rows, lambda: centered(rows)[0], of, " (cosine)", join, weight=weight, vectors=rows)
+    return Compared(rows, lambda: centered(rows)[0], of, f"{of} (cosine)", join, weight=weight, vectors=rows)
 
 
 def _compare_numbers(source: Source, table: Table, names: Sequence[str]) -> Compared:
     columns, filled = _number_columns(source.table or "", table, names)
     weights = np.array([source.weights.get(name, 1.0) for name in names])
     scaled, how = _scaled(columns, source.scale)
-    notes = (f"{counted(filled, 'empty cell')} filled with the median of the column",) if filled else ()
+    of, notes = (
+        few(list(names)),
+        (f"{counted(filled, 'empty cell')} filled with the median of the column",) if filled else (),
+    )
     return Compared(
-        scaled * np.sqrt(weights), lambda: graded(columns, weights), few(list(names)), f", {how}", nearest_neighbors,
+        scaled * np.sqrt(weights), lambda: graded(columns, weights), of, f"{of}, {how}", nearest_neighbors,
         directed=False, weight=NUMBERS * _weight(source, names), notes=notes,
     )  # fmt: skip
 
@@ -211,9 +217,9 @@ def _compare_texts(source: Source, table: Table, names: Sequence[str]) -> Compar
     weight, blocks = _weight(source, names), lambda: rows
     if words is None:
         of = f"the words and word fragments of {few(names)}"
-        return Compared(rows, blocks, of, " (TF-IDF, cosine)", join_written, weight=weight)
+        return Compared(rows, blocks, of, f"{of} (TF-IDF, cosine)", join_written, weight=weight)
     of = f"the words, word fragments and meaning ({words}) of {few(names)}"
-    return Compared(rows, blocks, of, " (cosine)", join_written, weight=weight, meaning=words.describe())
+    return Compared(rows, blocks, of, f"{of} (cosine)", join_written, weight=weight, meaning=words.describe())
 
 
 def joined_texts(table: Table, names: Sequence[str]) -> list[str]:

@@ -784,8 +784,10 @@ export default {
     "{}: several questions ({}); an item has one answer here, so export one of them": "{1}: Mehrere Fragen ({2}); hier hat jeder Eintrag eine Antwort, exportieren Sie darum nur eine Frage",
     "--meaning {}: only texts are compared by what they mean (--text)": "Nur Texte werden nach ihrer Bedeutung verglichen ({1})",
     "{} is not a number: tell one, such as {}{}": "{1} ist keine Zahl; geben Sie eine an, etwa {2}{3}",
-    "the words and word fragments of {} (TF-IDF, cosine)": "die Wörter und Wortteile von {1} (TF-IDF, Kosinus)",
-    "the words, word fragments and meaning ({}) of {} (cosine)": "die Wörter, Wortteile und die Bedeutung ({1}) von {2} (Kosinus)",
+    "{} (TF-IDF, cosine)": "{1} (TF-IDF, Kosinus)",
+    "the words and word fragments of {}": "die Wörter und Wortteile von {1}",
+    "the words, word fragments and meaning ({}) of {}": "die Wörter, Wortteile und die Bedeutung ({1}) von {2}",
+    "{} and, beside that, by {}": "{1} und daneben {2}",
     "{}: {}; give both as integers or both as text": "{1}: {2}; beide müssen ganze Zahlen oder beide Text sein",
     "{} is of type {}": "{1} hat die Art {2}",
     "row {} (counted from 0)": "Zeile {1} (von 0 an gezählt)",
@@ -841,7 +843,6 @@ export default {
       "Spalte {1} nennt Bilder, und keines davon ({2}) wurde abgelegt; legen Sie die Tabelle mit ihren Bildern ab",
     "{}: neighbors need at least two": "{1}: Zum Vergleichen braucht es mindestens zwei",
     "{} to compare: neighbors need at least two": "{1}: Zum Vergleichen braucht es mindestens zwei",
-    "{} with words: neighbors need at least two": "{1} mit Wörtern: Zum Vergleichen braucht es mindestens zwei",
     "{} without words: they have no edge, so nothing is predicted for them": "{1} ohne Wörter: Für sie gibt es keine Vermutung",
     "approximate neighbors need a dense table: pass X.toarray(), or approximate=False": "Die Tabelle lässt sich so nicht vergleichen",
     "approximate neighbors, {} of the true ones found (measured on {} points)":
@@ -854,7 +855,6 @@ export default {
       "{1}: Was soll verglichen werden? Keine Spalte enthält Zahlen oder Text (Spalten: {2})",
     "what should items be compared by? name --features, --text or --vectors, or give --graph FILE":
       "Was soll verglichen werden? Wählen Sie mindestens eine Spalte",
-    "{}: compare items by one of them, or give the other as --graph": "{1}: Vergleichen Sie nach einem davon",
     "--scale {}: say none, unit or range, of columns of numbers (--features)": "Skalierung {1}: möglich sind none, unit oder range, bei Spalten mit Zahlen",
     "{} of each item by {}": "{1} je Eintrag nach {2}",
     "no words in {}; choose another column with --text": "Keine Wörter in {1}; wählen Sie eine andere Spalte zum Vergleichen",
