@@ -133,7 +133,8 @@ def accuracies(run, y):
 def text_methods(texts):
     rows = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
     return {
-        "askgraph": partial(asked, ag.nearest_texts(texts)),
+        "askgraph": partial(asked, ag.nearest_texts(texts, meaning="none")),
+        "askgraph, with the extra meaning": partial(asked, ag.nearest_texts(texts)),
         "TF-IDF, logistic regression, margin": partial(regressed, rows, margin=True),
         "TF-IDF, logistic regression, random": partial(regressed, rows, margin=False),
     }
