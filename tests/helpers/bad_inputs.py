@@ -160,6 +160,9 @@ def _places(folder: Path) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     yield "scale_features(X)", ag.scale_features
     yield "nearest_texts(texts)", lambda v: ag.nearest_texts(v, k=1)
     yield "nearest_texts(a text)", lambda v: ag.nearest_texts(["some words", v, "more words"], k=1)
+    yield "search_texts(texts)", lambda v: ag.search_texts(v, "some words")
+    yield "search_texts(query)", lambda v: ag.search_texts(["some words", "more words"], v)
+    yield "search_texts(n)", lambda v: ag.search_texts(["some words", "more words"], "words", v)
     yield "nearest_texts(k)", lambda v: ag.nearest_texts(["a b", "b c", "c d"], k=v)
     yield "with_features(graph)", lambda v: ag.with_features(v, _X(), k=2)
     yield "with_features(X)", lambda v: ag.with_features(ag.chain(8), v, k=2)

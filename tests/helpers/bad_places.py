@@ -145,6 +145,7 @@ def _learners() -> Places:
     for name in ("judge.left_to_find", "judge.group", "guesses.suspects"):
         yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
     yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
+    yield "Plan.finding(like)", lambda v: _told().question(plan=_told().plan.finding("a", v))
     yield "Learner.judge.group(without)", lambda v: _told().judge.group(5, v)
     yield "Learner.save(state)", lambda v: _told().save("no such folder/x.npz", v)
     yield "Learner.tell_all(noise)", lambda v: _told().tell_all({3: "a"}, None, v)
@@ -284,6 +285,7 @@ def _projects(folder: Path) -> Places:
         "write_guidelines": lambda p, v: p.log.write_guidelines("ann", v),
         "suggest": lambda p, v: p.suggest(v),
         "change(find)": lambda p, v: p.log.change("ann", "find", v),
+        "change(like)": lambda p, v: p.log.change("ann", "find", "a", like=v),
         "place": lambda p, v: p.items.place(v),
         "alternatives": lambda p, v: p.questions(v, at_once=True),
         "check": lambda p, v: p.log.check(v),

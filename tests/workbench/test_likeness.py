@@ -12,6 +12,7 @@ import askgraph as ag
 from askgraph.errors import LabelError
 from askgraph.workbench import schema
 from askgraph.workbench.classes import MAX_LIKE_CHARACTERS
+from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.likeness import Likeness
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import class_changes, progress
@@ -184,3 +185,11 @@ def test_texts_that_cannot_be_read_stop_no_questions(monkeypatch):
         likeness.of("apples")
     likeness.waits = False
     assert likeness.of("apples") is None
+
+
+def test_the_paragraph_for_a_paper_says_by_which_words_items_were_sought(path):
+    with Project.open(path, write=True) as project:
+        project.log.change("ann", "find", "mail", like=WORDS)
+        for _ in range(6):
+            label_next(project)
+        assert f"first those most like the words {WORDS!r}, then the likeliest" in how_labeled(project)

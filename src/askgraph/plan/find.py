@@ -37,7 +37,10 @@ class Find(Rule):
 
     def _checked(self, n: int) -> Array:
         """Return how alike nodes are to a description; raise an error unless it is one number per node."""
-        found = np.asarray(self.like)
+        try:
+            found = np.asarray(self.like)
+        except (ValueError, TypeError):  # rows of several lengths, or what is no array at all
+            found = np.empty(0)
         if found.shape != (n,) or found.dtype.kind not in "biuf" or not np.isfinite(found).all():
             raise SettingError(f"like={kind_and_size(self.like)}: give one finite number for each of the {n:,} nodes")
         return found.astype(float)

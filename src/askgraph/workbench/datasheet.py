@@ -115,7 +115,9 @@ def _sought(project: Project, sought: Hashable) -> str:
     if sought in (HIGHEST, LOWEST) and not project.answers.kind.by_class:
         return f"The {sought} numbers were sought first."
     name = repr(sought) if isinstance(sought, str) else str(sought)
-    return f"All items of {name} were sought, the likeliest first: {project.learner.judge.left_to_find(sought)}."
+    like = project.answers.naming.like
+    first = "the likeliest first" if like is None else f"first those most like the words {like!r}, then the likeliest"
+    return f"All items of {name} were sought, {first}: {project.learner.judge.left_to_find(sought)}."
 
 
 def _predicted(project: Project, rest: int) -> str:
