@@ -33,7 +33,7 @@ MOSTLY = 0.5  # of the entries of signed columns: with more, they are multiplied
 SHORTLIST = 30  # nearest by meaning, which are candidates too
 CELL, CELLS, ROUNDS = 500, 12, 3  # rows of a cell, cells around a row, and rounds that place rows in cells
 RECALL = 0.95  # the share of true neighbors at which an approximate search looks no further
-RECALL_SAMPLE, TEXTS_SAMPLED = 500, 200  # points, and sparse rows, on which recall is measured
+RECALL_SAMPLE, TEXTS_SAMPLED = 500, 100  # points, and sparse rows, on which recall is measured
 ROWS_PER_PART = 200  # sparse rows whose neighbors a thread searches for at a time
 ROWS_PER_SEARCH = 20_000  # points whose neighbors are searched for at a time
 DIFFERENCES_PER_BLOCK = 250_000  # coordinate differences computed at a time (2 MB, which stay in cache)
@@ -228,10 +228,11 @@ def _search_texts(points: Any, written: Any, meant: Array | None, k: int) -> tup
     It is searched twice as far until most of the true neighbors are found.
     """
     n = points.shape[0]
+    entries = _lists(written, np.float32), _lists(written.tocsc(), np.float32)
     matrices = points.shape[1], *_matrices(points, written)
     also = np.empty((n, 0), dtype=np.int32) if meant is None else _search_cells(meant, min(SHORTLIST, n - 1))
     some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
-    true, more = _search_whole(written, meant, some, k), 1
+    true, more = _search_whole(entries, meant, some, k), 1
     while True:
         further = k, more * CANDIDATES, more * WORK, *matrices, also
         recall = _recall(true, _search_by(some, *further))
@@ -240,7 +241,8 @@ def _search_texts(points: Any, written: Any, meant: Array | None, k: int) -> tup
         more *= 2
     found = _search_by(np.arange(n), *further)
     short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
-    found[short] = _search_whole(written, meant, short, k)
+    if short.size:
+        found[short] = _search_whole(entries, meant, short, k)
     by = "" if meant is None else f" and the {also.shape[1]} nearest by meaning"
     how = f"neighbors by the heaviest words and fragments of each text{by}, {recall:.1%} of the true ones found"
     return found.ravel(), _sparse_distances(points, found).ravel(), [f"{how} (measured on {some.size} texts)"]
@@ -258,14 +260,14 @@ def _matrices(points: Any, written: Any) -> list[Any]:
 
 def _lists(rows: Any, kind: Any) -> tuple[IntArray, AnyArray, AnyArray]:
     """Return the starts, places and values of a compressed matrix, in types that compiled loops are made for."""
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(kind)
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data.astype(kind, copy=False)
 
 
 def _search_by(rows: IntArray, *args: Any) -> IntArray:
     """Return what the compiled search finds for some rows, a part of them in each thread."""
     from askgraph.graph.inverted_lists import search_rows
 
-    with bar(rows.size, f"neighbors of {rows.size:,} texts") as tick:
+    with bar(rows.size, f"neighbors of {rows.size:,} rows") as tick:
 
         def part(some: IntArray) -> IntArray:
             found = search_rows(some, *args)
@@ -275,20 +277,18 @@ def _search_by(rows: IntArray, *args: Any) -> IntArray:
         return np.concatenate(in_threads(part, np.array_split(rows, -(-rows.size // ROWS_PER_PART))))
 
 
-def _search_whole(written: Any, meant: Array | None, rows: IntArray, k: int) -> IntArray:
-    """Return the k nearest others of some rows by all of their entries."""
+def _search_whole(entries: Any, meant: Array | None, rows: IntArray, k: int) -> IntArray:
+    """Return the k nearest others of some rows by all of their entries, which are given by row and by column."""
     from askgraph.graph.inverted_lists import add_up_rows
 
-    matrix, lists = _lists(written, np.float32), _lists(written.tocsc(), np.float32)
-
     def part(some: IntArray) -> IntArray:
-        products = add_up_rows(some, matrix, lists)
+        products = add_up_rows(some, *entries)
         products += 0 if meant is None else meant[some] @ meant.T
         products[np.arange(some.size), some] = -np.inf
         return _lowest(-products, k)
 
-    with one_blas_thread():
-        return np.concatenate([np.empty((0, k), dtype=np.int64), *in_threads(part, _blocks(rows, written.shape[0]))])
+    with working(f"true neighbors of {rows.size:,} rows"), one_blas_thread():
+        return np.concatenate(in_threads(part, _blocks(rows, entries[0][0].size - 1)))
 
 
 def _search_cells(points: AnyArray, k: int) -> AnyArray:
@@ -297,7 +297,7 @@ def _search_cells(points: AnyArray, k: int) -> AnyArray:
     A row lacks some, which are -1, only where the cells hold fewer.
     """
     n, X = len(points), points.astype(np.float32)
-    with bar(n, f"neighbors of {n:,} texts by meaning") as tick, one_blas_thread():
+    with bar(n, f"neighbors of {n:,} rows by meaning") as tick, one_blas_thread():
         cell, centers = _cells(X)
         members = np.split(np.argsort(cell, kind="stable"), np.cumsum(np.bincount(cell, minlength=len(centers)))[:-1])
         near = np.argsort(-(centers @ centers.T), axis=1, kind="stable")[:, :CELLS]
@@ -336,7 +336,8 @@ def _sparse_distances(points: Any, found: IntArray) -> Array:
 
     points.sort_indices()
     blocks, matrix = np.array_split(np.arange(len(found)), -(-len(found) // ROWS_PER_PART)), _lists(points, np.float64)
-    return np.concatenate(in_threads(lambda rows: row_distances(rows, found, *matrix), blocks))
+    with working(f"distances of {len(found):,} rows"):
+        return np.concatenate(in_threads(lambda rows: row_distances(rows, found, *matrix), blocks))
 
 
 def _search_brute(faiss: Any, X: Any, rows: IntArray, k: int) -> IntArray:

@@ -17,11 +17,16 @@ from askgraph.graph.build import nearest_neighbors, place_nodes
 from askgraph.graph.graph import Graph
 from askgraph.graph.meaning import EXTRA, MEANINGS, WordVectors, find_words, is_english, meaning_rows
 from askgraph.support.arguments import listed, one_of
+from askgraph.support.progress import working
 from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
 
 MAX_WORDS, MAX_FRAGMENTS = 50_000, 200_000  # in the vocabulary; rarer ones are left out
 FRAGMENT = (2, 4)  # characters, from and to
+BYTES = (
+    250,
+    400,
+)  # of memory per character of texts, from their rows to the features of their graph: without meaning, and with it
 TEXTS_PER_BLOCK = 5_000  # texts whose words and fragments are counted at a time
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 URL = re.compile(r"(?:https?://|www\.)([^\s/?#]+)\S*")  # the host is kept: it says where a link leads
@@ -87,13 +92,17 @@ def text_rows(texts: Sequence[Any], meant: WordVectors | None = None) -> csr_arr
     >>> rows.shape[0], abs(rows.sum(axis=1)[2])
     (3, np.float64(0.0))
     """
-    tokens, documents = _tokens([plain_text(text) for text in texts])
-    blocks = [
-        _tfidf(documents, [WORDS.findall(token) for token in tokens], MAX_WORDS),
-        _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS),
-    ]
+    n, plain = len(texts), [plain_text(text) for text in texts]
+    gigabytes = max(0.1, sum(map(len, plain)) * BYTES[meant is not None] / 1e9)
+    with working(f"words and fragments of {n:,} texts: up to {gigabytes:.1f} GB of memory"):
+        tokens, documents = _tokens(plain)
+        blocks = [
+            _tfidf(documents, [WORDS.findall(token) for token in tokens], MAX_WORDS),
+            _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS),
+        ]
     if meant is not None:
-        blocks.append(csr_array(meaning_rows([bare_text(text) for text in texts], meant)))
+        with working(f"meaning of {n:,} texts"):
+            blocks.append(csr_array(meaning_rows([bare_text(text) for text in texts], meant)))
     return csr_array(hstack(blocks, format="csr"))
 
 
