@@ -1,4 +1,4 @@
-"""What texts mean as a third block of rows: laws on made-up vectors, the installed package, and the search among many texts."""
+"""What texts mean as a third block of rows: laws on made-up vectors, and the installed package."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 import askgraph as ag
 from askgraph.errors import MissingExtraError, SettingError
 from askgraph.graph import meaning, neighbors
-from askgraph.graph.blocks import centered
 from askgraph.graph.meaning import SHAPE, TABLE, WordVectors, find_words, is_english, meaning_rows
 from askgraph.graph.texts import Texts, choose_words, text_rows
 from askgraph.workbench.growing import prepare_addition
@@ -125,33 +124,6 @@ def test_a_table_is_read_as_it_was_written():
     found = meaning._read_table(header() + values.astype("<f2").tobytes())
     assert found.dtype == np.float32
     assert (found == values).all()
-
-
-def blocks(n, rng):
-    """Rows of a sparse block without negative numbers, and of a dense one, each of length 1."""
-    written = csr_array(np.where(rng.random((n, 40)) < 0.15, rng.random((n, 40)), 0.0) + np.eye(n, 40))
-    written = csr_array(written.multiply(1 / np.sqrt(written.power(2).sum(axis=1))[:, None]))
-    meant = centered(rng.normal(size=(n, 6)) + 2 * rng.normal(size=(5, 6))[rng.integers(5, size=n)])[0]
-    return csr_array(hstack([written, csr_array(meant)], format="csr")) / np.sqrt(2)
-
-
-@pytest.mark.parametrize("shortlist", [12, 149])
-def test_many_texts_have_the_neighbors_that_few_have(monkeypatch, shortlist):
-    """From lists of the nearest by either block; where the lists hold all rows, exactly."""
-    rows = blocks(150, np.random.default_rng(0))
-    exact = neighbors.find_neighbors(rows, 5, None)
-    products = (rows @ rows.T).toarray()
-    np.fill_diagonal(products, -1)
-    assert np.sort(products, axis=1)[:, -5:].sum() == pytest.approx(products[exact[0], exact[1]].sum())
-    monkeypatch.setattr(neighbors, "SPARSE_UP_TO", 10)
-    monkeypatch.setattr(neighbors, "SHORTLIST", shortlist)
-    i, j, distances, notes = neighbors.find_neighbors(rows, 5, None)
-    share = np.isin(i * 150 + j, exact[0] * 150 + exact[1]).mean()
-    assert share == 1.0 if shortlist == 149 else 0.8 < share < 1.0
-    assert f"as many by meaning, {share:.1%} of the true ones found (measured on 150 texts)" in notes[0]
-    assert distances == pytest.approx(np.linalg.norm(rows.toarray()[i] - rows.toarray()[j], axis=1))
-    assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == i.size
-    assert (i != j).all()
 
 
 def test_signed_columns_of_few_entries_stay_sparse():

@@ -35,7 +35,11 @@ def project_of(folder, answers=None, **settings):
     table.write_text("\n".join(["id,description,size", *rows]) + "\n")
     classes = {"numbers": (), "ordered": ["no", "some", "mail"]}.get(answers, ["mail", "other"])
     Project.create(
-        path, Source(table, id="id", text=["description"], neighbors=3), classes, answers=answers, **settings
+        path,
+        Source(table, id="id", text=["description"], neighbors=3, meaning="none"),
+        classes,
+        answers=answers,
+        **settings,
     )
     return path
 

@@ -16,6 +16,7 @@ from askgraph.graph.neighbors import find_neighbors
 from askgraph.graph.pairs import LARGEST_FEATURE, check_bandwidth, distinct_pairs, edge_weights, neighbor_lists
 from askgraph.graph.sources import Raw, coordinates, frame_column, is_frame
 from askgraph.support.arguments import flag, one_of, real_number, whole_number
+from askgraph.support.progress import working
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, IntArray
 
@@ -83,8 +84,9 @@ def nearest_neighbors(
     n = points.shape[0]
     if n < 2:
         raise GraphError(f"{counted(n, 'point')}: neighbors need at least two")
-    rows = points if metric == "euclidean" else unit_rows(points)
-    copies = find_copies(rows)
+    with working(f"copies among {n:,} rows"):
+        rows = points if metric == "euclidean" else unit_rows(points)
+        copies = find_copies(rows)
     m = copies.first.size
     i, j, d, notes = find_neighbors(rows if m == n else rows[copies.first], min(k, m - 1), approximate)
     d = d if metric == "euclidean" else d**2 / 2  # |u − v|²/2 = 1 − cos for unit rows

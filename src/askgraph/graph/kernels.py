@@ -103,7 +103,7 @@ def feature_columns(graph: Graph, X: Any, rank: int = RANK) -> Array:
 
 def variance_of(rows: Any) -> float:
     """Return mean K_ii − mean K_ij of K = rows · rowsᵀ."""
-    square = rows.power(2).sum() if issparse(rows) else np.square(rows).sum()
+    square = rows.data @ rows.data if issparse(rows) else np.square(rows).sum()
     return float(square / rows.shape[0] - np.square(np.asarray(rows.mean(axis=0))).sum())
 
 

@@ -27,11 +27,13 @@ ROWS_PER_BLOCK = (
     64  # points compared at a time with all others, at least: a product of fewer rows takes twice as long a row
 )
 SPARSE_UP_TO = 5_000  # rows; up to here all pairs of sparse rows are compared, beyond those that share heavy entries
-HEAVIEST, CANDIDATES = 40, 200  # entries of a sparse row that lead to candidates, and candidates compared as whole rows
+HEAVIEST = 40  # entries of a sparse row that lead to others
+WORK, CANDIDATES = 5_000, 60  # rows that a sparse row meets in lists, and candidates compared as whole rows, or more
 MOSTLY = 0.5  # of the entries of signed columns: with more, they are multiplied as a dense table
-SHORTLIST = 30  # nearest by words and fragments, and as many by meaning, of which the nearest by both are chosen
-RECALL = 0.95  # the share of true neighbors at which an approximate search looks through no more lists
-RECALL_SAMPLE, TEXTS_SAMPLED = 500, 200  # points, and sparse rows, on which recall is measured
+SHORTLIST = 30  # nearest by columns of any sign, such as meaning, which are candidates too
+CELL, CELLS, ROUNDS = 500, 12, 3  # rows of a cell, cells around a row, and rounds that place rows in cells
+RECALL = 0.95  # the share of true neighbors at which an approximate search looks no further
+RECALL_SAMPLE, TEXTS_SAMPLED = 500, 100  # points, and sparse rows, on which recall is measured
 ROWS_PER_PART = 200  # sparse rows whose neighbors a thread searches for at a time
 ROWS_PER_SEARCH = 20_000  # points whose neighbors are searched for at a time
 DIFFERENCES_PER_BLOCK = 250_000  # coordinate differences computed at a time (2 MB, which stay in cache)
@@ -221,98 +223,121 @@ def _text_blocks(points: Any) -> tuple[Any, Array | None] | None:
 
 
 def _search_texts(points: Any, written: Any, meant: Array | None, k: int) -> tuple[IntArray, Array, list[str]]:
-    return _search_heavy_entries(points, k) if meant is None else _search_both(points, written, meant, k)
+    """Search rows of texts by the heaviest entries of each, and by meaning, and measure on a sample what that misses.
 
-
-def _search_heavy_entries(points: Any, k: int) -> tuple[IntArray, Array, list[str]]:
-    """Search sparse rows of unit length by the heaviest entries of each, and measure what that misses."""
-    from askgraph.graph.inverted_lists import row_distances
-
-    points.sort_indices()
-    n, whole = points.shape[0], _lists(points)
-    found = _search_by(whole, _heaviest(points), np.arange(n), k, CANDIDATES)
-    short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
+    It is searched twice as far until most of the true neighbors are found.
+    """
+    n = points.shape[0]
+    entries = _lists(written, np.float32), _lists(written.tocsc(), np.float32)
+    matrices = points.shape[1], *_matrices(points, written)
+    also = np.empty((n, 0), dtype=np.int32) if meant is None else _search_cells(meant, min(SHORTLIST, n - 1))
     some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
-    true = _search_by(whole, points, np.concatenate([short, some]), k, k)
-    found[short] = _with_any_others(true[: short.size], short, n)
-    recall = _recall(_with_any_others(true[short.size :], some, n), found[some])
-    blocks = np.array_split(np.arange(n), -(-n // ROWS_PER_PART))
-    distances = np.concatenate(in_threads(lambda rows: row_distances(rows, found, *whole), blocks))
-    how = f"neighbors by the {HEAVIEST} heaviest words and fragments of each text, {recall:.1%} of the true ones found"
-    return found.ravel(), distances.ravel(), [f"{how} (measured on {some.size} texts)"]
+    true, more = _search_whole(entries, meant, some, k), 1
+    while True:
+        further = k, more * CANDIDATES, more * WORK, *matrices, also
+        recall = _recall(true, _search_by(some, *further))
+        if recall >= RECALL or more * WORK >= n * HEAVIEST:
+            break
+        more *= 2
+    found = _search_by(np.arange(n), *further)
+    short = np.flatnonzero((found < 0).any(axis=1))  # rows that share a heavy entry with fewer than k others
+    if short.size:
+        found[short] = _search_whole(entries, meant, short, k)
+    by = "" if meant is None else f" and the {also.shape[1]} nearest by all else"
+    how = f"neighbors by the heaviest words and fragments of each text{by}, {recall:.1%} of the true ones found"
+    return found.ravel(), _sparse_distances(points, found).ravel(), [f"{how} (measured on {some.size} texts)"]
 
 
-def _heaviest(points: Any) -> Any:
-    """Return sparse rows with the heaviest entries of each alone."""
+def _matrices(points: Any, written: Any) -> list[Any]:
+    """Return whole rows, their heaviest entries and these by column, in single precision."""
     from askgraph.graph.inverted_lists import mark_heaviest
 
-    kept = mark_heaviest(*_lists(points)[::2], HEAVIEST)
-    heavy = sp.csr_array((points.data * kept, points.indices, points.indptr), shape=points.shape, copy=True)
+    kept = mark_heaviest(written.indptr.astype(np.int64), written.data, HEAVIEST)
+    heavy = sp.csr_array((written.data * kept, written.indices, written.indptr), shape=written.shape, copy=True)
     heavy.eliminate_zeros()
-    return heavy
+    return [_lists(matrix, np.float32) for matrix in (points, heavy, heavy.tocsc())]
 
 
-def _search_both(points: Any, written: Any, meant: Array, k: int) -> tuple[IntArray, Array, list[str]]:
-    """Search by two blocks of columns apart, choose the nearest of both finds by whole rows, and measure what that misses."""
-    from askgraph.graph.inverted_lists import row_distances
-
-    points.sort_indices()
-    written.sort_indices()
-    n, many = points.shape[0], min(max(SHORTLIST, k), points.shape[0] - 1)
-    near = _search_dense(meant, many)
-    worded = _search_by(_lists(written), _heaviest(written), np.arange(n), many, CANDIDATES)
-    either = np.hstack([near, np.where(worded < 0, near, worded)])
-    blocks = np.array_split(np.arange(n), -(-n // ROWS_PER_PART))
-    distances = np.concatenate(in_threads(lambda rows: row_distances(rows, either, *_lists(points)), blocks))
-    distances[_is_repeated(either)] = np.inf
-    order = np.lexsort((either, distances))[:, :k]
-    found, distances = np.take_along_axis(either, order, axis=1), np.take_along_axis(distances, order, axis=1)
-    some = np.random.default_rng(0).choice(n, min(n, TEXTS_SAMPLED), replace=False)
-    recall = _recall(_search_all(points, some, k, lambda _=1: None), found[some])
-    how = f"neighbors among the {many} nearest by words and fragments and as many by meaning, {recall:.1%} of the true ones found"
-    return found.ravel(), distances.ravel(), [f"{how} (measured on {some.size} texts)"]
-
-
-def _is_repeated(rows: IntArray) -> BoolArray:
-    """Return whether a number stands further left in its row already.
-
-    >>> _is_repeated(np.array([[3, 5, 3], [1, 2, 4]])).tolist()
-    [[False, False, True], [False, False, False]]
-    """
-    order = np.argsort(rows, axis=1, kind="stable")
-    ordered = np.take_along_axis(rows, order, axis=1)
-    repeated = np.zeros(rows.shape, dtype=bool)
-    np.put_along_axis(repeated, order[:, 1:], ordered[:, 1:] == ordered[:, :-1], axis=1)
-    return repeated
-
-
-def _lists(rows: Any) -> tuple[IntArray, AnyArray, Array]:
+def _lists(rows: Any, kind: Any) -> tuple[IntArray, AnyArray, AnyArray]:
     """Return the starts, places and values of a compressed matrix, in types that compiled loops are made for."""
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data.astype(kind, copy=False)
 
 
-def _search_by(whole: Any, entries: Any, rows: IntArray, k: int, candidates: int) -> IntArray:
-    """Return the k nearest others of some rows among the candidates that these entries lead to, -1 for those that are lacking."""
+def _search_by(rows: IntArray, *args: Any) -> IntArray:
+    """Return what the compiled search finds for some rows, a part of them in each thread."""
     from askgraph.graph.inverted_lists import search_rows
 
-    matrices = whole, _lists(entries), _lists(entries.tocsc())
     with bar(rows.size, f"neighbors of {rows.size:,} rows") as tick:
 
         def part(some: IntArray) -> IntArray:
-            found = search_rows(some, k, candidates, *matrices)
+            found = search_rows(some, *args)
             tick(some.size)
             return np.asarray(found)
 
         return np.concatenate(in_threads(part, np.array_split(rows, -(-rows.size // ROWS_PER_PART))))
 
 
-def _with_any_others(found: IntArray, rows: IntArray, n: int) -> IntArray:
-    """Return neighbors with any other of n rows in place of -1: all that a row shares nothing with are equally far from it."""
-    for at in np.flatnonzero((found < 0).any(axis=1)):
-        lacking = found[at] < 0
-        others = np.setdiff1d(np.arange(min(n, 2 * found.shape[1] + 1)), [*found[at], rows[at]])
-        found[at, lacking] = others[: lacking.sum()]
+def _search_whole(entries: Any, meant: Array | None, rows: IntArray, k: int) -> IntArray:
+    """Return the k nearest others of some rows by all of their entries, which are given by row and by column."""
+    from askgraph.graph.inverted_lists import add_up_rows
+
+    def part(some: IntArray) -> IntArray:
+        products = add_up_rows(some, *entries)
+        products += 0 if meant is None else meant[some] @ meant.T
+        products[np.arange(some.size), some] = -np.inf
+        return _lowest(-products, k)
+
+    with working(f"true neighbors of {rows.size:,} rows"), one_blas_thread():
+        return np.concatenate(in_threads(part, _blocks(rows, entries[0][0].size - 1)))
+
+
+def _search_cells(points: AnyArray, k: int) -> AnyArray:
+    """Return up to k others near each dense row: the nearest of those in the cells around it, in single precision.
+
+    A row lacks some, which are -1, only where the cells hold fewer.
+    """
+    n, X = len(points), points.astype(np.float32)
+    with bar(n, f"neighbors of {n:,} rows by all else") as tick, one_blas_thread():
+        cell, centers = _cells(X)
+        members = np.split(np.argsort(cell, kind="stable"), np.cumsum(np.bincount(cell, minlength=len(centers)))[:-1])
+        near = np.argsort(-(centers @ centers.T), axis=1, kind="stable")[:, :CELLS]
+        found = np.full((n, k), -1, dtype=np.int32)
+
+        def part(here: int) -> None:
+            others = np.concatenate([members[there] for there in near[here]])
+            for rows in _blocks(members[here], max(others.size, 1)):
+                scores = -(X[rows] @ X[others].T)
+                scores[rows[:, None] == others] = np.inf
+                most = min(k, others.size)
+                found[rows, :most] = others[_lowest(scores, most)]
+                tick(rows.size)
+
+        in_threads(part, range(len(centers)))
     return found
+
+
+def _cells(points: AnyArray) -> tuple[IntArray, AnyArray]:
+    """Return the cell of each row, and the centers of cells: rows drawn at random, then means of the rows nearest to a center."""
+    n = len(points)
+    centers = points[np.random.default_rng(0).choice(n, -(-n // CELL), replace=False)]
+    for _ in range(ROUNDS):
+        cell = np.concatenate(
+            [np.argmax(points[rows] @ centers.T, axis=1) for rows in _blocks(np.arange(n), len(centers))]
+        )
+        sums = sp.csr_array((np.ones(n, np.float32), (cell, np.arange(n))), shape=(len(centers), n)) @ points
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        centers = sums / np.where(lengths > 0, lengths, 1)
+    return cell, centers
+
+
+def _sparse_distances(points: Any, found: IntArray) -> Array:
+    """Return the distances of sparse rows to their neighbors, from differences, so that nothing cancels."""
+    from askgraph.graph.inverted_lists import row_distances
+
+    points.sort_indices()
+    blocks, matrix = np.array_split(np.arange(len(found)), -(-len(found) // ROWS_PER_PART)), _lists(points, np.float64)
+    with working(f"distances of {len(found):,} rows"):
+        return np.concatenate(in_threads(lambda rows: row_distances(rows, found, *matrix), blocks))
 
 
 def _search_brute(faiss: Any, X: Any, rows: IntArray, k: int) -> IntArray:

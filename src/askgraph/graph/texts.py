@@ -19,12 +19,14 @@ from askgraph.graph.graph import Graph
 from askgraph.graph.meaning import EXTRA, MEANINGS, WordVectors, find_words, is_english, meaning_rows
 from askgraph.graph.several import alikeness
 from askgraph.support.arguments import listed, one_of, whole_number
+from askgraph.support.progress import working
 from askgraph.support.threads import in_threads
 from askgraph.support.wording import counted
 from askgraph.types import Array, IntArray
 
 MAX_WORDS, MAX_FRAGMENTS = 50_000, 200_000  # in the vocabulary; rarer ones are left out
 FRAGMENT = (2, 4)  # characters, from and to
+BYTES = 250, 400  # of memory per character of texts, until their graph is there: without meaning, and with it
 TEXTS_PER_BLOCK = 5_000  # texts whose words and fragments are counted at a time
 COMPARED, NEAR = 1_000, 10  # texts that columns of numbers are held against, and the neighbors of each
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
@@ -163,12 +165,16 @@ class Texts:
     rows: csr_array
 
     def __init__(self, texts: Sequence[Any], meant: WordVectors | None = None) -> None:
-        tokens, documents = _tokens([plain_text(text) for text in texts])
-        self._words, words = _tfidf(documents, [_words(token) for token in tokens], MAX_WORDS)
-        self._fragments, fragments = _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS)
+        n, plain = len(texts), [plain_text(text) for text in texts]
+        gigabytes = max(0.1, sum(map(len, plain)) * BYTES[meant is not None] / 1e9)
+        with working(f"words and fragments of {n:,} texts: up to {gigabytes:.1f} GB of memory"):
+            tokens, documents = _tokens(plain)
+            self._words, words = _tfidf(documents, [_words(token) for token in tokens], MAX_WORDS)
+            self._fragments, fragments = _tfidf(documents, [_fragments(token) for token in tokens], MAX_FRAGMENTS)
         self._meaning, blocks = None, [words, fragments]
         if meant is not None:
-            meanings, self._meaning = meaning_rows([bare_text(text) for text in texts], meant)
+            with working(f"meaning of {n:,} texts"):
+                meanings, self._meaning = meaning_rows([bare_text(text) for text in texts], meant)
             blocks.append(csr_array(meanings))
         self.rows = csr_array(side_by_side(blocks))
         self._lengths = np.sqrt(np.sum([np.diff(block.indptr) > 0 for block in blocks], axis=0))

@@ -138,7 +138,8 @@ def directed_features(graph: Graph, rows: Any) -> Features | None:
     None where all rows have one direction, which says nothing.
     """
     try:
-        return linear_part(graph, rows, from_start=False)
+        with working(f"features of {graph.n_nodes:,} items"):
+            return linear_part(graph, rows, from_start=False)
     except GraphError:
         return None
 

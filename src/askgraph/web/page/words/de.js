@@ -585,6 +585,13 @@ export default {
     "looking at pictures": "Bilder werden angesehen.",
     "neighbors of {} points": "Ähnliche unter {1} Einträgen werden gesucht.",
     "neighbors of {} rows": "Ähnliche unter {1} Einträgen werden gesucht.",
+    "neighbors of {} rows by all else": "Einträge, die sonst ähnlich sind, werden unter {1} gesucht.",
+    "true neighbors of {} rows": "Zu {1} Einträgen werden die ähnlichsten gesucht, mit aller Sorgfalt.",
+    "distances of {} rows": "{1} Einträge werden mit ihren Nachbarn verglichen.",
+    "copies among {} rows": "Gleiche unter {1} Einträgen werden gesucht.",
+    "words and fragments of {} texts: up to {} GB of memory": "Die Wörter von {1} Texten werden gezählt: braucht bis zu {2} GB Speicher.",
+    "meaning of {} texts": "Die Bedeutung von {1} Texten wird verglichen.",
+    "features of {} items": "Gemeinsamkeiten von {1} Einträgen werden zusammengefasst.",
     "sorting {} points into {} lists": "Ähnliche unter {1} Einträgen werden gesucht.",
     "{}: compiling takes some seconds, once": "Einen Moment: Das wird auf diesem Rechner einmal vorbereitet.",
     "{}: a file of this type is not read; drop a table, pictures or an edge list":

@@ -595,6 +595,13 @@ export default {
     "looking at pictures": "Looking at the pictures.",
     "neighbors of {} points": "Looking for similar items among {1}.",
     "neighbors of {} rows": "Looking for similar items among {1}.",
+    "neighbors of {} rows by all else": "Looking for items that are alike in other ways among {1}.",
+    "true neighbors of {} rows": "Looking for similar items to {1} with all care.",
+    "distances of {} rows": "Comparing {1} items with their neighbors.",
+    "copies among {} rows": "Looking for equal items among {1}.",
+    "words and fragments of {} texts: up to {} GB of memory": "Reading the words of {1} texts: takes up to {2} GB of memory.",
+    "meaning of {} texts": "Looking at what {1} texts mean.",
+    "features of {} items": "Summing up what {1} items have in common.",
     "sorting {} points into {} lists": "Looking for similar items among {1}.",
     "{}: compiling takes some seconds, once": "One moment: this is prepared once on this machine.",
     "{}: what should items be compared by? no column holds numbers or text (columns: {}); name some with --features or --text, or give --vectors or --graph FILE":
