@@ -22,6 +22,7 @@ from askgraph.errors import AskgraphError, FileError, FullError, LabelError, New
 from askgraph.web import dropped as dropping
 from askgraph.web.security import Guard
 from askgraph.web.start import Adding, Beginning, Looking, Making, Part, start_application
+from askgraph.workbench import schema
 from askgraph.workbench.exchange import picture_file
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source
@@ -352,7 +353,7 @@ def test_what_is_no_project_of_ours_is_refused_by_its_own_name_and_leaves_nothin
         db.execute("PRAGMA user_version = 99")
     newer = path.read_bytes()
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("PRAGMA user_version = 6")
+        db.execute(f"PRAGMA user_version = {schema.LATEST}")
         db.execute("CREATE TRIGGER mine AFTER INSERT ON answers BEGIN DELETE FROM items; END")
     hostile = path.read_bytes()
     path.unlink()
