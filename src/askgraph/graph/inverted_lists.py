@@ -38,25 +38,25 @@ def search_rows(
     k: int,
     candidates: int,
     work: int,
-    columns: int,
     matrix: Matrix,
     heavy: Matrix,
     lists: Matrix,
+    dense: AnyArray,
     also: AnyArray,
 ) -> IntArray:
     """Return the k nearest other rows of each of these rows, -1 where too few rows share a heavy entry with it.
 
-    The matrix has so many ``columns``; ``also`` has further candidates of each row, or -1.
+    ``dense`` has further columns of the whole rows, and ``also`` further candidates of each row, or -1.
     """
     n = matrix[0].size - 1
     found = np.full((rows.size, k), -1, dtype=np.int64)
     sums, touched = np.zeros(n, dtype=np.float32), np.empty(n + 1, dtype=np.int32)
-    counts, whole = np.empty(BINS, dtype=np.int32), np.zeros(columns, dtype=np.float32)
+    counts, whole = np.empty(BINS, dtype=np.int32), np.zeros(lists[0].size - 1, dtype=np.float32)
     for at in range(rows.size):
         count = _add_up(rows[at], k, work, heavy, lists, sums, touched)
         some = _candidates(rows[at], candidates, touched[:count], sums, counts)
         some = _with_others(rows[at], some, also[rows[at]], sums)
-        products = _products(rows[at], some, matrix, whole)
+        products = _products(rows[at], some, matrix, dense, whole)
         best = some[np.argsort(-products)][:k]
         found[at, : best.size] = best
     return found
@@ -137,7 +137,7 @@ def _with_others(row: int, some: AnyArray, also: AnyArray, marks: AnyArray) -> A
 
 
 @jit_inner()
-def _products(row: int, others: AnyArray, matrix: Matrix, whole: AnyArray) -> AnyArray:
+def _products(row: int, others: AnyArray, matrix: Matrix, dense: AnyArray, whole: AnyArray) -> AnyArray:
     """Return the products of a row with others; ``whole`` is zero before and after."""
     starts, places, values = matrix
     for e in range(starts[row], starts[row + 1]):
@@ -147,6 +147,8 @@ def _products(row: int, others: AnyArray, matrix: Matrix, whole: AnyArray) -> An
         product = np.float32(0.0)
         for e in range(starts[others[c]], starts[others[c] + 1]):
             product += whole[places[e]] * values[e]
+        for column in range(dense.shape[1]):
+            product += dense[row, column] * dense[others[c], column]
         products[c] = product
     for e in range(starts[row], starts[row + 1]):
         whole[places[e]] = 0.0
