@@ -125,7 +125,7 @@ def test_a_german_csv_in_windows_text_is_labeled_and_gone_on_with(browser, tmp_p
         page.locator("input[type=file]").first.set_input_files(file)
         expect(page.locator(".reading")).to_contain_text("Windows-Text gelesen: Größe, Würfelspiel")
         expect(page.locator(".summary")).to_contain_text("Verglichen: Beschreibung.")
-        expect(page.locator(".summary")).to_contain_text("Größe (kB) (Zahlen, neben Text), Stand (Datumsangaben)")
+        expect(page.locator(".summary")).to_contain_text("Größe (kB) (nur gezeigt), Stand (Datumsangaben)")
         expect(page.locator(".summary")).to_contain_text("Einträge heißen nach Name.")
         photograph(page, "Pakete, columns", size)
         page.get_by_label("Klassen, durch Kommas getrennt").fill("Spiel, Musik")
