@@ -146,7 +146,7 @@ def test_the_card_has_a_title_paragraphs_and_no_column_of_features(browser, pack
     """T3, T18: the id is the title where nothing else names items; entities are read; twenty compared numbers are not shown."""
     ann = visit(browser, packages)
     ann.page.evaluate("location.hash = 'table'")
-    search = ann.see(".filters input")
+    search = ann.see(".filters input[type=search]")
     search.fill("no 9,")
     expect(ann.page.locator(".items tbody tr")).to_have_count(1)
     ann.page.locator(".items .row").click()

@@ -22,6 +22,8 @@ from askgraph.priors.base import SOLVES_AT_ONCE, Prior
 from askgraph.spaces.base import Space
 from askgraph.types import AnyArray, Array, BoolArray, IntArray
 
+LOST = "leaving a label out is lost in rounding: the weights are too far from each other; clip them, or raise delta"
+
 
 class LeftOut(NamedTuple):
     """Leave-one-out of labels, one row per label."""
@@ -96,9 +98,7 @@ def left_out(told: Told, every: bool = False, around: bool = False) -> LeftOut:
         votes, lost = rows_of(told.coding, terms.labels) - gap, terms.reach[:, None] * gap
         left = LeftOut(nodes_of(terms.labels), _said(terms.labels), votes, lost, 1 / terms.precision, terms.moved)
     if not np.isfinite(left.votes).all():
-        raise ConvergenceError(
-            "leaving a label out is lost in rounding: the weights are too far from each other; clip them, or raise delta"
-        )
+        raise ConvergenceError(LOST)
     return left
 
 
@@ -114,7 +114,7 @@ def supposed(field: Field, discount: Discount | None, count: int, noise: Sequenc
     if noise is not None:
         labels = tuple(x._replace(noise=gamma) for x, gamma in zip(labels, noise, strict=True))
     other = label_noise(field.origin, labels, discount)
-    inverse = _inverted(np.linalg.cholesky(root @ root.T + np.diag(other**2 - now**2)))
+    inverse = _inverse_root(root @ root.T + np.diag(other**2 - now**2))
     turn, labeled = root.T @ inverse.T, _labeled(field.origin, labels)
     columns = _in_field(field, labels, inverse, turn, labeled)
     told = turn @ (inverse @ columns.gaps)
@@ -143,7 +143,7 @@ def supposed_in(
         return wide[np.searchsorted(rows, some)]
 
     G, Y = covariance(nodes), rows_of(coding, labels)
-    inverse = _inverted(np.linalg.cholesky(G + np.diag(label_noise(prior, labels, discount) ** 2)))
+    inverse = _inverse_root(G + np.diag(label_noise(prior, labels, discount) ** 2))
     beyond = inverse @ (prior.space.pick(prior.influence(), nodes) - G.sum(axis=0))
     columns = Columns(Y, inverse, beyond, lambda some, x: covariance(some) @ (inverse.T @ x), ends)
     votes = prior.solve(prior.space.put(prior.space.zeros(coding.width), nodes, inverse.T @ (inverse @ Y)))
@@ -208,6 +208,14 @@ def _of_folded(field: Field, every: bool, around: bool) -> _Terms:
 def _neighbors(prior: Prior, nodes: IntArray) -> list[IntArray]:
     W = prior.precision.graph.weights
     return [W.indices[W.indptr[node] : W.indptr[node + 1]] for node in nodes.tolist()]
+
+
+def _inverse_root(covariance: AnyArray) -> Array:
+    """Return the inverse of the Cholesky factor of a covariance of labels; raise an error where rounding has left none."""
+    try:
+        return _inverted(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        raise ConvergenceError(LOST) from None
 
 
 def _inverted(root: AnyArray) -> Array:
