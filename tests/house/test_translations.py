@@ -40,6 +40,7 @@ PLACES = {
     "kinds/numbers.py": ["checked"],
     "support/memory.py": ["fits"],
     "support/progress.py": ["compiling"],
+    "web/comparison.py": ["_once"],
     "web/error_replies.py": ["failed"],
     "workbench/columns.py": ["choose_columns"],
     "workbench/database.py": ["naming_errors", "reporting_damage", "refuse_links"],
@@ -47,6 +48,7 @@ PLACES = {
     "workbench/items.py": ["find_items", "_make_items", "check_ids"],
     "workbench/joining.py": [
         "join_items",
+        "_check_ways",
         "directed_features",
         "_together",
         "_compare_texts",

@@ -144,7 +144,7 @@ def test_a_project_keeps_the_graph_that_it_was_made_with_where_rows_repeat(table
     Project.create(tables / "p.ask", Source(write(tables, "copies.csv", rows), features=["x"]))
     stored = Graph.from_edges([(k, k + 1, 0.5) for k in range(5)])
     with Project.open(tables / "p.ask", write=True) as project:
-        project.store.rejoin(stored, None, ["by hand"])
+        project.store.rejoin(stored, None, ["by hand"], project.items.columns)
     with Project.open(tables / "p.ask", write=True) as project:
         project.say("ann", "n2", "label", "a")
         assert (project.graph.weights.toarray() == stored.weights.toarray()).all()

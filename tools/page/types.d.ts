@@ -96,13 +96,11 @@ interface State {
   labels: number;
   aside: number;
   answers: Answers;
-  answers: Answers;
-  answers: Answers;
-  answers: Answers;
   classes: ClassInfo[];
   agreement: Agreement | null;
   lag: number;
   worker: "starting" | "restarting" | "ready";
+  comparing: { stage: string | null; share: number | null; failed: string | null } | null;
   undo: { item: string; title: string; kind: Kind; label: Label | null; what: string } | null;
   find: Sought | null;
   people: Person[];

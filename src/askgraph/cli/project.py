@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -111,6 +111,13 @@ def init(
             help='How often columns count of those that items are compared by, such as "price=2,title=0.5" [default: 1].'
         ),
     ] = None,
+    later: Annotated[
+        str,
+        typer.Option(
+            help="Store items at once, and let the server compare them while people label some drawn at random: never, auto (many "
+            "texts or pictures) or always."
+        ),
+    ] = "never",
     sheet: SheetOption = None,
     encoding: EncodingOption = None,
 ) -> None:
@@ -170,6 +177,7 @@ def init(
         encoding=encoding,
         meaning=meaning,
         weights=_read_weights(weights),
+        later=cast(Any, later),
     )
     settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
     Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
@@ -583,10 +591,10 @@ def _print_status(said: dict[str, Any]) -> None:
 
 
 def _checked(checks: dict[str, Any]) -> str:
-    """Return how many items drawn at random were predicted right; of numbers, how many there are."""
+    """Return how many items drawn at random are predicted right; of numbers, how many there are."""
     if checks["right"] is None:
         return f"spot checks: {checks['count']} items drawn at random"
-    return f"spot checks: {checks['right']} of {checks['count']} items drawn at random had been predicted right"
+    return f"spot checks: {checks['right']} of {checks['count']} items drawn at random are predicted right by all other answers"
 
 
 def _sought(said: dict[str, Any]) -> str:

@@ -173,6 +173,7 @@ def label(
             classes,
             overlap=overlap,
             suggestions=suggestions,
+            later="auto",
             sheet=sheet,
             encoding=encoding,
         )

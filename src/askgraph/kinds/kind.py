@@ -113,6 +113,7 @@ class Kind(ABC):
     ranged: ClassVar[bool] = False  # whether answers have an order, so that a prediction has a range
     guessed: ClassVar[bool] = False  # whether models may guess answers
     grouped: ClassVar[bool] = False  # whether items can be confirmed in groups
+    judges_anew: ClassVar[bool] = False  # whether spot checks are judged by all other labels as they are now
     usual_readout: ClassVar[str | None] = "cautious"
     usual_options: ClassVar[Mapping[str, Any]] = {}  # of a plan, where nobody says another
     samplers: ClassVar[tuple[str, ...] | None] = None  # those that can ask for such answers; None for all
@@ -514,6 +515,21 @@ class Kind(ABC):
         ErrorEstimate
             The estimate and its range.
         """
+
+    def checks_wrong(self, moment: Moment) -> list[bool]:
+        """Return of each spot check whether it is predicted wrong: by what was predicted before, where a kind says nothing else.
+
+        Parameters
+        ----------
+        moment : Moment
+            What is known.
+
+        Returns
+        -------
+        list of bool
+            One per spot check whose node is labeled.
+        """
+        return [before != label for before, label in moment.drawn.values()]
 
     def errors_by_class(self, moment: Moment) -> dict[Hashable, float]:
         """Return the expected 1 − F1 of each class among the nodes that are not labeled.

@@ -41,6 +41,7 @@ class OneClass(Kind):
     stop_at: ClassVar[float | None] = 0.05
     guessed: ClassVar[bool] = True
     grouped: ClassVar[bool] = True
+    judges_anew: ClassVar[bool] = True
 
     def checked(self, answer: Any, classes: Sequence[Hashable]) -> Hashable:
         """Return a class, one of several, or shares, as a plain value."""
@@ -158,7 +159,7 @@ class OneClass(Kind):
         p, audited = moment.chances, moment.history.audited
         wrong = [made != told for made, told in self._audited(moment, p)] if audited else []
         by_shares = moment.readout.weight_of_shares(moment.field) if moment.readout else 0.0
-        return expected_error(moment.field, p, moment.rest, wrong, self._checks_wrong(moment), by_shares)
+        return expected_error(moment.field, p, moment.rest, wrong, self.checks_wrong(moment), by_shares)
 
     def _audited(self, moment: Moment, p: Array) -> list[tuple[int, int]]:
         """Return (predicted, told) of audited nodes, as indices of classes; -1 for a class that is not there."""
@@ -167,7 +168,7 @@ class OneClass(Kind):
         made = self.decide(p[list(audited)], classes).tolist() if classes else [0] * len(places)
         return list(zip(made, places, strict=True))
 
-    def _checks_wrong(self, moment: Moment) -> list[bool]:
+    def checks_wrong(self, moment: Moment) -> list[bool]:
         """Return of each spot check whether it is predicted wrong: by all other labels now, where leave-one-out says so.
 
         Leave-one-out reads votes as the usual readouts do, and knows no guesses; else what was predicted before counts.

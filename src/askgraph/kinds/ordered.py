@@ -59,6 +59,7 @@ class Ordered(OneClass):
     name: ClassVar[str] = "ordered"
     stop_at: ClassVar[float | None] = None
     ranged: ClassVar[bool] = True
+    judges_anew: ClassVar[bool] = True
     usual_readout: ClassVar[str | None] = "votes"
 
     def __post_init__(self) -> None:
@@ -221,6 +222,10 @@ class Ordered(OneClass):
         some = np.flatnonzero(off >= (1 if every else OFF)).tolist()
         found = [(votes[at, classes.index(told[nodes[at]])], int(nodes[at]), classes[instead[at]]) for at in some]
         return [Suspect(node, told[node], other, float(p)) for p, node, other in sorted(found, key=lambda one: one[:2])]
+
+    def checks_wrong(self, moment: Moment) -> list[bool]:
+        """Return of each spot check whether it is predicted wrong: by all other labels now, or by those before it."""
+        return [off > 0 for off in self._checked_off(moment)]
 
     def _height(self, name: Any) -> Any:
         return self.steps.index(name) if self.steps else name

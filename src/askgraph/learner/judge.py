@@ -142,6 +142,12 @@ class Judge:
         name = self._learner.graph.name
         return [SpotCheck(name(node), *both) for node, both in checked(self._learner.history.log).items()]
 
+    @property
+    def spot_checks_right(self) -> int:
+        """How many spot checks are predicted right by all other labels, or were by those before them where that is not known."""
+        wrong = self._learner.answers.checks_wrong(self._learner._moment)
+        return len(wrong) - sum(wrong)
+
     @in_turn
     def expected_error(self) -> ErrorEstimate:
         """Return the expected error of the predictions for the unlabeled nodes: for classes, the share that is wrong.

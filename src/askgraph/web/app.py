@@ -124,8 +124,8 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/group")
     async def group(asking: Grouping) -> dict[str, Any]:
-        without = await run(desk.out_of_groups)
         try:
+            without = await run(desk.out_of_groups)
             found = await _request(desk, "group", without, WHY_SECONDS)
         except BusyError:
             return {"waiting": "the next group is being computed"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from askgraph.errors import FileError, LabelError
+from askgraph.errors import BusyError, FileError, LabelError
 from askgraph.plan import Question
 from askgraph.web import views
+from askgraph.web.comparison import Comparison
 from askgraph.web.leases import Leases
 from askgraph.web.map import MapMaker
 from askgraph.web.offers import Offers
@@ -29,6 +30,7 @@ class Desk:
 
     project: Project
     thinker: ThinkerProcess
+    comparison: Comparison
     leases: Leases
     offers: Offers
     map: MapMaker
@@ -36,6 +38,7 @@ class Desk:
 
     def __init__(self, project: Project, thinker: ThinkerProcess, leases: Leases | None = None) -> None:
         self.thinker, self.leases = thinker, leases or Leases()
+        self.comparison = Comparison(project.store.path)
         self.alone = True  # whether one person is at work: a reply waits for a new agenda only then
         self._curved: Picture | None = None  # whose expected error was stored last
         self._take_up(project)
@@ -148,6 +151,8 @@ class Desk:
     def out_of_groups(self) -> list[int]:
         """Return the items that are in no group; raise an error where items are not confirmed in groups."""
         self.project.answers.kind.check_groups()
+        if self.project.items.apart:
+            raise BusyError("the items are being compared")
         return self.offers.out_of_groups()
 
     def group(self, who: str, found: tuple[str, list[int], float] | None) -> Plain:
@@ -215,7 +220,8 @@ class Desk:
         return self.project.store.curve()
 
     def _state(self, who: str) -> Plain:
-        return views.state(self.project, self.thinker, self.leases.active(), who)
+        comparing = self.comparison.state() if self.project.items.apart else None
+        return {**views.state(self.project, self.thinker, self.leases.active(), who), "comparing": comparing}
 
     def _next(self, who: str, after: Answer | None) -> Question | None:
         agenda = self.thinker.agenda

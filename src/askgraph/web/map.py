@@ -41,7 +41,9 @@ class MapMaker:
         self._computed: Map | None = None
 
     def made(self) -> Map | None:
-        """Return the map, or None while it is being computed."""
+        """Return the map, or None while it is being computed, or cannot be since nothing joins the items yet."""
+        if self._project.items.apart:
+            return None
         if self._made is None:
             self._made = self._read()
         if self._made is None and self._computed is not None:

@@ -84,13 +84,24 @@ def serve(
                 with _stopping_in_order(server):
                     lock.tell(url, token)
                     ready(f"{url}/" if password else f"{url}/?token={token}")
-                    with BackupThread(store, plan or BackupPlan.from_environment()):
+                    with BackupThread(store, plan or BackupPlan.from_environment()), comparing(desk):
                         server.run(sockets=[listening])
             finally:
                 thinker.stop()
     finally:
         lock.release()
         listening.close()
+
+
+@contextmanager
+def comparing(desk: Desk) -> Iterator[None]:
+    """Compare the items of a project while the block runs, where that was left for later."""
+    if desk.project.items.apart:
+        desk.comparison.start()
+    try:
+        yield
+    finally:
+        desk.comparison.stop()
 
 
 @contextmanager

@@ -296,7 +296,7 @@ class Beginning:
             raise SettingError("no column is marked to compare items by; mark at least one")
         return Source(
             file, id=said.id or "", features=features or None, text=text or None, label=said.label or None,
-            hide=said.left_out, sheet=said.sheet, encoding=said.encoding,
+            hide=said.left_out, sheet=said.sheet, encoding=said.encoding, later="auto",
         )  # fmt: skip
 
     def _make_of_pictures(self, upload: Upload, path: Path, said: Making, classes: list[str], kind: Kind) -> None:
@@ -304,7 +304,7 @@ class Beginning:
         inner, home = upload.folder / (upload.common_folder or "."), path.with_suffix("")
         table = None if said.kind == "pictures" else home / upload.file.relative_to(inner)
         inner.rename(home)
-        source = Source(home, label=said.label or None)
+        source = Source(home, label=said.label or None, later="auto")
         if table is not None:
             source = replace(source, table=table, id=said.id or "", hide=said.left_out)
         try:

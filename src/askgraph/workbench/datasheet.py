@@ -138,7 +138,7 @@ def _checked(project: Project, checks: Sequence[SpotCheck]) -> str:
     """Return a sentence on how predictions of items drawn at random came out."""
     drawn = f"Of {len(checks):,} items drawn at random as spot checks"
     if project.answers.kind.by_class:
-        return f"{drawn}, {sum(check.right for check in checks):,} had been predicted right."
+        return f"{drawn}, {project.learner.judge.spot_checks_right:,} are predicted right by all other answers."
     off = [(plain_number(check.predicted) - plain_number(check.label)) ** 2 for check in checks]
     root = project.answers.form.text(rounded(statistics.fmean(off) ** 0.5))
     return f"{drawn}, predictions had been off by {root} in the root of the mean square."

@@ -23,7 +23,7 @@ from askgraph.types import AnyArray
 from askgraph.workbench.items import GIVEN_VECTORS, Items
 from askgraph.workbench.joining import Compared, Joined, directed_features
 from askgraph.workbench.project import Project
-from askgraph.workbench.rejoining import columns_of, join_again
+from askgraph.workbench.rejoining import columns_of, join_again, now_compared
 from askgraph.workbench.store import Item
 
 Model = Callable[[list[Any]], Any]
@@ -187,7 +187,8 @@ def embed_project(
     vectors = np.concatenate(list(_parts(project, model, names)))
     columns = columns_of(project) | ({} if neighbors is None else {"neighbors": neighbors})
     joined = join_again(project, columns, embedded=compared_by_model(made_by, vectors))
-    store.rejoin(joined.graph, joined.features, [*joined.notes, *joined.graph.notes])
+    notes = [*joined.notes, *joined.graph.notes]
+    store.rejoin(joined.graph, joined.features, notes, now_compared(project.items.columns))
     return vectors
 
 

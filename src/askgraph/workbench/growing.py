@@ -33,7 +33,15 @@ from askgraph.workbench.embedding import compared_by_model, embed_new, join_embe
 from askgraph.workbench.items import GIVEN_VECTORS, Items, check_ids, read_labels
 from askgraph.workbench.joining import Joined, place_graph, read_vectors
 from askgraph.workbench.project import Project
-from askgraph.workbench.rejoining import Further, columns_of, compared_columns, compares, given_vectors, join_again
+from askgraph.workbench.rejoining import (
+    Further,
+    columns_of,
+    compared_columns,
+    compares,
+    given_vectors,
+    join_again,
+    now_compared,
+)
 from askgraph.workbench.source import read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
 
@@ -91,16 +99,33 @@ def prepare_addition(
             f"{table or graphs[0]}: all {new.known:,} rows are in {project.store.path} already; nothing to add{more}"
         )
     joined, arrays = _join_all(project, columns, new, table, graphs, vectors)
+    columns = {**columns, "graphs": [*columns["graphs"], *(str(Path(graph).absolute()) for graph in graphs)]}
+    path, notes = _write(project, columns, new.items, joined, arrays)
+    return Addition(path, len(new.items.ids), new.known, [*(rows.notes if rows else ()), *notes])
+
+
+def prepare_comparison(project: Project) -> Addition:
+    """Compare the items of a project that were left for later; return an addition without items, which joins them."""
+    columns = columns_of(project)
+    path, notes = _write(project, columns, Items([]), join_again(project, columns), {})
+    return Addition(path, 0, project.items.n_items, notes)
+
+
+def _write(
+    project: Project, columns: dict[str, Any], items: Items, joined: Joined, arrays: dict[str, AnyArray]
+) -> tuple[Path, list[str]]:
+    """Write an addition to a file beside the project; return its path, and sentences about the graph."""
     notes = [*joined.notes, *joined.graph.notes]
-    about = {
-        "graph": notes,
-        "source": {**columns, "graphs": [*columns["graphs"], *(str(Path(graph).absolute()) for graph in graphs)]},
-        "goes with": project.store.fingerprint,
-    }
+    about = {"graph": notes, "source": now_compared(columns), "goes with": _state_of(project.store)}
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
-    Store.create(path, replace(new.items, features=joined.features, arrays=arrays), joined.graph, about)
-    return Addition(path, len(new.items.ids), new.known, [*(rows.notes if rows else ()), *notes])
+    Store.create(path, replace(items, features=joined.features, arrays=arrays), joined.graph, about)
+    return path, notes
+
+
+def _state_of(store: Store) -> str:
+    """Return a text that changes when items come or go, and once they are compared."""
+    return store.fingerprint + (" apart" if "later" in (store.about.get("source") or {}) else "")
 
 
 def rows_there(project: Project, table: Table) -> int:
@@ -296,9 +321,9 @@ def open_addition(store: Store, name: str) -> Iterator[Store]:
     file = path.with_name(name)
     try:
         with Store.open(file) as addition:
-            if addition.about.get("goes with") != store.fingerprint:
+            if addition.about.get("goes with") != _state_of(store):
                 raise BusyError(
-                    f"{store.path}: items came or went meanwhile, so nothing was added; give the command again"
+                    f"{store.path}: items came or went, or were compared meanwhile, so nothing was added; give the command again"
                 )
             yield addition
     finally:

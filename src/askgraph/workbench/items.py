@@ -33,7 +33,7 @@ from askgraph.workbench.columns import (
 )
 from askgraph.workbench.forms import Form, Label, form_of
 from askgraph.workbench.formulas import without_marks
-from askgraph.workbench.joining import join_items, vector_columns
+from askgraph.workbench.joining import can_wait, join_items, leave_apart, vector_columns
 from askgraph.workbench.offers import notes_on_labels, offers_in
 from askgraph.workbench.source import Source, read_columns
 
@@ -42,6 +42,7 @@ MAX_SHOWN_FEATURES = (
 )
 MAX_OFFERS = 3  # columns that are offered as labels; where more look like it, a longer list would not be read
 NOT_ENGLISH = "what the texts mean is left out: they are not in English (--meaning wordllama takes it all the same)"
+LATER_FROM = 20_000  # texts or pictures from which on people need not wait until these are compared
 ONE_CLASS = form_of("classes")
 GIVEN_VECTORS = "vectors/given"  # the array of vectors that the items came with, one row per item
 
@@ -151,15 +152,22 @@ def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[
     offered = find_offered(source, table, kinds) if source.hide is None else {}
     vectors = _vector_places(source, table)
     items = _make_items(source, table, list(offered) if source.hide is None else source.hide, vectors)
-    joined = join_items(source, table, items.ids)
+    later = source.later == "always" or (source.later == "auto" and _takes_long(source, len(items.ids)))
+    joined = (leave_apart if later else join_items)(source, table, items.ids)
     kept = {} if joined.vectors is None else {GIVEN_VECTORS: joined.vectors.ravel()}
     columns = {**_columns_of(source), "offered": list(offered), "vector_columns": vectors, "meaning": joined.meaning}
+    columns |= {"later": True} if later else {}
     left = say_what_is_not_compared(source, kinds, offered)
     said = _say_offers(table, kinds, offered) if source.hide is None and not source.labels else []
     foreign = [NOT_ENGLISH] if source.texts and source.meaning == "auto" and not joined.meaning and find_words() else []
     notes = (*table.notes, _say_ids(source.id), *left, *foreign, *said[:MAX_OFFERS])
     items = replace(items, features=joined.features, columns=columns, arrays=kept, notes=notes)
     return items, joined.graph, joined.notes
+
+
+def _takes_long(source: Source, n: int) -> bool:
+    """Return whether it takes people's time to compare so many items, and whether that can wait."""
+    return n >= LATER_FROM and can_wait(source) and (source.texts is not None or source.vectors is not None)
 
 
 def _say_offers(table: Table, kinds: Mapping[str, Kind], offered: Mapping[str, str]) -> list[str]:

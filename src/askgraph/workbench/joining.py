@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from askgraph.errors import FileError, GraphError, LabelError, SettingError
 from askgraph.graph import Graph
@@ -35,6 +36,7 @@ from askgraph.workbench.source import Source
 MANY_COLUMNS, ALIKE = 16, 4.0
 NUMBERS = 2.0  # blocks that columns of numbers count as beside others: as much as words and their fragments
 SCALES = (None, "none", "unit", "range")
+NOT_YET = "items are not compared yet: askgraph serve does it while people label items drawn at random"
 
 
 class Joined(NamedTuple):
@@ -74,11 +76,7 @@ def join_items(source: Source, table: Table, ids: list[str], embedded: Compared 
 
     ``embedded`` are vectors of the items from a model, which count beside what the source names.
     """
-    if source.scale not in SCALES or (source.scale is not None and source.features is None):
-        raise SettingError(f"--scale {source.scale}: say none, unit or range, of columns of numbers (--features)")
-    if source.meaning not in ("none", "auto") and source.texts is None:
-        raise SettingError(f"--meaning {source.meaning}: only texts are compared by what they mean (--text)")
-    _check_named(source)
+    _check_ways(source)
     given = [place_graph(graph, ids) for graph in source.graphs]
     names = [f"edges of {Path(graph).name}" for graph in source.graphs]
     if (source.features, source.texts, source.vectors, embedded) == (None, None, None, None):
@@ -95,6 +93,33 @@ def join_items(source: Source, table: Table, ids: list[str], embedded: Compared 
     note = f"{counted(source.neighbors, 'nearest neighbor')} of each item by {compared.alone}"
     said = [note, *compared.notes, *map(_note_given, names, shares)]
     return Joined(found, said, beside, compared.vectors, compared.meaning)
+
+
+def leave_apart(source: Source, table: Table, ids: list[str]) -> Joined:
+    """Return items that nothing joins yet, after a look at whether they can be compared; `rejoining` compares them later."""
+    _check_ways(source)
+    if not can_wait(source):
+        raise SettingError("--later always: items with given vectors or edges are joined at once; leave --later out")
+    if source.features is not None:
+        _number_columns(source.table or "", table, source.features)
+    words = None if source.texts is None else choose_words(joined_texts(table, source.texts), source.meaning)
+    apart = Graph(csr_array((len(ids), len(ids))), ids)
+    return Joined(apart, [NOT_YET], meaning=words.describe() if words else None)
+
+
+def can_wait(source: Source) -> bool:
+    """Return whether items can be compared later, by what a project keeps of them: not if vectors or edges are given."""
+    given = source.vectors is not None and source.vectors != source.image
+    return not given and not source.graphs and (source.features, source.texts, source.vectors) != (None, None, None)
+
+
+def _check_ways(source: Source) -> None:
+    """Raise an error for a way to compare items that does not go with the columns that are named."""
+    if source.scale not in SCALES or (source.scale is not None and source.features is None):
+        raise SettingError(f"--scale {source.scale}: say none, unit or range, of columns of numbers (--features)")
+    if source.meaning not in ("none", "auto") and source.texts is None:
+        raise SettingError(f"--meaning {source.meaning}: only texts are compared by what they mean (--text)")
+    _check_named(source)
 
 
 def _check_named(source: Source) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -11,12 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askgraph.graph import Graph
+from askgraph.kinds import Kind
 from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.kinds.one_class import OneClass
 from askgraph.learner import Learner
 from askgraph.learner.prefetch import Ahead
 from askgraph.learner.settings import Settings
 from askgraph.plan import Plan, Question
+from askgraph.plan.chance import Explore, SpotChecks
+from askgraph.plan.set_aside import SetAside
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
 from askgraph.types import AnyArray, Array, IntArray
@@ -140,7 +144,10 @@ class Model:
     def _finding(self) -> Plan | None:
         """Return the plan that asks for what is sought; None while nothing says which items may be that."""
         like = self._likeness()
-        return self.learner.plan.finding(self.sought, like) if like is not None or self._begun(1) else None
+        if like is None and (self._items.apart or not self._begun(1)):
+            return None
+        plan = self._settings().plan if self._items.apart else self.learner.plan
+        return plan.finding(self.sought, like)
 
     def _likeness(self) -> Array | None:
         """Return how alike items are to the words that describe what is sought; None where these do not count."""
@@ -216,8 +223,7 @@ class Model:
         self._untold = [Untold(item, before, self._answers.decision(item)) for item, before in rest.items()]
 
     def _new_learner(self) -> Learner:
-        with reporting_damage(self._store.path):
-            settings = Settings.from_json(self._about["settings"])
+        settings = self._settings()
         kind, declared = self._answers.kind, self._answers.declared
         classes = declared if kind.by_class and not self._answers.form.ranked else None
         features = self._features() if settings.plan.takes_features and kind.name == "classes" else None
@@ -225,7 +231,8 @@ class Model:
         how |= {"tune": settings.tune, "rng": self._about["seed"], "classes": classes, "features": features}
         how |= {"answers": kind}
         engine = "auto" if self._prior is None or features is not None or settings.tune else self._prior
-        learner = Learner(self.graph, settings.plan, engine=engine, **how)
+        plan = _at_random(settings.plan, kind) if self._items.apart else settings.plan
+        learner = Learner(self.graph, plan, engine=engine, **how)
         self._prior = learner.field.origin
         meant = self._answers.naming.meant
         for source, guesses in groupby(self._store.guesses(), key=attrgetter("source")):
@@ -238,6 +245,10 @@ class Model:
             learner.skip(item)
         return learner
 
+    def _settings(self) -> Settings:
+        with reporting_damage(self._store.path):
+            return Settings.from_json(self._about["settings"])
+
     def _features(self) -> Features | None:
         found = self._store.features()
         return None if found is None else Features(found, from_start=False)
@@ -246,6 +257,14 @@ class Model:
         """Return what was predicted before for those of these items that were spot checks."""
         found = {item: self._answers.predicted(item) for item in items}
         return {item: label for item, label in found.items() if label is not None}
+
+
+def _at_random(plan: Plan, kind: Kind) -> Plan:
+    """Return the plan that draws every question at random, for items that nothing joins yet.
+
+    Each is a spot check where all other labels judge it later; where only the prediction made before does, none is.
+    """
+    return replace(plan, rules=(SetAside(), SpotChecks(1) if kind.judges_anew else Explore(1.0)))
 
 
 def distinct(labels: Iterable[Label | None]) -> tuple[list[Label | None], IntArray]:

@@ -41,6 +41,11 @@ def columns_of(project: Project) -> dict[str, Any]:
     return columns
 
 
+def now_compared(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of items that are compared now, if that was left for later."""
+    return {name: value for name, value in columns.items() if name != "later"}
+
+
 def has_given_vectors(project: Project) -> bool:
     """Return whether a project holds the vectors that its items came with."""
     try:

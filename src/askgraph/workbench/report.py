@@ -76,7 +76,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
             "hints": list(hints),
         }
         if checks := learner.judge.spot_checks:
-            right = sum(check.right for check in checks) if answers.kind.by_class else None
+            right = learner.judge.spot_checks_right if answers.kind.by_class else None
             said["checks"] = {"count": len(checks), "right": right}
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 from askgraph.errors import SettingError
 from askgraph.graph.meaning import MEANINGS
@@ -67,6 +68,9 @@ class Source:
     weights
         How often columns count of those that items are compared by, by name, such as ``{"price": 2}``; 1 by default. Columns
         that are compared as one, all those of text and all those of numbers, count as often together as they do on average.
+    later
+        Whether items are stored at once and compared by the server of the project, while people label some drawn at random:
+        "never", "auto" (many texts or pictures) or "always". Items joined by given vectors or edges are never left for later.
     """
 
     table: FilePath | None = None
@@ -86,6 +90,7 @@ class Source:
     hide: Sequence[str] | None = None
     meaning: str = "auto"
     weights: Mapping[str, float] = field(default_factory=dict)
+    later: Literal["never", "auto", "always"] = "never"
 
     def __post_init__(self) -> None:
         """Raise an error for what names no file or column."""
@@ -115,6 +120,7 @@ class Source:
             raise SettingError("features=[]: name at least one column of numbers, or leave it out")
         whole_number(self.neighbors, "neighbors", 1)
         one_of(self.meaning, "meaning", MEANINGS)
+        one_of(self.later, "later", ("never", "auto", "always"))
         for name, weight in self.weights.items():
             real_number(weight, f"the weight of {name!r}", *WEIGHTS)
 

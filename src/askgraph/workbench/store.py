@@ -308,12 +308,16 @@ class Store:
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO about VALUES (?, ?)", name, json.dumps(value))
 
-    def rejoin(self, graph: Graph, features: Features | None, notes: list[str]) -> None:
-        """Replace the graph and the features, and what follows from them, in one step; the answers stay."""
+    def rejoin(self, graph: Graph, features: Features | None, notes: list[str], source: dict[str, Any]) -> None:
+        """Replace the graph and the features, and what follows from them, in one step; the answers stay.
+
+        ``source`` are the columns that the items came from, as they are compared now.
+        """
         with self._transaction():
             self._execute("DELETE FROM arrays WHERE substr(name, 1, 8) <> 'vectors/'")
             _pack_joined(self._db, graph, features)
             self._execute("INSERT OR REPLACE INTO about VALUES ('graph', ?)", json.dumps(notes))
+            self._execute("INSERT OR REPLACE INTO about VALUES ('source', ?)", json.dumps(source))
 
     @property
     def fingerprint(self) -> str:

@@ -154,6 +154,11 @@ class StoredItems:
         found = self._about.get("source")
         return found if isinstance(found, dict) else {}
 
+    @property
+    def apart(self) -> bool:
+        """Whether nothing joins the items yet, because they are compared later."""
+        return "later" in self.columns
+
     @cached_property
     def shown(self) -> dict[str, str]:
         """The fields that people see, and the kind of each; of a project of an earlier version, not dozens of numbers."""

@@ -4,6 +4,7 @@ import { answer, hidden, shown, undo } from "../lib/session.js";
 import { actionsMenu } from "../parts/actions.js";
 import { answerControl } from "../parts/answer_control.js";
 import { enlarge, fading, whole } from "../parts/card.js";
+import { comparingLine } from "../parts/comparing.js";
 import { clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
@@ -46,9 +47,10 @@ export function questionView(root) {
   const frame = h("div", { class: "frame" }, card);
   const more = fading(frame, card);
   const start = welcome();
+  const comparing = comparingLine();
   const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start.element, h("div", { class: "meta" }, trail, sum), search.element, frame, h("div", { class: "answers" }, control.element, actions.opener, others)), why.element);
+    h("div", { class: "column" }, start.element, h("div", { class: "meta" }, trail, sum), comparing.element, search.element, frame, h("div", { class: "answers" }, control.element, actions.opener, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -63,6 +65,7 @@ export function questionView(root) {
     clear(sum, state && words.question.sum(state.labels, state.items));
     start.draw();
     start.element.hidden = !question || store.trail.length > 0 || Boolean(state?.undo) || look(WELCOMED) !== null;
+    comparing.draw();
     search.draw();
     control.draw();
     newClass.hidden = !control.names();
@@ -83,7 +86,7 @@ export function questionView(root) {
     clear(card, h("div", { class: "fresh" },
       suggested.map(({ label, by: sources }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(sources)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, labelTag(label), place === 0 && h("kbd", {}, "Enter")))),
-      by === "spot check" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
+      by === "spot check" && !store.state?.comparing && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
       whole(item)));

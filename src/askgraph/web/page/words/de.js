@@ -364,7 +364,7 @@ export default {
       : `${low < open ? `noch etwa ${labels(low)}, oder ` : ""}${open === 1 ? "den einen zuordnen, der noch offen ist" : `alle ${count(open)} zuordnen, die noch offen sind`}`,
     measured: (n) => n ? `gemessen an ${count(n)} zufälligen Einträgen` : "nach dem Modell",
     evidence: (kind, n, checks, together) => `${kind}, ${labels(n)}${checks ? `, davon ${plural(checks, "Stichprobe", "Stichproben")}` : ""}${together ? `, und ${count(together)} auf einmal gegebene` : ""}`,
-    checks: (n, right) => `Von ${ofItems(n)}, die zufällig gezogen wurden, waren ${count(right)} vor jeder Antwort richtig vermutet.`,
+    checks: (n, right) => `Von ${ofItems(n)}, die zufällig gezogen wurden, ${right === 1 ? "ist" : "sind"} ${count(right)} nach allen anderen Antworten richtig vermutet.`,
     early: "Noch zu früh",
     earlyMore: {
       classes: "Ordnen Sie einige Einträge jeder Klasse zu, dann steht hier, wie gut die Vermutungen sind.",
@@ -555,6 +555,12 @@ export default {
     down: (name) => `${name} nach unten`,
   },
   dialog: { close: "Schließen" },
+  comparing: {
+    bar: "Wie weit der Vergleich der Einträge ist",
+    meanwhile: "Die Einträge werden noch verglichen. Bis dahin kommen sie zufällig; jede Antwort zählt.",
+    done: "Die Einträge sind verglichen; ab jetzt werden die Fragen ausgesucht.",
+    failed: (why) => `Die Einträge konnten nicht verglichen werden: ${why} Ihre Antworten sind gespeichert.`,
+  },
   notices: {
     logIn: "Anmelden",
     notSaved: (reason, n) => `Noch nicht gespeichert: ${reason}. ${n > 1 ? `Ihre ${count(n)} Antworten sind aufgehoben und werden` : "Ihre Antwort ist aufgehoben und wird"} noch einmal gesendet.`,
@@ -579,6 +585,7 @@ export default {
     "the map is being drawn": "Die Karte wird gezeichnet.",
     "the texts are being read": "Einen Moment, die Texte werden gelesen.",
     "comparing items": "Einträge werden verglichen.",
+    "the program that compares them ended; start the server again to retry": "Starten Sie den Server neu, um es noch einmal zu versuchen.",
     "reading {}": "{1} wird gelesen.",
     "reading edges": "Verbindungen werden gelesen.",
     "writing {} items": "{1} Einträge werden gespeichert.",

@@ -366,7 +366,7 @@ export default {
     measured: (/** @type {number} */ n) => n ? `measured on ${count(n)} random items` : "from the model",
     evidence: (/** @type {string} */ kind, /** @type {number} */ n, /** @type {number} */ checks, /** @type {number} */ together) =>
       `${kind}, ${labels(n)}${checks ? `, ${count(checks)} of them ${checks === 1 ? "a spot check" : "spot checks"}` : ""}${together ? `, and ${count(together)} given many at once` : ""}`,
-    checks: (/** @type {number} */ n, /** @type {number} */ right) => `Of ${items(n)} drawn at random, ${count(right)} had been predicted right before anybody answered.`,
+    checks: (/** @type {number} */ n, /** @type {number} */ right) => `Of ${items(n)} drawn at random, ${count(right)} ${right === 1 ? "is" : "are"} predicted right by all other answers.`,
     early: "Too early to say",
     earlyMore: {
       classes: "Label a few items of each class, and this page says how good the predictions are.",
@@ -558,6 +558,12 @@ export default {
     down: (/** @type {string} */ name) => `Move ${name} down`,
   },
   dialog: { close: "Close" },
+  comparing: {
+    bar: "How far the comparison of the items is",
+    meanwhile: "The items are still being compared. Until then they come at random; every answer counts.",
+    done: "The items are compared; questions are chosen now.",
+    failed: (/** @type {string} */ why) => `The items could not be compared: ${why} Your answers are saved.`,
+  },
   notices: {
     logIn: "Log in",
     notSaved: (/** @type {string} */ reason, /** @type {number} */ n) =>
