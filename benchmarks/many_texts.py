@@ -1,9 +1,9 @@
-"""Many texts to their first question: python benchmarks/many_texts.py [--texts 1000,7600,100000,200000] [--against OTHER/src]
+"""Many texts to their first question: python benchmarks/many_texts.py [--texts 1000,7600,200000] [--against OTHER/src | --page]
 
 CPU seconds by stage, memory, and the share of true neighbors that the notes of the graph tell, each number of texts in a process of
 its own. Texts are the sentences of the descriptions of Debian packages (ASKGRAPH_DATA), varied by a seed until there are enough:
 some words are dropped, some are others of the same texts, and some sentences end as another one does. With --against, another
-checkout does the same in turns.
+checkout does the same in turns. With --page, somebody labels them on the page while they are compared.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
+import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from measure import SMOKE, machine
+from workbench import Running, asked
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 DROPPED, OTHER, JOINED = (
@@ -31,6 +34,7 @@ DROPPED, OTHER, JOINED = (
     0.3,
 )  # the share of words left out, of words exchanged, and of sentences with another end
 STAGES = ("rows", "neighbors", "graph", "features", "question")
+THINKS = 2.0 if not SMOKE else 0.0  # seconds that somebody thinks
 WAYS = {"none": "words and fragments", "wordllama": "and meaning"}
 
 
@@ -132,16 +136,53 @@ def row_of(count, way, name, found):
     return " | ".join(["", f"{count:,}", WAYS[way], name, *cells, f"{found['GB']:.2f}", recall, ""]).strip()
 
 
+def on_the_page(count):
+    """Print how long somebody waits who labels texts: for the first question, for the next ones, and until texts are compared."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "sentences.csv")
+        with table.open("w", newline="") as file:
+            csv.writer(file).writerows([["text"], *([one] for one in sentences(count))])
+        running = Running(table, "--text", "text", "--classes", "a,b")
+        start, waits, compared = time.perf_counter(), [], None
+        try:
+            with running.client() as client:
+                said = asked(client, "ann")
+                while compared is None:
+                    time.sleep(THINKS)
+                    item, before = said["question"]["item"]["id"], time.perf_counter()
+                    body = {"key": str(uuid.uuid4()), "who": "ann", "item": item, "kind": "label", "seconds": THINKS}
+                    said = client.post("/api/answer", json={**body, "label": "ab"[int(item) % 2]}).json()
+                    said = said if said["question"] else asked(client, "ann")
+                    waits.append(1e3 * (time.perf_counter() - before))
+                    if client.get("/api/state", params={"who": "ann"}).json()["comparing"] is None:
+                        compared = running.first + time.perf_counter() - start
+        finally:
+            running.stop()
+    cells = f"{running.first:.1f} | {np.median(waits):.0f} | {max(waits):.0f} | {len(waits)} | {compared:.0f}"
+    print(f"| {count:,} | {cells} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", default="40" if SMOKE else "1000,7600,100000,200000")
     parser.add_argument("--meaning", default="none" if SMOKE else ",".join(WAYS))
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--child", nargs=2)
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
     if options.child:
         return child(int(options.child[0]), options.child[1])
+    if options.page or SMOKE:
+        print(machine())
+        print(
+            "| texts | first question, s | next one, median ms | longest ms | answers until compared | compared after s |"
+        )
+        print("|" + "---|" * 6)
+        for count in map(int, options.texts.split(",")):
+            on_the_page(count)
+        if options.page:
+            return None
     sources = {"now": Path(__file__).parents[1] / "src"}
     sources |= {"before": options.against.resolve()} if options.against else {}
     print(machine())
