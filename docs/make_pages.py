@@ -356,8 +356,15 @@ def commands_page() -> str:
     commands = typer.main.get_command(app).commands
     parts = []
     for panel, names in PANELS.items():
-        parts += [f"## {panel}: {', '.join(names)}\n", *(_command_section(name, commands[name]) for name in names)]
+        parts += [f"## {panel}: {', '.join(names)}\n"]
+        parts += [part for name in names for part in _command_sections(name, commands[name])]
     return COMMANDS_HEAD + "\n".join(parts)
+
+
+def _command_sections(name: str, command: Any) -> list[str]:
+    """Return the section of a command, and those of the commands below it."""
+    below = getattr(command, "commands", {})
+    return [_command_section(name, command), *(_command_section(f"{name} {part}", below[part]) for part in below)]
 
 
 def _command_section(name: str, command: Any) -> str:

@@ -116,7 +116,9 @@ def test_the_page_says_how_far_the_comparison_is(browser, tmp_path, language):
         going.clear()
         expect(line).to_be_hidden()
         expect(page.locator("#aloud")).to_contain_text("compared" if language == "en" else "verglichen")
-        page.unroute_all(behavior="ignoreErrors")  # a request that is under way when the server ends fails in another test
+        page.unroute_all(
+            behavior="ignoreErrors"
+        )  # a request that is under way when the server ends fails in another test
         ann.context.close()
 
 

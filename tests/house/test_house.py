@@ -19,7 +19,7 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 PACKAGES = """
 support answers linalg graph io distributed spaces priors field utilities layout readouts plan kinds learner
-estimator simulate workbench web clients paper cli
+estimator simulate arena workbench web clients paper cli
 """.split()  # noqa: SIM905 -- it reads as the order it is: a package imports only from those before it
 GROUND = ("errors", "types", "version")  # everybody may use these
 ABOVE_SUPPORT = ("options",)  # and light: the help of the commands reads it
@@ -93,6 +93,8 @@ def test_an_import_is_seen_however_it_is_spelled(code):
 @pytest.mark.parametrize("name", MODULES)
 def test_no_module_imports_another_by_a_name_that_is_put_together(name):
     """Such a name could be that of any module; the face of the package alone does it, by its table of homes."""
+    if name == "arena.host":  # imports a user's method by the path that the user gives
+        return
     calls = [node for node in ast.walk(code_of(name)) if called(node) in IMPORTERS]
     assert all(isinstance(call.args[0], ast.Constant) for call in calls)
 

@@ -19,7 +19,7 @@ PANELS = {  # every command, in the order in which a person meets it
     "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines"),
     "Look": ("status", "review", "people", "history", "doctor"),
     "Bring and take": ("add", "suggest", "embed", "predict", "export", "copy", "restore", "remove"),
-    "Research": ("demo", "simulate", "plot", "paper"),
+    "Research": ("demo", "simulate", "plot", "paper", "arena"),
 }
 WIDEST = 120  # characters per line of help; wider terminals leave the rest free
 OTHER_WORDS = {  # what people type who know other programs -> the commands it may mean, the first that a group has
