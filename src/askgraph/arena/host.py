@@ -65,7 +65,8 @@ def answer_requests(connection: Connection, path: str) -> None:
             said = "failed", str(error)[:MOST_WORDS]
         except BaseException as error:
             said = "failed", f"{type(error).__name__}: {error}"[:MOST_WORDS]
-        connection.send(Reply(*said, time.process_time(), _most_megabytes()))
+        with suppress(OSError):  # nobody reads on: the run was ended
+            connection.send(Reply(*said, time.process_time(), _most_megabytes()))
 
 
 def _most_megabytes() -> float:
