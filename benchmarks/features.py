@@ -37,7 +37,7 @@ import askgraph as ag
 from askgraph.errors import FileError
 from askgraph.graph.build import unit_rows
 from askgraph.graph.kernels import smoothed
-from askgraph.graph.texts import join_written, text_rows
+from askgraph.graph.texts import choose_words, join_written, text_rows
 from askgraph.paper.datasets import load
 from askgraph.paper.problems import Source
 from askgraph.priors.features import join_features, linear_part
@@ -98,15 +98,16 @@ class Rows(NamedTuple):
 
 
 @cache
-def rows_of(name):
-    """Return a set by its name."""
+def rows_of(name, meaning="none"):
+    """Return a set by its name; texts are compared by what they mean, too, if that is asked for."""
     if name == "smoke":
         graph, truth = ag.communities((20, 20), mean_degree=5, rng=0)
         X = np.eye(2)[truth] + np.random.default_rng(0).normal(size=(40, 2))
         return Rows(graph, X, np.asarray(truth), *join_features(graph, X))
     if name in TEXTS:
         lines = [json.loads(line) for line in gzip.decompress(file_of(f"{name}.jsonl.gz").read_bytes()).splitlines()]
-        X = text_rows([line["text"] for line in lines])
+        texts = [line["text"] for line in lines]
+        X = text_rows(texts, choose_words(texts, meaning))
         graph = join_written(X, 10)
         return Rows(None, X, codes([line["label"] for line in lines]), graph, linear_part(graph, X, from_start=False))
     graph, X, labels = misled(*name.split("/")) if "/" in name else given(name)
@@ -292,6 +293,7 @@ OURS = {
     "rows alone": rows_alone,
     "with_features": neighbors_added,
     "graph and features": graph_and_features,
+    "and meaning": graph_and_features,
     "always heard": always_heard,
     "hubs asked": hubs_asked,
     "sum at once": sum_at_once,
@@ -305,7 +307,7 @@ PEERS = {
 ALONE = ("graph alone", "rows alone")
 OF_GRAPHS = (*ALONE, "with_features", "graph and features", "always heard", "hubs asked")
 OF_MISLED = (*ALONE, "graph and features")
-OF_TEXTS = ("graph alone", "graph and features", "sum at once")
+OF_TEXTS = ("graph alone", "graph and features", "and meaning", "sum at once")
 
 
 def methods_of(name):
@@ -316,7 +318,7 @@ def methods_of(name):
 
 def curve(name, method, seed):
     """Return the record of one run."""
-    rows = rows_of(name)
+    rows = rows_of(name, "auto" if method == "and meaning" else "none")
     first = int(np.random.default_rng(seed).integers(len(rows.truth)))
     steps = OURS[method](rows, seed, first) if method in OURS else PEERS[method](name, seed, first)
     counts = rows.measured if method == "LR k-medoids" else range(1, rows.budget + 1)
