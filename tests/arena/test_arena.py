@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -263,8 +264,14 @@ def test_the_commands_run_go_on_and_report(tmp_path, monkeypatch):
     lines = (tmp_path / "all.jsonl").read_text().splitlines()
     (tmp_path / "cut.jsonl").write_text("\n".join(lines[:3]) + "\n" + lines[3][:40])
     assert "3 of 4 runs are there" in give("run", "margin:make", "--name", "margin", *some[:-1], "cut.jsonl")
-    said = give("report", "all.jsonl", "-o", "page.html")
+    said = give("report", "all.jsonl", "-o", "page.html", "--csv", "table.csv")
     assert "graph: broken:make: rank 3.0, 0.0 %" in said
+    with (tmp_path / "table.csv").open(newline="") as file:
+        rows = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+    assert len(rows) == 6
+    assert (rows["wine graph", "broken:make"]["failed"], rows["wine graph", "margin"]["failed"]) == ("2", "0")
+    assert rows["wine graph", "broken:make"]["at 2 a class"] == ""
+    assert float(rows["wine graph", "margin"]["at 20 a class"]) > 0.8
     made = (tmp_path / "page.html").read_text()
     assert "&lt;b&gt;no&lt;/b&gt; idea" in made
     assert "<b>no</b>" not in made
@@ -294,7 +301,8 @@ def test_tables_rank_methods_and_say_how_sure_that_is():
     assert (good.name, good.rank.value, poor.rank.value) == ("good", 1.0, 2.0)
     assert good.mean.value == pytest.approx(0.8)
     assert 0.7 <= good.mean.low < 0.8 < good.mean.high <= 0.9
-    assert (good.lead.value, good.lead.low, good.lead.high) == pytest.approx((0.1, 0.1, 0.1))
+    assert table.rival == "poor"
+    assert table.lead == pytest.approx((0.1, 0.1, 0.1))
     assert good.at == pytest.approx([0.8, 0.8, None, None])
     assert good.stated == pytest.approx(np.mean([0.0, 0.1, 0.2]))
     assert good.held == pytest.approx(2 / 3)  # 0.1 and 0.2 are within 0 to 0.2, 0.3 is not
@@ -307,6 +315,34 @@ def test_only_sets_and_seeds_that_all_were_run_on_are_compared():
     assert table.seeds == 1
     assert table.rows[0].mean == (0.9, None, None)
     assert "On the one set one is ahead of other by 40.0 points" in page.page([table])
+
+
+def test_the_rival_is_the_method_with_the_next_mean_whatever_its_rank():
+    found = records({"a": 0.9, "b": 0.9, "c": 0.9}, "best") + records({"a": 0.8, "b": 0.8, "c": 0.1}, "shaky")
+    (table,) = results.tables(found + records({"a": 0.7, "b": 0.7, "c": 0.7}, "steady"))
+    assert [row.name for row in table.rows] == ["best", "shaky", "steady"]
+    assert (table.rival, table.lead.value) == ("steady", pytest.approx(0.2))
+
+
+def test_a_summary_is_the_mean_over_the_seeds_of_a_method_on_a_set():
+    found = records({"a": 0.25, "b": 0.5}, "one")
+    found[1] |= {"accuracy": [0.75] * 3, "seconds": 2.0}
+    failed = {"status": "failed", "reason": "no idea", "labels": [], "accuracy": [], "stated": []}
+    found[3] |= failed
+    one, other = results.summaries(found)
+    assert (one["track"], one["set"], one["method"], one["runs"], one["failed"]) == ("graph", "a", "one", 2, 0)
+    assert (one["over the curve"], one["deviation of seeds"], one["at 2 a class"], one["at 7 a class"]) == (
+        0.5,
+        0.25,
+        0.5,
+        None,
+    )
+    assert one["CPU seconds, median"] == 1.5
+    assert (other["failed"], other["over the curve"], other["at 2 a class"]) == (
+        1,
+        0.25,
+        0.5,
+    )  # a run that failed has none right
 
 
 def test_of_equal_runs_the_last_counts():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from askgraph.arena.contest import answers, first_node
-from askgraph.arena.sets import _papers
+from askgraph.arena.sets import _papers, choose_sets
 from benchmarks import arena_peers as peers
 
-QUESTIONS = ("random", "margin", "age", "featprop", "grain")
+QUESTIONS = ("random", "margin", "age", "featprop", "grain", "rim_90")
 SGC = [f"sgc_{name}" for name in QUESTIONS]
 GCN = [pytest.param(f"gcn_{name}", marks=pytest.mark.slow) for name in QUESTIONS]
 
@@ -76,6 +76,79 @@ def test_grain_asks_for_the_node_that_moves_and_reaches_most():
 
     asked = method.ask()
     assert gain({*method.told, asked}) == pytest.approx(max(gain({*method.told, int(node)}) for node in method.open()))
+
+
+def test_a_label_is_as_reliable_as_others_that_are_alike_say():
+    method, one = labeled("sgc_rim_90", 12)
+    liar = next(iter(method.told))
+    truthful = peers.reliability(method)[0]
+    method.told[liar] = (int(one.truth[liar]) + 1) % 3
+    doubted = peers.reliability(method)
+    before = [
+        sum(s for s, label in zip(row, method.told.values(), strict=True) if label == said) / sum(row)
+        for row, said in zip(_alike(method), method.told.values(), strict=True)
+    ]
+    np.testing.assert_allclose(doubted, [0.9 * b / (0.9 * b + 0.1 * (1 - b) / 2) for b in before])
+    assert doubted[0] < truthful
+    assert peers.reliability(labeled("sgc_margin", 5)[0]).tolist() == [1.0] * 5  # it is not told
+
+
+def _alike(method):
+    nodes = list(method.told)
+    alike = np.maximum(method.smoothed[nodes] @ method.smoothed[nodes].T, 1e-12)
+    return (alike * (1 - np.eye(len(nodes)))).tolist()
+
+
+def test_rim_asks_for_the_node_that_moves_most_nodes_that_are_not_moved():
+    method, one = labeled("sgc_rim_90", 4)
+    two = (method.along @ method.along).toarray()
+    share = two / two.max(axis=1, keepdims=True)  # one column per node that moves
+    weights = peers.reliability(method)
+    nodes = list(method.told)
+    moved = ((share[:, nodes] * weights) > peers.INFLUENCED).any(axis=1)
+
+    def gain(node):
+        return ((0.9 * share[:, node] > peers.INFLUENCED) & ~moved).sum()
+
+    assert gain(method.ask()) == max(gain(node) for node in method.open())
+    assert one.truth.size == len(moved)
+
+
+def test_equal_values_have_equal_percentiles():
+    assert peers.percentile(np.array([3.0, 1.0, 1.0, 2.0])).tolist() == [0.75, 0.0, 0.0, 0.5]
+
+
+def test_margin_asks_at_random_while_one_class_is_known():
+    one = one_set()
+    method = peers.sgc_margin(one.graph, one.features, [0, 1, 2], 0)
+    method.tell(0, 0)
+    assert len({method.ask() for _ in range(20)}) > 10
+
+
+@pytest.mark.parametrize("name", ["rows_random", "rows_margin", "rows_medoids"])
+def test_rows_are_read_without_a_graph(name):
+    (one,) = choose_sets("rows", ["wine"], None)
+    method = getattr(peers, name)(None, one.features, [0, 1, 2], 0)
+    node = first_node(one, 0)
+    for _ in range(24):
+        method.tell(node, int(one.truth[node]))
+        node = method.ask()
+        assert node not in method.told
+    assert (method.predict() == one.truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["spreading", "poisson", "laplace", "pwll"])
+@pytest.mark.parametrize(("track", "some"), [("graph", "wine graph"), ("rows", "wine")])
+def test_peers_of_graphs_alone_learn(name, track, some):
+    pytest.importorskip("graphlearning", reason='no graphlearning here: pip install ".[bench]"')
+    (one,) = choose_sets(track, [some], None)
+    method = getattr(peers, name)(one.graph, one.features, [0, 1, 2], 0)
+    node = first_node(one, 0)
+    for _ in range(18):
+        method.tell(node, int(one.truth[node]))
+        node = method.ask()
+        assert node not in method.nodes
+    assert (method.predict() == one.truth).mean() > 0.8
 
 
 def test_pagerank_is_that_of_networkx():

@@ -77,15 +77,14 @@ def _section(table: Table, place: Mapping[str, int]) -> str:
 
 def _claim(table: Table) -> str:
     """Return what the table says of the best method, with the range."""
-    best = table.rows[0]
-    if best.lead is None:
+    best, lead = table.rows[0], table.lead
+    if lead is None:
         return f"{best.name} has {_percent(best.mean.value)} on average over the curve{_range(best.mean)}."
-    second, lead = table.rows[1].name, best.lead
     if lead.low is None:
-        return f"On the one set {best.name} is ahead of {second} by {_points(lead.value)}."
+        return f"On the one set {best.name} is ahead of {table.rival} by {_points(lead.value)}."
     word = "ahead of" if lead.low > 0 else "not clearly ahead of"
     low, high = (f"{100 * (end or 0.0):.1f}" for end in (lead.low, lead.high))
-    return f"{best.name} is {word} {second}: by {_points(lead.value)} on average over the curve ({low} to {high})."
+    return f"{best.name} is {word} {table.rival}: by {_points(lead.value)} on average over the curve ({low} to {high})."
 
 
 def _points(x: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from askgraph.arena.contest import PER_CLASS
 from askgraph.types import Array
 
 DRAWS, LEVEL = 2000, 0.9  # of the intervals: sets are drawn anew, and seeds within each
@@ -29,7 +30,6 @@ class Row(NamedTuple):
     name: str
     rank: Interval
     mean: Interval
-    lead: Interval | None  # of its mean over that of the next method
     at: list[float | None]  # accuracy at some labels per class
     stated: float | None  # by how much the error that it states is off, on average, where it states one
     held: float | None  # how often its range holds the truth
@@ -46,6 +46,8 @@ class Table(NamedTuple):
     seeds: int
     rows: list[Row]
     curves: dict[str, tuple[Array, Array]]
+    rival: str | None  # of the other methods, the one with the highest mean over the curve
+    lead: Interval | None  # of the best method's mean over that of the rival
     by_set: dict[str, dict[str, float]]
 
 
@@ -61,11 +63,36 @@ def over_the_curve(record: Record) -> float:
 
 def tables(records: Iterable[Record]) -> list[Table]:
     """Return one table per track, in the order in which tracks come; of equal runs, the last one counts."""
-    last = {(r["name"], r["track"], r["set"], r["seed"], r["checksum"]): r for r in records}
     by_track: dict[str, list[Record]] = defaultdict(list)
-    for record in last.values():
+    for record in _last(records):
         by_track[record["track"]].append(record)
     return [_table(track, some) for track, some in by_track.items()]
+
+
+def summaries(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return one row per track, set and method: means over its seeds."""
+    groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    for r in _last(records):
+        groups[r["track"], r["set"], r["name"]].append(r)
+    return [_summary(*names, some) for names, some in groups.items()]
+
+
+def _summary(track: str, one: str, name: str, records: list[Record]) -> dict[str, Any]:
+    done = [r for r in records if r["status"] == "done"]
+    scores, (off, held) = [_score(r) for r in records], _honesty(done)
+    return {
+        "track": track, "set": one, "method": name, "runs": len(records), "failed": len(records) - len(done),
+        "over the curve": round(float(np.mean(scores)), 4), "deviation of seeds": round(float(np.std(scores)), 4),
+        **{f"at {k} a class": None if (x := _at(done, k)) is None else round(x, 4) for k in PER_CLASS},
+        "error stated, off by": None if off is None else round(off, 4), "range holds": None if held is None else round(held, 3),
+        "CPU seconds, median": round(float(np.median([r["seconds"] for r in records])), 2),
+        "megabytes, most": round(max(r["megabytes"] for r in records)),
+    }  # fmt: skip
+
+
+def _last(records: Iterable[Record]) -> list[Record]:
+    """Return the records without those that were run again later."""
+    return list({(r["name"], r["track"], r["set"], r["seed"], r["checksum"]): r for r in records}.values())
 
 
 def _table(track: str, records: list[Record]) -> Table:
@@ -80,13 +107,22 @@ def _table(track: str, records: list[Record]) -> Table:
     drawn, ranks = _redrawn(means), [_ranks(one.mean(axis=1)) for one in means]
     order = np.argsort(np.mean(ranks, axis=0), kind="stable").tolist() if sets else []
     by_name = {name: [pairs[name, one, seed] for one in sets for seed in shared[one]] for name in names}
-    rows = [_row(names, at, k, order, means, ranks, drawn, by_name) for k, at in enumerate(order)]
+    rows = [_row(names, at, means, ranks, drawn, by_name) for at in order]
     curves = {row.name: _curve([r for r in by_name[row.name] if r["status"] == "done"]) for row in rows}
     by_set = {
         one: {name: _plain(mean) for name, mean in zip(names, cell.mean(axis=1), strict=True)}
         for one, cell in zip(sets, means, strict=True)
     }
-    return Table(track, sets, max(map(len, shared.values()), default=0), rows, curves, by_set)
+    rival, lead = _lead(names, order[0], means, drawn[1]) if len(order) > 1 else (None, None)
+    return Table(track, sets, max(map(len, shared.values()), default=0), rows, curves, rival, lead, by_set)
+
+
+def _lead(names: list[str], best: int, means: list[Array], drawn: Array) -> tuple[str, Interval]:
+    """Return the method next to the best one by its mean over the curve, and by how much the best one is ahead of it."""
+    overall = np.mean([one.mean(axis=1) for one in means], axis=0)
+    rival = int(np.where(np.arange(len(names)) == best, -np.inf, overall).argmax())
+    apart = drawn[:, best] - drawn[:, rival] if drawn.size else drawn
+    return names[rival], _interval(float(overall[best] - overall[rival]), apart)
 
 
 def _seeds(pairs: dict[Any, Record], name: str, one: str) -> list[int]:
@@ -128,8 +164,6 @@ def _interval(value: float, drawn: Array) -> Interval:
 def _row(
     names: list[str],
     at: int,
-    place: int,
-    order: list[int],
     means: list[Array],
     ranks: list[Array],
     drawn: tuple[Array, Array],
@@ -138,18 +172,12 @@ def _row(
     records = by_name[names[at]]
     overall = np.mean([one.mean(axis=1) for one in means], axis=0)
     redrawn = drawn[1][:, at] if drawn[1].size else drawn[1]
-    lead = None
-    if place + 1 < len(order):
-        after = order[place + 1]
-        apart = drawn[1][:, at] - drawn[1][:, after] if drawn[1].size else drawn[1]
-        lead = _interval(float(overall[at] - overall[after]), apart)
     done = [r for r in records if r["status"] == "done"]
     off, held = _honesty(done)
     return Row(
         names[at],
         _interval(float(np.mean(ranks, axis=0)[at]), drawn[0][:, at] if drawn[0].size else drawn[0]),
         _interval(float(overall[at]), redrawn),
-        lead,
         [_at(done, per_class) for per_class in AT],
         off,
         held,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -95,13 +96,16 @@ def _runs(left: list[tuple[Entry, ArenaSet]], limits: Limits, jobs: int) -> Iter
 def report(
     records: Annotated[list[Path], typer.Argument(help="Files of records.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")] = Path("arena.html"),
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", help="A table to write, too: one row per track, set and method.")
+    ] = None,
 ) -> None:
     """Make one page of records: curves, ranks, tables, each claim with its range.
 
-    Example: askgraph arena report ours.jsonl mine.jsonl -o arena.html
+    Example: askgraph arena report ours.jsonl mine.jsonl -o arena.html --csv arena.csv
     """
     from askgraph.arena.page import page
-    from askgraph.arena.results import tables
+    from askgraph.arena.results import summaries, tables
     from askgraph.simulate.records import Lines
 
     if missing := [str(path) for path in records if not path.is_file()]:
@@ -115,3 +119,13 @@ def report(
         for row in table.rows:
             print(f"{table.track}: {row.name}: rank {row.rank.value:.1f}, {100 * row.mean.value:.1f} % over the curve")
     print(f"The page is {output}")
+    if sheet is not None:
+        _write_csv(sheet, summaries(found))
+        print(f"The table is {sheet}")
+
+
+def _write_csv(path: Path, rows: list[Record]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
