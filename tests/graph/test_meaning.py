@@ -202,9 +202,10 @@ def test_a_project_keeps_what_its_texts_were_compared_by_and_grows_with_the_same
                 SettingError, match=r"vectors of wordllama 1\.0, and it is not installed; pip install wordllama==1\.0"
             ):
                 prepare_addition(project, more)
-            other.setattr("askgraph.workbench.rejoining.find_words", lambda: made_up._replace(checksum="1" * 64))
-            with pytest.raises(SettingError, match="whose vectors differ"):
-                prepare_addition(project, more)
+            for differs in ({"checksum": "1" * 64}, {"version": "1.1"}):
+                other.setattr("askgraph.workbench.rejoining.find_words", lambda of=differs: made_up._replace(**of))
+                with pytest.raises(SettingError, match="is installed, which may compare them otherwise"):
+                    prepare_addition(project, more)
         prepare_addition(project, more)
 
 

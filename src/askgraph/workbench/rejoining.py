@@ -161,9 +161,9 @@ def _check_meaning(project: Project, made_with: dict[str, str] | None) -> str:
     if made_with is None:
         return "none"
     here = find_words()
-    if here is None or here.checksum != made_with["sha256"]:
+    if here is None or here.describe() != made_with:
         named = f"{made_with['name']} {made_with['version']}"
-        found = "it is not installed" if here is None else f"{here} is installed, whose vectors differ"
+        found = "it is not installed" if here is None else f"{here} is installed, which may compare them otherwise"
         raise SettingError(
             f"{project.store.path}: its texts are compared by the vectors of {named}, and {found}; "
             f"pip install {made_with['name']}=={made_with['version']} tokenizers"
