@@ -273,8 +273,13 @@ def medoids(name, seed, first):
 
 @cache
 def spreading_matrix(name):
-    """Return (1 − α)(I − αS)⁻¹, S the normalized weights of the graph that askgraph uses."""
-    W = rows_of(name).graph.weights
+    """Return what label spreading multiplies votes by on the graph that askgraph uses."""
+    return spreading_of(rows_of(name).graph)
+
+
+def spreading_of(graph):
+    """Return (1 − α)(I − αS)⁻¹, S the normalized weights of a graph."""
+    W = graph.weights
     root = diags_array(1 / np.sqrt(np.maximum(W.sum(axis=1), 1e-12)))
     return (1 - ALPHA) * np.linalg.inv(np.eye(W.shape[0]) - ALPHA * (root @ W @ root).toarray())
 

@@ -6,6 +6,7 @@ import json
 import logging
 import subprocess
 import sys
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 import askgraph as ag
 from askgraph.errors import MissingExtraError, SettingError
@@ -112,11 +115,24 @@ def header(**about):
 
 @pytest.mark.parametrize(
     "weights",
-    [b"", b"\x05\0\0\0\0\0\0\0nojs", header(), header(shape=[3, 4]), header(dtype="F32"), header(data_offsets=None), b"\xff" * 40],
-    ids=["empty", "no json", "no data", "another shape", "another type", "no place", "no size"],
+    [b"", b"\x05\0\0\0\0\0\0\0nojs", header(), header(shape=[3, 4]), header(shape=3), header(dtype="F32"),
+     header(data_offsets=None), header(data_offsets=["a", 1]), header().replace(b"dtype", b"other"), b"\xff" * 40],
+    ids=["empty", "no json", "no data", "another shape", "no shape", "another type", "no place", "no number", "no type", "no size"],
 )  # fmt: skip
 def test_a_file_that_is_no_table_of_vectors_is_as_if_there_were_none(weights):
     assert meaning._read_table(weights) is None
+
+
+@pytest.mark.parametrize("damaged", [None, "pieces", "metadata", "weights"])
+def test_a_package_that_is_damaged_is_as_if_there_were_none(tmp_path, monkeypatch, damaged):
+    for name in (meaning.WEIGHTS, meaning.PIECES):
+        (tmp_path / name).parent.mkdir()
+    (tmp_path / meaning.WEIGHTS).write_bytes(b"" if damaged == "weights" else header(shape=[0, 0], data_offsets=[0, 0]))
+    (tmp_path / meaning.PIECES).write_text("no json" if damaged == "pieces" else Tokenizer(WordLevel()).to_str())
+    monkeypatch.setattr(meaning, "find_spec", lambda _: SimpleNamespace(submodule_search_locations=[str(tmp_path)]))
+    monkeypatch.setattr(meaning, "SHAPE", (0, 0))
+    monkeypatch.setattr(meaning, "PACKAGE", "no such package" if damaged == "metadata" else "numpy")
+    assert (find_words.__wrapped__() is None) == (damaged is not None)
 
 
 def test_a_table_is_read_as_it_was_written():
@@ -202,9 +218,10 @@ def test_a_project_keeps_what_its_texts_were_compared_by_and_grows_with_the_same
                 SettingError, match=r"vectors of wordllama 1\.0, and it is not installed; pip install wordllama==1\.0"
             ):
                 prepare_addition(project, more)
-            other.setattr("askgraph.workbench.rejoining.find_words", lambda: made_up._replace(checksum="1" * 64))
-            with pytest.raises(SettingError, match="whose vectors differ"):
-                prepare_addition(project, more)
+            for differs in ({"checksum": "1" * 64}, {"version": "1.1"}):
+                other.setattr("askgraph.workbench.rejoining.find_words", lambda of=differs: made_up._replace(**of))
+                with pytest.raises(SettingError, match="is installed, which may compare them otherwise"):
+                    prepare_addition(project, more)
         prepare_addition(project, more)
 
 

@@ -8,6 +8,7 @@ import pytest
 import askgraph as ag
 from askgraph.answers import coding
 from askgraph.field.leave_one_out import left_out
+from askgraph.priors.features import linear_part
 from askgraph.readouts import Cautious, Consensus, Mass, doubt, shares_preferred
 from askgraph.readouts.agreement import Agreement, neighbors_agree
 from askgraph.readouts.cautious import class_shares
@@ -140,6 +141,21 @@ def test_features_that_predict_are_heard_where_neighbors_differ():
     alone = ag.Learner(graph, rng=0)
     alone.tell_all({node: int(truth[node]) for node in range(30)})
     assert shares_preferred(alone.field) > 0.9
+
+
+def test_leave_one_out_is_heard_beside_features_that_do_not_count_too(tmp_path):
+    """Labels that lie where classes meet: neighbors differ, and all other labels predict each."""
+    truth = np.repeat([0, 1], 30)
+    graph, features = ag.chain(60), linear_part(ag.chain(60), np.random.default_rng(0).normal(size=(60, 4)), False)
+    said = {node: int(truth[node]) for node in [*range(0, 24, 6), 29, 30, *range(36, 60, 6)]}
+    described, alone = ag.Learner(graph, features=features, rng=0), ag.Learner(graph, rng=0)
+    for learner in (described, alone):
+        learner.tell_all(said)
+    assert not described.field.origin.signed
+    assert shares_preferred(alone.field) > 0.05
+    assert shares_preferred(described.field) < 0.01
+    described.save(tmp_path / "learner.npz")
+    assert shares_preferred(ag.Learner.load(tmp_path / "learner.npz").field) == shares_preferred(described.field)
 
 
 @pytest.mark.slow

@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from PIL import Image
 from scipy.sparse import csr_array, hstack
 
 import askgraph as ag
+from askgraph.errors import SettingError
 from askgraph.graph.blocks import centered, graded, side_by_side
+from askgraph.graph.pictures import PARTS
 from askgraph.graph.texts import text_rows
+from askgraph.io.pictures import named_picture_rows
 from askgraph.workbench.columns import look_at_columns
+from askgraph.workbench.growing import prepare_addition, take_in
 from askgraph.workbench.items import read_items
 from askgraph.workbench.project import Project
 from askgraph.workbench.source import Source, read_columns
@@ -99,6 +104,49 @@ def test_vectors_are_a_block_beside_words_and_numbers(table):
     found, _, _ = weights_of(Source(table, features=["size", "mass"], vectors=source.vectors, neighbors=4))
     rows = np.hstack([centered(vectors)[0], np.sqrt(2) * graded(numbers)])
     np.testing.assert_allclose(found, ag.nearest_neighbors(rows, 4, "cosine").weights.toarray(), atol=1e-12)
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """Twelve pictures in a folder, and vectors of them beside it."""
+    rng, folder = np.random.default_rng(0), tmp_path / "photos"
+    folder.mkdir()
+    for k in range(12):
+        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(folder / f"{k:02}.png")
+    np.save(tmp_path / "v.npy", rng.normal(size=(12, 5)))
+    return folder
+
+
+@pytest.mark.parametrize("named", ["file,{}", "{}, file"])
+def test_vectors_are_a_block_beside_pictures(photos, named):
+    vectors = photos.with_name("v.npy")
+    source = Source(photos, vectors=named.format(vectors), neighbors=3, weights={"file": 2.0})
+    found, _, notes = weights_of(source)
+    pictures, _ = named_picture_rows([f"{k:02}.png" for k in range(12)], photos)
+    rows = side_by_side([centered(np.load(vectors))[0], pictures / np.sqrt(PARTS)], [1.0, 2.0])
+    np.testing.assert_allclose(found, ag.nearest_neighbors(rows, 3, "cosine").weights.toarray(), atol=1e-9)
+    assert (
+        "v.npy, 5 numbers each and, beside that, by the edges, light and colors of the pictures in 'file'" in notes[0]
+    )
+
+
+def test_pictures_that_come_later_are_compared_with_their_vectors(photos, tmp_path):
+    vectors = photos.with_name("v.npy")
+    Project.create(tmp_path / "all.ask", Source(photos, vectors=f"file,{vectors}", neighbors=3))
+    kept, last = photos / "11.png", tmp_path / "11.png"
+    kept.rename(last)
+    np.save(tmp_path / "some.npy", np.load(vectors)[:11])
+    Project.create(tmp_path / "some.ask", Source(photos, vectors=f"file,{tmp_path / 'some.npy'}", neighbors=3))
+    last.rename(kept)
+    with Project.open(tmp_path / "some.ask", write=True) as some:
+        take_in(some.store, prepare_addition(some, photos, vectors=str(vectors)).path.name)
+    with Project.open(tmp_path / "some.ask") as some, Project.open(tmp_path / "all.ask") as every:
+        assert (some.graph.weights != every.graph.weights).nnz == 0
+
+
+def test_two_files_of_vectors_are_refused(photos):
+    with pytest.raises(SettingError, match=r"a\.npy,b\.npy: neither a file nor a column"):
+        read_items(Source(photos, vectors="a.npy,b.npy"))
 
 
 def test_numbers_alone_count_as_often_as_is_said(table):

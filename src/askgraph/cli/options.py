@@ -33,7 +33,8 @@ TextOption = Annotated[str | None, typer.Option(help="Columns of text to compare
 VectorsOption = Annotated[
     str | None,
     typer.Option(
-        help="Vectors to compare items by: an npy or npz file, a column of lists or of pictures, or FIRST:LAST for columns."
+        help="Vectors to compare items by: an npy or npz file, a column of lists or of pictures, or FIRST:LAST for columns; the "
+        "column of pictures and one of the others, such as file,clip.npy, for both."
     ),
 ]
 ScaleOption = Annotated[

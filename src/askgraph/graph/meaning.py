@@ -62,8 +62,9 @@ def find_words() -> WordVectors | None:
     try:
         from tokenizers import Tokenizer
 
-        weights, pieces = (folder / WEIGHTS).read_bytes(), Tokenizer.from_file(str(folder / PIECES))
-    except (ImportError, OSError):
+        weights, number = (folder / WEIGHTS).read_bytes(), version(PACKAGE)
+        pieces = Tokenizer.from_file(str(folder / PIECES))
+    except Exception:  # tokenizers raises nothing narrower for a file that it cannot read
         return None
     if (table := _read_table(weights)) is None:
         return None
@@ -73,7 +74,7 @@ def find_words() -> WordVectors | None:
     def split(texts: Sequence[str]) -> list[Sequence[int]]:
         return [one.ids for one in pieces.encode_batch(list(texts), add_special_tokens=False)]
 
-    return WordVectors(PACKAGE, version(PACKAGE), hashlib.sha256(weights).hexdigest(), table, split)
+    return WordVectors(PACKAGE, number, hashlib.sha256(weights).hexdigest(), table, split)
 
 
 def _read_table(weights: bytes) -> AnyArray | None:
@@ -82,11 +83,11 @@ def _read_table(weights: bytes) -> AnyArray | None:
     try:
         about = json.loads(weights[8 : 8 + size])[TABLE]
         start, end = about["data_offsets"]
+        if (about["dtype"], about["shape"]) != ("F16", list(SHAPE)):
+            return None
+        values = np.frombuffer(weights[8 + size + start : 8 + size + end], dtype="<f2")
     except (ValueError, KeyError, TypeError):
         return None
-    if about["dtype"] != "F16" or tuple(about["shape"]) != SHAPE:
-        return None
-    values = np.frombuffer(weights[8 + size + start : 8 + size + end], dtype="<f2")
     return None if values.size != SHAPE[0] * SHAPE[1] else values.reshape(SHAPE).astype(np.float32)
 
 

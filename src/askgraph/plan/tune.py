@@ -134,7 +134,7 @@ class Tune(Rule):
     def points(self) -> tuple[int, ...]:
         """The numbers of labels at which candidates are compared: fewer on large graphs with features, where solves are slow."""
         first = next(iter(self.candidates.values()))
-        many = any(x.features for x in self.candidates.values()) and first.graph.n_nodes > MANY_NODES
+        many = self._features and first.graph.n_nodes > MANY_NODES
         return POINTS[:3] if many else POINTS
 
     def choice(self, log: Sequence[Event], declared: Sequence[Hashable]) -> Choice | None:
@@ -150,6 +150,7 @@ class Tune(Rule):
 
     def restore(self, log: Sequence[Event], declared: Sequence[Hashable], choice: Choice | None, prior: Prior) -> None:
         """Take over the choice that this log led to, and its prior, as they were saved."""
+        prior.described = self._features
         self.priors[choice.name if choice else next(iter(self.candidates))] = prior
         if choice:
             self.choices[tuple(told_when(log, self.points).items()), tuple(declared)] = choice
@@ -176,8 +177,14 @@ class Tune(Rule):
         if name not in self.priors:
             graph, delta, features = self.candidates[name]
             made = make_prior(graph, delta, self.engine, self.columns, features)
+            made.described = self._features
             self.priors.setdefault(name, made)  # the first one counts where a thread that computes ahead makes it, too
         return self.priors[name]
+
+    @property
+    def _features(self) -> bool:
+        """Whether any candidate has features."""
+        return any(one.features is not None for one in self.candidates.values())
 
     def _chosen(self, told: Mapping[int, tuple[Hashable, float | None]], declared: Sequence[Hashable]) -> Choice:
         kind, named = self.answers, (name for label, _ in told.values() for name in self.answers.named(label))
@@ -186,8 +193,8 @@ class Tune(Rule):
             Observation(node, kind.coded(label, classes), self.noise if noise is None else noise)
             for node, (label, noise) in told.items()
         ]
-        features, coding = any(one.features is not None for one in self.candidates.values()), kind.coding(classes)
-        prices = {name: kind.price(self._made(name), labels, coding, features) for name in self.candidates}
+        coding = kind.coding(classes)
+        prices = {name: kind.price(self._made(name), labels, coding, self._features) for name in self.candidates}
         losses, (first, *_) = {name: loss for name, (loss, _) in prices.items()}, prices
         best = min(losses, key=losses.__getitem__)
         counted = prices[first][1]

@@ -49,6 +49,7 @@ class Prior(ABC):
     exact: ClassVar[bool] = True  # whether spread() is exact at every node
     tie: ClassVar[float] = 1e-9  # scores within this share of the best one count as equal
     signed: ClassVar[bool] = False  # whether covariances may be negative; those of a graph are not
+    described: bool = False  # whether nodes have features, be it that labels speak for the graph alone
     scale: float = 1.0  # what the weights of the graph, and δ, were multiplied by
     noise: float = 0.0  # the label noise γ that every label has here, besides its own
     reason: str = ""  # the engine's name, and why it was chosen

@@ -53,7 +53,7 @@ class Summed(Prior):
     name: str  # type: ignore[misc]  # this and the next two are those of the inner engine
     exact: bool  # type: ignore[misc]
     tie: float  # type: ignore[misc]
-    signed = True
+    signed = described = True
 
     def __init__(self, inner: Prior, features: AnyArray, noise: float, scale: float = 1.0) -> None:
         if not inner.space.alone:

@@ -1,7 +1,7 @@
 """Whether neighbors share labels: how often labeled nodes next to each other have the same one, beside chance.
 
-A graph is of use as far as neighbors agree. Two labeled nodes that are neighbors show whether they do, however the labels were
-chosen; as long as few labeled nodes are neighbors little is known, and the graph is trusted.
+A graph is of use as far as neighbors agree. Two labeled nodes that are neighbors show whether they do; as long as few labeled nodes
+are neighbors little is known, and the graph is trusted.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class Agreement(NamedTuple):
 def shares_preferred(field: Field) -> float:
     """Return the weight of the class shares beside predictions along the graph, from 0 to 1, computed once per field.
 
-    With features, predictions may be good though neighbors differ: there leave-one-out has to speak for the shares, too.
+    With features, predictions may be good though neighbors differ: there leave-one-out has to speak for the shares, too, also where
+    labels speak for the graph alone. Labels that are asked for lie where classes meet, and their neighbors differ more than others.
     """
     weight = neighbors_agree(field).doubt
-    return weight * others_agree(field).doubt if weight and field.origin.signed else weight
+    return weight * others_agree(field).doubt if weight and field.origin.described else weight
 
 
 def neighbors_agree(field: Field) -> Agreement:

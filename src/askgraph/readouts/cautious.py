@@ -114,7 +114,7 @@ class Cautious(Readout):
 
     The weight of the shares is what the labels add to the probability that labeled neighbors agree no more often than by chance,
     which is 5 % before. It grows and falls step by step with each pair of labeled neighbors, and is 0 as long as there is none.
-    With features it is multiplied by the same doubt about leave-one-out.
+    With features, whether they count or not, it is multiplied by the same doubt about leave-one-out.
 
     Examples
     --------

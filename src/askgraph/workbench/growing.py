@@ -268,6 +268,8 @@ def _compared_cells(
     names = compared_columns(project, columns)
     has_columns(path, new.table.header, *names)
     cells: dict[str, Sequence[Any]] = {name: new.items.fields[name] for name in names}
+    if columns.get("pictures") is not None:
+        cells[columns["pictures"]] = new.items.images or ()
     if columns["vectors"] is None:
         return cells
     if columns["vectors"] == columns["image"]:

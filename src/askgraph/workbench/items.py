@@ -131,8 +131,15 @@ def find_items(source: Source) -> tuple[Source, Table | None]:
         raise FileError(f"{path}: the column name {odd[0]!r} is not valid text; rename the column")
     if not table.header:
         raise FileError(f"{path}: the first row names no column; give it the names of the fields")
-    source = _split_label(source, table.header)
-    named = (*(source.features or ()), *(source.show or ()), *(source.texts or ()), source.image, *source.labels)
+    source = _split_vectors(_split_label(source, table.header), table)
+    named = (
+        *(source.features or ()),
+        *(source.show or ()),
+        *(source.texts or ()),
+        source.image,
+        source.pictures,
+        *source.labels,
+    )
     has_columns(path, table.header, *named, source.id or None)
     return choose_columns(source, table), table
 
@@ -141,6 +148,17 @@ def _split_label(source: Source, header: Sequence[str]) -> Source:
     """Return a source whose columns of labels are a list where it names them separated by commas."""
     parts = [part.strip() for part in source.label.split(",")] if isinstance(source.label, str) else []
     return replace(source, label=parts) if len(parts) > 1 and source.label not in header else source
+
+
+def _split_vectors(source: Source, table: Table) -> Source:
+    """Return a source whose column of pictures is apart from vectors, where it names both, separated by a comma."""
+    named = "" if source.vectors is None or source.vectors in table.header else source.vectors
+    parts = [part.strip() for part in named.split(",")]
+    pictures = [part for part in parts if part in table.header and any(map(is_picture, table.cells(part)))]
+    if len(parts) != 2 or len(pictures) != 1 or source.image not in (None, *pictures):
+        return source
+    (column,), (vectors,) = pictures, set(parts) - set(pictures)
+    return replace(source, image=column, pictures=column, vectors=vectors)
 
 
 def make_items(source: Source, table: Table | None) -> tuple[Items, Graph, list[str]]:
@@ -198,7 +216,7 @@ def _items_of_graph(source: Source) -> tuple[Items, Graph, list[str]]:
 
 def _columns_of(source: Source) -> dict[str, Any]:
     """Return what is needed to add rows later: columns by what they are for, how items are compared, and given graphs."""
-    names = ("id", "image", "label", "features", "vectors", "scale", "neighbors")
+    names = ("id", "image", "label", "features", "vectors", "pictures", "scale", "neighbors")
     graphs = [str(Path(graph).absolute()) for graph in source.graphs]
     found = {name: getattr(source, name) for name in names}
     return {**found, "text": source.texts, "graphs": graphs, "weights": dict(source.weights)}

@@ -124,19 +124,16 @@ def _check_ways(source: Source) -> None:
 
 def _check_named(source: Source) -> None:
     """Raise an error for a column that is named twice, and for a weight of what is not compared or that changes nothing."""
-    texts, vectors, numbers = (
-        source.texts or [],
-        [source.vectors] if source.vectors else [],
-        list(source.features or ()),
-    )
-    known = [*texts, *vectors, *numbers]
+    texts, numbers = source.texts or [], list(source.features or ())
+    single = [[name] for name in (source.vectors, source.pictures) if name]
+    known = [name for names in (texts, *single, numbers) for name in names]
     if twice := [name for name, count in Counter(known).items() if count > 1]:
         raise SettingError(
             f"{twice[0]!r}: named twice to compare items by; name it once (--features, --text, --vectors)"
         )
     if odd := [name for name in source.weights if name not in known]:
         raise SettingError(f"--weights {odd[0]}: items are not compared by it; name one of {few(known)}")
-    if source.weights and not numbers and not (texts and vectors):
+    if source.weights and not numbers and len([names for names in (texts, *single) if names]) < 2:
         raise SettingError(
             f"--weights: {few(known)} is all that items are compared by, as one; name something beside it"
         )
@@ -174,6 +171,8 @@ def _compare(source: Source, table: Table, embedded: Compared | None = None) -> 
     parts = [] if source.texts is None else [_compare_texts(source, table, source.texts)]
     if source.vectors is not None:
         parts.append(_compare_vectors(source, table, source.vectors))
+    if source.pictures is not None:
+        parts.append(_compare_pictures(source, table, source.pictures))
     if source.features is not None:
         parts.append(_compare_numbers(source, table, source.features))
     parts += [] if embedded is None else [embedded]
@@ -204,19 +203,21 @@ def _weight(source: Source, names: Sequence[str]) -> float:
 
 
 def _compare_vectors(source: Source, table: Table, vectors: str) -> Compared:
-    weight = _weight(source, [vectors])
     if vectors in table.header and any(map(is_picture, table.cells(vectors))):
-        files = [one_line(cell) or "" for cell in table.cells(vectors)]
-        rows, unread = named_picture_rows(files, source.image_folder)
-        of = f"the edges, light and colors of the pictures in {vectors!r}"
-        join = partial(join_blocks, what="picture")
-        return Compared(
-            rows, lambda: rows / np.sqrt(PARTS), of, f"{of} (cosine)", join, weight=weight, notes=tuple(unread)
-        )
+        return _compare_pictures(source, table, vectors)
+    weight = _weight(source, [vectors])
     rows = read_vectors(source.table or "", table, vectors)
     of = f"{vectors}, {rows.shape[1]:,} numbers each"
     join = partial(nearest_neighbors, metric="cosine")
     return Compared(rows, lambda: centered(rows)[0], of, f"{of} (cosine)", join, weight=weight, vectors=rows)
+
+
+def _compare_pictures(source: Source, table: Table, column: str) -> Compared:
+    files = [one_line(cell) or "" for cell in table.cells(column)]
+    rows, unread = named_picture_rows(files, source.image_folder)
+    of = f"the edges, light and colors of the pictures in {column!r}"
+    join, weight = partial(join_blocks, what="picture"), _weight(source, [column])
+    return Compared(rows, lambda: rows / np.sqrt(PARTS), of, f"{of} (cosine)", join, weight=weight, notes=tuple(unread))
 
 
 def _compare_numbers(source: Source, table: Table, names: Sequence[str]) -> Compared:

@@ -110,6 +110,8 @@ def join_again(
     stored = stored_cells(project, compared_columns(project, columns))
     if columns["vectors"] is not None:
         stored[columns["vectors"]] = _stored_vectors(project, columns)
+    if (pictures := columns.get("pictures")) is not None:
+        stored[pictures] = _stored_pictures(project)
     files = [*columns["graphs"], *further.graphs]
     if missing := [file for file in files if not Path(file).is_file()]:
         raise FileError(f"{missing[0]}: gone, and the items were joined by these edges too; put the file back")
@@ -117,7 +119,9 @@ def join_again(
     read_by_model = embedded is not None and embedded.reads_texts
     meaning = "none" if read_by_model else _check_meaning(project, columns.get("meaning"))
     weights = columns.get("weights") or {}
-    source = Source(further.path, files, images=project.about["images"], meaning=meaning, weights=weights, **ways)
+    source = Source(
+        further.path, files, images=project.about["images"], meaning=meaning, pictures=pictures, weights=weights, **ways
+    )
     table = _table({name: [*cells, *further.cells.get(name, ())] for name, cells in stored.items()})
     return join_items(source, table, [*project.store.ids(), *further.ids], embedded)
 
@@ -125,8 +129,12 @@ def join_again(
 def _stored_vectors(project: Project, columns: dict[str, Any]) -> list[Any]:
     """Return the vectors of the items, or the names of their pictures where these are compared."""
     if columns["vectors"] == columns["image"]:
-        return [item.image for item in project.store.every()]
+        return _stored_pictures(project)
     return list(given_vectors(project))
+
+
+def _stored_pictures(project: Project) -> list[str | None]:
+    return [item.image for item in project.store.every()]
 
 
 def given_vectors(project: Project) -> Array:
@@ -161,9 +169,9 @@ def _check_meaning(project: Project, made_with: dict[str, str] | None) -> str:
     if made_with is None:
         return "none"
     here = find_words()
-    if here is None or here.checksum != made_with["sha256"]:
+    if here is None or here.describe() != made_with:
         named = f"{made_with['name']} {made_with['version']}"
-        found = "it is not installed" if here is None else f"{here} is installed, whose vectors differ"
+        found = "it is not installed" if here is None else f"{here} is installed, which may compare them otherwise"
         raise SettingError(
             f"{project.store.path}: its texts are compared by the vectors of {named}, and {found}; "
             f"pip install {made_with['name']}=={made_with['version']} tokenizers"

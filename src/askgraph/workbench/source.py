@@ -41,7 +41,7 @@ class Source:
         The column of text to compare items by, or several.
     vectors
         Vectors to compare items by: an npy or npz file, a column of lists or of file names of pictures, or a range of
-        columns, first:last.
+        columns, first:last; or the column of pictures and one of the others, separated by a comma.
     show
         Columns to show; by default all others but vectors.
     hide
@@ -65,6 +65,8 @@ class Source:
     meaning
         Whether texts are compared by what they mean, too, by vectors of English words: "auto" (where the texts are English and
         the package wordllama is installed), "wordllama" or "none".
+    pictures
+        The column of pictures that are compared beside ``vectors``; by default one that ``vectors`` names, too.
     weights
         How often columns count of those that items are compared by, by name, such as ``{"price": 2}``; 1 by default. Columns
         that are compared as one, all those of text and all those of numbers, count as often together as they do on average.
@@ -89,6 +91,7 @@ class Source:
     encoding: str | None = None
     hide: Sequence[str] | None = None
     meaning: str = "auto"
+    pictures: str | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     later: Literal["never", "auto", "always"] = "never"
 
@@ -102,7 +105,9 @@ class Source:
                 raise SettingError(f"{name}={value!r}: give a list")
         for path in (*self.graphs, *(one for one in (self.table, self.images) if one is not None)):
             file_path(path)
-        one = {name: getattr(self, name) for name in ("id", "image", "vectors", "scale", "sheet", "encoding")}
+        one = {
+            name: getattr(self, name) for name in ("id", "image", "vectors", "pictures", "scale", "sheet", "encoding")
+        }
         several = {
             "features": self.features,
             "text": self.texts,
