@@ -310,7 +310,7 @@ def test_mistakes_in_a_project_say_what_to_do(project):
     assert "askgraph tell 17 setosa" in error_of("tell", "f0")
     assert "askgraph tell 17 setosa" in error_of("tell", "f0", "tall", "--file", "x.csv")
     assert "choose later, cannot or invalid" in error_of("skip", "f0", "--why", "bored")
-    assert "1 to 200 characters" in error_of("tell", "f0", " ")
+    assert "says nothing: name a class" in error_of("tell", "f0", " ")
     assert "person" in error_of("tell", "f0", "tall", "--who", "x" * 300)
     (project / "other.ask").write_bytes(b"")
     assert "2 .ask files here: which project?" in error_of("status")

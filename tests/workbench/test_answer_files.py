@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import askgraph as ag
+from askgraph.cli.app import app
 from askgraph.cli.label_files import read_answers, save_annotations
 from askgraph.errors import AskgraphError, FileError, LabelError, SettingError
 from askgraph.kinds.named import as_kind
@@ -277,6 +279,15 @@ def test_spacy_and_fasttext_get_each_class_of_several(tmp_path):
     assert (tmp_path / "fasttext").read_text().splitlines() == [
         "__label__a __label__ü title 0", "title 1", "__label__b_b title 2",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "rows"), [("spacy", 1), ("huggingface", 1), ("columns", N), ("ris", N)])
+def test_the_command_says_how_many_items_it_has_written(tmp_path, tool, rows):
+    """An item that is one of some classes is left out where answers alone are written and a tool cannot hold it."""
+    path = some(tmp_path, "classes", {0: "a", 1: ag.one_of("a", "ü")})
+    words = ["export", "--for", tool, "--answered", "-o", str(tmp_path / "out.csv"), "-p", str(path)]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.stdout.startswith(f"{rows} item{'s' * (rows > 1)} in ")
 
 
 def test_references_and_screening_say_what_is_sought_of_every_kind(tmp_path):

@@ -122,6 +122,10 @@ class Form(ABC):
     def read(self, cell: Any, known: Collection[str]) -> Label | None:
         """Return what a cell of a table or a word of a command says; None for an empty cell."""
 
+    def refusal(self, text: str) -> str:
+        """Return the sentence on a word of a command that stands for an empty cell."""
+        return f"{text!r} says nothing: name a class"
+
     def write(self, label: Label) -> str | float:
         """Return the cell for an answer."""
         return label if isinstance(label, str) else MARK.join(map(str, named(label)))
@@ -313,6 +317,10 @@ class SeveralForm(Form):
             return _sorted(str(one_name(part) or "") for part in listed)
         return _sorted(part.strip() for part in name.split(MARK))
 
+    def refusal(self, text: str) -> str:
+        """Return the sentence on a word of a command that stands for an empty cell, which is never "none"."""
+        return f"{text!r} says nothing: name classes, with {MARK!r} between them, or {NONE!r} for none of them"
+
     def write(self, label: Label) -> str:
         """Return the classes, joined."""
         return str(super().write(label)) or NONE
@@ -362,11 +370,16 @@ class NumberForm(Form):
             return None
         found = number_in(bare)
         if found is None and isinstance(cell, str):
-            near = number_in(str(bare).replace(",", "."))
-            such = repr(3.5 if near is None else near).removesuffix(".0")
-            also = f" or {such} {unit}" if unit else ""
-            raise LabelError(f"{cell[:MAX_SHOWN]!r} is not a number: tell one, such as {such}{also}")
+            raise LabelError(self.refusal(cell))
         return plain_number(bare if found is None else found)
+
+    def refusal(self, text: str) -> str:
+        """Return the sentence on what is not a number, with one that may be meant."""
+        unit = getattr(self.kind, "unit", None) or ""
+        near = number_in(text.removesuffix(unit).strip().replace(",", "."))
+        such = repr(3.5 if near is None else near).removesuffix(".0")
+        also = f" or {such} {unit}" if unit else ""
+        return f"{text[:MAX_SHOWN]!r} is not a number: tell one, such as {such}{also}"
 
     def can_judge(self, classes: Sequence[str], labels: int) -> bool:
         """Return whether there are two numbers, so that they differ by something."""
