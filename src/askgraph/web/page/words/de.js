@@ -71,7 +71,7 @@ export default {
   hints: {
     later: "Sie werden nach zwanzig anderen Einträgen noch einmal gefragt.",
     cannot: "Niemand könnte das sagen. Sie werden nicht wieder gefragt; exportiert wird die Vermutung.",
-    invalid: "Das gehört nicht hierher. Sie werden nicht wieder gefragt; exportiert wird es ohne Klasse.",
+    invalid: "Das gehört nicht hierher. Sie werden nicht wieder gefragt; exportiert wird es ohne Antwort.",
     undo: "Die letzte Antwort zurücknehmen und den Eintrag wieder sehen.",
   },
   saved: {
@@ -455,7 +455,7 @@ export default {
     back: "⌫ oder u",
     later: "Später fragen: kommt nach zwanzig anderen wieder",
     cannot: "Nicht zu sagen: wird nicht wieder gefragt, exportiert wie vermutet",
-    invalid: "Kein gültiger Eintrag: wird nicht wieder gefragt, exportiert ohne Klasse",
+    invalid: "Kein gültiger Eintrag: wird nicht wieder gefragt, exportiert ohne Antwort",
     enlarge: "Das Bild vergrößern",
     newClass: "Neue Klasse",
     shiftKey: "Umschalt + Taste",
