@@ -126,7 +126,9 @@ def test_classes_joined_by_a_comma_are_refused_with_what_is_meant(path, expected
     assert expected in refusal(path, "tell", "i7", "bad,good")
 
 
-@of_kinds(classes="NAME seeks all", ordered="NAME seeks all", several="NAME seeks all", numbers="highest, lowest or NUMBER")
+@of_kinds(
+    classes="NAME seeks all", ordered="NAME seeks all", several="NAME seeks all", numbers="highest, lowest or NUMBER"
+)
 def test_where_nothing_is_sought_it_says_what_can_be(path, expected):
     assert expected in run(path, "find")
 

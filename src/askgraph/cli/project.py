@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -27,7 +28,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import LabelError, SettingError
-from askgraph.support.wording import as_wide, counted
+from askgraph.support.wording import as_wide, counted, few
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -179,8 +180,11 @@ def init(
         weights=_read_weights(weights),
         later=cast(Any, later),
     )
-    settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
-    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
+    kind, declared = kind_named(answers, unit, link), split_names(classes) or ()
+    if find is not None:
+        _check_sought(kind, declared, find)
+    settings = usual_settings(kind, sampler, spot_checks)
+    Project.create(path, source, declared, images, settings, seed, overlap, suggestions or ())
     if find is not None:
         with Project.open(path, write=True) as project:
             name, value = project.answers.form.read_sought(find)
@@ -196,6 +200,17 @@ def init(
         if project.items.columns.get("text") and meaning == "auto" and find_words() is None:
             say('  pip install "askgraph[meaning]" compares what English texts mean, too')
         say(f"Label them in the browser with: askgraph label {path}")
+
+
+def _check_sought(kind: Any, classes: Sequence[str], find: str) -> None:
+    """Raise an error for what cannot be sought, before a project is made: an answer makes a class, and never a step."""
+    from askgraph.workbench.forms import form_of
+
+    form = form_of(kind)
+    name, value = form.read_sought(find)
+    form.sought(name, value)
+    if form.ranked and name not in (steps := form.declare(classes)):
+        raise LabelError(f"{name!r} is no step: choose one of {few(steps)}")
 
 
 def _read_weights(text: str | None) -> dict[str, float]:
@@ -583,7 +598,9 @@ def _print_status(said: dict[str, Any]) -> None:
     if needed := said["needed"]:
         unit = said["error"]["unit"]
         goal = (
-            f"{1 - needed['target']:.0%} right" if unit is None else f"an error of {needed['target']:,.12g} {unit}".strip()
+            f"{1 - needed['target']:.0%} right"
+            if unit is None
+            else f"an error of {needed['target']:,.12g} {unit}".strip()
         )
         say(f"{_in_words(needed, said['left'])} for {goal}")
     for line in (said["stop"], *said["advice"]):

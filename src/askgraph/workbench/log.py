@@ -234,7 +234,7 @@ class Log:
         if like is not None:
             like = self._check_like(like, kind == "find" and bool(name or value))
         if self._store.changed(key) is None:
-            self._answers.naming.check(kind, name, value, self._answers.classes)
+            self._answers.naming.check(kind, name, value, self._answers.classes, self._answers.form.keys)
         return self._write_change(Change(0, key, who, "", 0, kind, name, value, None, like))
 
     def _check_like(self, like: str, seeks: bool) -> str:
