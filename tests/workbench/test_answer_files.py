@@ -270,6 +270,23 @@ def test_hugging_face_gets_lists_of_classes_and_numbers(tmp_path):
     assert found["words"] == ({"names": ["bad", "so-so", "good"], "_type": "ClassLabel"}, [2, 0])
 
 
+@pytest.mark.parametrize("tool", ["labelstudio", "argilla"])
+@pytest.mark.parametrize("name", KINDS)
+def test_of_two_people_who_differ_the_same_one_counts_after_a_file_of_another_tool(tmp_path, name, tool):
+    """Ann answers before bob, after him, and again after him: of several answers the newest decides where they are even."""
+    kind, classes = KINDS[name]
+    one, other = {"several": [("a",), ("ü",)], "numbers": [1.0, 5.0]}.get(name, classes[::2])
+    path = create(tmp_path / "p.ask", kind, classes)
+    with Project.open(path, write=True) as project:
+        for item, people in (("n0", ["ann", "bob"]), ("n1", ["bob", "ann"]), ("n2", ["ann", "bob", "ann"])):
+            for who in people:
+                project.say(who, item, "label", one if who == "ann" else other)
+        FORMATS[tool].write(project, tmp_path / "t.json", True)
+    again = create(tmp_path / "again.ask", kind, classes)
+    save_annotations(again, tmp_path / "t.json", False)
+    assert labels_of(again) == labels_of(path)
+
+
 @pytest.mark.parametrize(("name", "said"), [
     ("several", {0: ("a", "ü"), 3: (), 7: ("b b",)}), ("classes", {0: "ü", 7: "b b"}), ("words", {0: "good", 3: "bad"}),
     ("numbers", {0: 0.5, 7: -1.5}),
