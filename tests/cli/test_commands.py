@@ -287,6 +287,9 @@ def test_when_everything_is_labeled(here):
         (("init", "items.csv", "--features", "width", "--weights", "kind=2"), "not compared by it"),
         (("init", "items.csv", "--image", "kind"), "--images"),
         (("init", "items.csv", "--sampler", "best"), "no sampler called 'best'"),
+        (("init", "items.csv", "--answers", "numbers", "--unit", "5"), "could be the end of a number"),
+        (("init", "items.csv", "--answers", "numbers", "--find", "at least"), "'' cannot be sought"),
+        (("init", "items.csv", "--answers", "ordered", "--classes", "a,b", "--find", "at least c"), "'c' is no step"),
         (("init", "items.csv", "--classes", "a,a"), "twice"),
         (("init", "items.csv", "--label", "species"), "no column 'species'"),
         (("init", "items.csv", "-o", "nowhere/items.ask"), "nowhere"),
@@ -310,7 +313,7 @@ def test_mistakes_in_a_project_say_what_to_do(project):
     assert "askgraph tell 17 setosa" in error_of("tell", "f0")
     assert "askgraph tell 17 setosa" in error_of("tell", "f0", "tall", "--file", "x.csv")
     assert "choose later, cannot or invalid" in error_of("skip", "f0", "--why", "bored")
-    assert "1 to 200 characters" in error_of("tell", "f0", " ")
+    assert "says nothing: name a class" in error_of("tell", "f0", " ")
     assert "person" in error_of("tell", "f0", "tall", "--who", "x" * 300)
     (project / "other.ask").write_bytes(b"")
     assert "2 .ask files here: which project?" in error_of("status")

@@ -261,6 +261,38 @@ def test_what_is_no_number_is_said_and_nothing_is_sent(browser, served):
     dan.close()
 
 
+@pytest.mark.parametrize("served", ["numbers"], indirect=True)
+def test_a_backspace_too_many_takes_no_answer_back(browser, served):
+    _, server = served
+    gus, _ = visit(browser, server, "gus")
+    given = give(gus.page, "numbers")
+    id = gus.page.evaluate(SHOWN)
+    for key in ("4", "2", *3 * ["Backspace"], "5", "Enter"):
+        gus.page.keyboard.press(key)
+    gus.page.wait_for_function(TURNED, arg=id)
+    with server.client() as client:
+        lines = client.get("/api/history", params={"who": "gus"}).json()["answers"]
+        assert [(one["item"], one["undone"]) for one in lines] == [(id, False), (given, False)]
+        gus.page.evaluate(READY)
+        gus.page.keyboard.press("Backspace")
+        gus.page.wait_for_function(f"({SHOWN})().then(shown => shown === '{id}')")
+    gus.close()
+
+
+@pytest.mark.parametrize("served", ["ordered", "several"], indirect=True)
+@pytest.mark.parametrize("size", [PHONE, DESK])
+def test_no_key_covers_what_it_does_in_the_help(browser, served, size):
+    _, server = served
+    ann = Person(browser, server, viewport=size, locale="de")
+    ann.see(".card .fresh")
+    ann.page.evaluate(READY)
+    ann.page.keyboard.press("?")
+    ann.see("dialog .keys")
+    over = "all => all.filter(one => one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right + 1)"
+    assert ann.page.locator("dialog .keys kbd").evaluate_all(f"all => ({over})(all).map(one => one.textContent)") == []
+    ann.close()
+
+
 @pytest.mark.parametrize("served", ["classes", "ordered"], indirect=True)
 def test_shift_marks_one_of_several_classes(browser, served):
     _, server = served

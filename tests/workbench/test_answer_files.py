@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import askgraph as ag
+from askgraph.cli.app import app
 from askgraph.cli.label_files import read_answers, save_annotations
 from askgraph.errors import AskgraphError, FileError, LabelError, SettingError
 from askgraph.kinds.named import as_kind
@@ -268,6 +270,66 @@ def test_hugging_face_gets_lists_of_classes_and_numbers(tmp_path):
     assert found["words"] == ({"names": ["bad", "so-so", "good"], "_type": "ClassLabel"}, [2, 0])
 
 
+@pytest.mark.parametrize("tool", ["labelstudio", "argilla"])
+@pytest.mark.parametrize("name", KINDS)
+def test_of_two_people_who_differ_the_same_one_counts_after_a_file_of_another_tool(tmp_path, name, tool):
+    """Ann answers before bob, after him, and again after him: of several answers the newest decides where they are even."""
+    kind, classes = KINDS[name]
+    one, other = {"several": [("a",), ("ü",)], "numbers": [1.0, 5.0]}.get(name, classes[::2])
+    path = create(tmp_path / "p.ask", kind, classes)
+    with Project.open(path, write=True) as project:
+        for item, people in (("n0", ["ann", "bob"]), ("n1", ["bob", "ann"]), ("n2", ["ann", "bob", "ann"])):
+            for who in people:
+                project.say(who, item, "label", one if who == "ann" else other)
+        FORMATS[tool].write(project, tmp_path / "t.json", True)
+    again = create(tmp_path / "again.ask", kind, classes)
+    save_annotations(again, tmp_path / "t.json", False)
+    assert labels_of(again) == labels_of(path)
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("several", {0: ("a", "ü"), 3: (), 7: ("b b",)}), ("classes", {0: "ü", 7: "b b"}), ("words", {0: "good", 3: "bad"}),
+    ("numbers", {0: 0.5, 7: -1.5}),
+])  # fmt: skip
+def test_what_hugging_face_and_spacy_get_comes_back_equal(tmp_path, name, said):
+    before, (kind, classes) = labels_of(path := some(tmp_path, name, said)), KINDS[name]
+    given = list(before.values())
+    for tool, column, texts in (("huggingface", "label", None), ("spacy", "cats", ["text"])):
+        if (tool, name) == ("spacy", "numbers"):
+            continue
+        file = tmp_path / f"{tool}{'.parquet' if texts is None else '.jsonl'}"
+        with Project.open(path) as project:
+            FORMATS[tool].write(project, file, True)
+        if texts is None:
+            with Project.open(create(tmp_path / "told.ask", kind, classes)) as told:
+                assert dict(read_answers(told, file)) == before
+        source = Source(file, features=None if texts else ["x"], text=texts, label=column, neighbors=1, meaning="none")
+        again = create(tmp_path / f"{tool}.ask", kind, classes, source)
+        assert list(labels_of(again).values()) == given
+
+
+@pytest.mark.parametrize("features", [
+    '{"info": {"features": {"label": {"names": 3, "_type": "ClassLabel"}}}}', '{"info": {"features": ["label"]}}', "[", "{}",
+    '{"info": {"features": {"label": {"names": ["a", 1], "_type": "ClassLabel"}}}}', "[" * 100_000,
+])  # fmt: skip
+def test_what_a_parquet_file_says_of_classes_may_be_anything(tmp_path, features):
+    import pyarrow as pa
+
+    table = pa.table({"id": ["n0", "n1"], "label": [0, 1]}).replace_schema_metadata({"huggingface": features})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert read_columns(tmp_path / "t.parquet").cells("label") == [0, 1]
+
+
+@pytest.mark.parametrize(("name", "cats", "wrong"), [
+    ("several", {"a": 0.5, "ü": 1}, "give each class 1 or 0"),
+    ("classes", {"a": 1, "ü": 1}, "has 2 times 1"),
+    ("words", {"bad": 0, "good": 0}, "has 0 times 1"),
+])  # fmt: skip
+def test_categories_that_are_no_answer_are_named_with_their_line(tmp_path, name, cats, wrong):
+    with pytest.raises(LabelError, match=f"line 1, 'label': .*{wrong}"):
+        told(tmp_path, name, json.dumps({"id": "n0", "label": cats}) + "\n", ".jsonl")
+
+
 def test_spacy_and_fasttext_get_each_class_of_several(tmp_path):
     with Project.open(some(tmp_path, "several", SEVERAL)) as project:
         for tool in ("spacy", "fasttext"):
@@ -277,6 +339,15 @@ def test_spacy_and_fasttext_get_each_class_of_several(tmp_path):
     assert (tmp_path / "fasttext").read_text().splitlines() == [
         "__label__a __label__ü title 0", "title 1", "__label__b_b title 2",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "rows"), [("spacy", 1), ("huggingface", 1), ("columns", N), ("ris", N)])
+def test_the_command_says_how_many_items_it_has_written(tmp_path, tool, rows):
+    """An item that is one of some classes is left out where answers alone are written and a tool cannot hold it."""
+    path = some(tmp_path, "classes", {0: "a", 1: ag.one_of("a", "ü")})
+    words = ["export", "--for", tool, "--answered", "-o", str(tmp_path / "out.csv"), "-p", str(path)]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.stdout.startswith(f"{rows} item{'s' * (rows > 1)} in ")
 
 
 def test_references_and_screening_say_what_is_sought_of_every_kind(tmp_path):

@@ -161,6 +161,25 @@ def test_ranges_of_biases_of_people_without_one_hold_0():
     assert max(one.spread for one in found) < 5
 
 
+@pytest.mark.parametrize("shared", [2, 3, 5, 20])
+def test_the_range_of_a_bias_holds_it_also_where_few_items_were_compared(shared):
+    held, rng = [], np.random.default_rng(shared)
+    for _ in range(100):
+        said = [{who: k + rng.normal(0, 2) for who in ("ann", "bob")} for k in range(20)]
+        for k in range(shared):
+            said[k]["cy"] = k + 10 + rng.normal(0, 4)
+        care = NumberRaters(said).care("cy")
+        held.append(care.low <= 10 <= care.high)
+    assert np.mean(held) > 0.8
+
+
+def test_a_single_item_tells_a_bias_and_no_range_or_spread():
+    said = [{"ann": float(k), "bob": k + 0.5} for k in range(8)]
+    found = NumberRaters([*said, {"ann": 9.0, "cy": 300.0}]).care("cy")
+    assert found.bias > 250
+    assert (found.compared, found.low, found.high, found.spread) == (1, None, None, None)
+
+
 def test_two_people_share_the_blame_and_one_alone_has_none():
     raters = NumberRaters([{"ann": float(k), "bob": k + 2.0} for k in range(30)] + [{"cy": 5.0}])
     assert [raters.care(who).bias for who in ("ann", "bob")] == pytest.approx([-1, 1])

@@ -66,6 +66,7 @@ def test_an_empty_cell_is_no_answer_and_none_of_the_classes_is_one(both):
         ("several", math.nan, "not an answer"),
         ("numbers", "3.5 apples", "such as 3.5"),
         ("numbers", True, "not a number"),
+        ("numbers", "NaN", "such as 3.5"),
         ("numbers", math.nan, "not a number"),
         ("numbers", math.inf, "too large"),
         ("numbers", [1.0], "not a number"),
@@ -79,6 +80,19 @@ def test_what_is_no_answer_of_a_kind_is_refused_in_a_sentence(kind, said, senten
 def test_numbers_read_by_logarithms_are_above_0():
     with pytest.raises(LabelError, match="not above 0"):
         form_of(ag.Numbers(link="log")).check(-1.0, [])
+
+
+@pytest.mark.parametrize("unit", ["5", ".", ",5", "e5", "a\nb", " EUR", "x" * 41])
+def test_a_unit_is_a_short_line_that_no_number_ends_with(unit):
+    with pytest.raises(SettingError, match="unit="):
+        form_of(ag.Numbers(unit=unit)).declare([])
+
+
+@pytest.mark.parametrize("unit", ["EUR", "%", "m2", "€ / m²", "E", "-"])
+def test_a_unit_may_be_any_other_text(unit):
+    form = form_of(ag.Numbers(unit=unit))
+    assert form.declare([]) == []
+    assert form.read(f"15 {unit}", ()) == form.read("15", ()) == 15.0
 
 
 def test_a_unit_may_stand_behind_a_number():

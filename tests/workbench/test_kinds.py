@@ -13,6 +13,7 @@ from askgraph.errors import LabelError, SettingError
 from askgraph.kinds.one_class import OneClass
 from askgraph.kinds.several import Several
 from askgraph.learner.settings import Settings
+from askgraph.web import views
 from askgraph.workbench import report
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.growing import prepare_addition, remove_items, take_in
@@ -171,6 +172,24 @@ def test_a_merge_lets_an_item_that_has_both_keep_one_and_an_undo_gives_both_back
         project.predictions()
         project.log.undo_change("ann")
         assert project.answers.labels == {0: ("bad", "fair")}
+
+
+def test_no_class_has_the_key_that_says_none_of_these(tmp_path):
+    """The tenth class had it, and with that no key at all on the page."""
+    names = [f"class {k}" for k in range(1, 12)]
+    keys = {}
+    for kind in ("classes", "several"):
+        (tmp_path / kind).mkdir()
+        write_table(tmp_path / kind / "t.csv")
+        path = tmp_path / kind / "p.ask"
+        Project.create(path, Source(tmp_path / kind / "t.csv", features=["x", "y"]), names, answers=kind)
+        with Project.open(path, write=True) as project:
+            keys[kind] = "".join(one["key"] for one in report.classes(project))
+            if kind == "several":
+                assert "0" not in views.classes(project)["keys"]
+                with pytest.raises(LabelError, match="the key '0'"):
+                    project.log.change("ann", "key", "class 1", "0")
+    assert keys == {"classes": "1234567890a", "several": "123456789ab"}
 
 
 def test_another_order_of_the_steps_is_another_median(tmp_path):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import askgraph as ag
 from askgraph.cli.app import app
+from askgraph.errors import LabelError
 from askgraph.workbench import report
 from askgraph.workbench.answers import Agreed
 from askgraph.workbench.datasheet import how_labeled
@@ -103,6 +104,42 @@ def run(path, *words):
     done = CliRunner(env={"COLUMNS": "250"}).invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
+
+
+def refusal(path, *words):
+    with pytest.raises(LabelError) as refused:
+        run(path, *words)
+    return str(refused.value)
+
+
+@of_kinds(
+    classes=("", "name a class"), ordered=("", "name a class"), several=("", "'(none)' for none of them"),
+    numbers=("nan", "'nan' is not a number: tell one, such as 3.5 or 3.5 EUR"),
+)  # fmt: skip
+def test_a_word_that_says_nothing_is_refused_in_words_of_the_kind(path, expected):
+    word, sentence = expected
+    assert sentence in refusal(path, "tell", "i7", word)
+
+
+@of_kinds(classes="'bad|good'", ordered="'bad,good' is no step", several="'bad|good'", numbers="is not a number")
+def test_classes_joined_by_a_comma_are_refused_with_what_is_meant(path, expected):
+    assert expected in refusal(path, "tell", "i7", "bad,good")
+
+
+@of_kinds(
+    classes="NAME seeks all", ordered="NAME seeks all", several="NAME seeks all", numbers="highest, lowest or NUMBER"
+)
+def test_where_nothing_is_sought_it_says_what_can_be(path, expected):
+    assert expected in run(path, "find")
+
+
+@pytest.mark.parametrize("path", ["numbers"], indirect=True)
+def test_large_numbers_are_written_out(path):
+    with Project.open(path, write=True) as project:
+        for k in range(4, 14):
+            project.say("ann", f"i{k}", "label", 1e6 + 5000.0 * k)
+    assert "e+" not in run(path, "status") + run(path, "people")
+    assert "you said 91,234,567 EUR, expected" in run(path, "tell", "i15", "91234567")
 
 
 @pytest.mark.slow

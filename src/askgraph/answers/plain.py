@@ -57,9 +57,10 @@ def plain_number(answer: Any) -> float:
 def _as_number(answer: Any) -> float:
     """Return the number that a text means, with a comma or a point; 3.5 where it means none."""
     try:
-        return float(answer.replace(",", ".")) if isinstance(answer, str) else 3.5
+        number = float(answer.replace(",", ".")) if isinstance(answer, str) else 3.5
     except ValueError:
         return 3.5
+    return number if math.isfinite(number) else 3.5
 
 
 def label_array(classes: list[Hashable]) -> AnyArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,15 +81,22 @@ def save_annotations(project: Path | None, file: Path, new: bool) -> None:
         ids, form, classes = opened.items.columns.get("id") or "id", opened.answers.form, opened.answers.classes
         meant = opened.answers.naming.meant
         answers = said_elsewhere(file, found, form, lambda label: form.check(label, classes, meant))
-    by_name: dict[str, list[Any]] = {}
+    turns = Counter[
+        int
+    ]()  # of answers to the same item, which are saved in their order: of two the later one may count
+    by_turn: dict[tuple[int, str], list[Any]] = {}
     for one, label in answers:
         kind = "label" if label is not None else "cannot"
         row = found.rows[one.row]
-        by_name.setdefault(one.who, []).append((str(row.get(ids, row.get("id", one.row + 1))), kind, label))
-    if not by_name:
+        said = by_turn.setdefault((turns[one.row], one.who), [])
+        said.append((str(row.get(ids, row.get("id", one.row + 1))), kind, label))
+        turns[one.row] += 1
+    if not by_turn:
         raise FileError(f"{file}: no answers of people in it; export annotations from Label Studio or Argilla as JSON")
     if not new:
         check_classes(path, [label for _, label in answers])
     with open_writer(path) as writer:
-        saved = {name: writer.say(name, said) for name, said in by_name.items()}
+        saved = Counter[str]()
+        for (_, name), said in sorted(by_turn.items(), key=lambda turn: turn[0][0]):
+            saved[name] += writer.say(name, said)
     say(f"saved: {', '.join(f'{n} of {name}' for name, n in saved.items())}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -27,7 +28,7 @@ from askgraph.cli.options import (
 )
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import LabelError, SettingError
-from askgraph.support.wording import as_wide, counted
+from askgraph.support.wording import as_wide, counted, few
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -179,8 +180,11 @@ def init(
         weights=_read_weights(weights),
         later=cast(Any, later),
     )
-    settings = usual_settings(kind_named(answers, unit, link), sampler, spot_checks)
-    Project.create(path, source, split_names(classes) or (), images, settings, seed, overlap, suggestions or ())
+    kind, declared = kind_named(answers, unit, link), split_names(classes) or ()
+    if find is not None:
+        _check_sought(kind, declared, find)
+    settings = usual_settings(kind, sampler, spot_checks)
+    Project.create(path, source, declared, images, settings, seed, overlap, suggestions or ())
     if find is not None:
         with Project.open(path, write=True) as project:
             name, value = project.answers.form.read_sought(find)
@@ -196,6 +200,17 @@ def init(
         if project.items.columns.get("text") and meaning == "auto" and find_words() is None:
             say('  pip install "askgraph[meaning]" compares what English texts mean, too')
         say(f"Label them in the browser with: askgraph label {path}")
+
+
+def _check_sought(kind: Any, classes: Sequence[str], find: str) -> None:
+    """Raise an error for what cannot be sought, before a project is made: an answer makes a class, and never a step."""
+    from askgraph.workbench.forms import form_of
+
+    form = form_of(kind)
+    name, value = form.read_sought(find)
+    form.sought(name, value)
+    if form.ranked and name not in (steps := form.declare(classes)):
+        raise LabelError(f"{name!r} is no step: choose one of {few(steps)}")
 
 
 def _read_weights(text: str | None) -> dict[str, float]:
@@ -477,13 +492,14 @@ def find(
         with open_writer(path) as writer:
             writer.change(who or user_name(), "find", *sought, like)
     with Project.open(path) as opened:
-        said = None if opened.model.sought is None else search(opened)["find"]
+        said, by_class = None if opened.model.sought is None else search(opened)["find"], opened.answers.kind.by_class
     left = Left(*(said[name] for name in Left._fields)) if said and "found" in said else None
     if json:
         sought_now = {name: said[name] for name in ("class", "text", "like")} if said else {"class": None}
         print_json({**sought_now, **(left._asdict() if left else {})})
     elif said is None:
-        say("nothing is sought: every item may be asked for; askgraph find NAME seeks all items of a class")
+        how = "NAME seeks all items of a class" if by_class else "highest, lowest or NUMBER seeks such items"
+        say(f"nothing is sought: every item may be asked for; askgraph find {how}")
     else:
         say(f"{said['text']}: {left}" if left else f"{said['text']}: asked for first; they are never all found")
         if said["like"]:
@@ -546,7 +562,7 @@ def _save(project: Path | None, who: str | None, said: list[Any], new: bool = Fa
 def _read_label(opened: Any, text: str) -> Any:
     """Return what a person types as an answer."""
     if (label := opened.log.read(text)) is None:
-        raise LabelError(f"{text!r} is empty: a label has 1 to 200 characters")
+        raise LabelError(opened.answers.form.refusal(text))
     return label
 
 
@@ -560,7 +576,9 @@ def _doubt(opened: Any, said: list[Any]) -> str | None:
     if ends is None:
         return None
     low, high = as_wide(*ends)
-    return f"you said {opened.answers.form.text(number)}, expected {low:,.12g} to {high:,.12g}: sure? askgraph undo takes it back"
+    unit = getattr(opened.answers.kind, "unit", None)
+    said_so = " ".join([f"{number:,.15g}", *([unit] if unit else [])])
+    return f"you said {said_so}, expected {low:,.12g} to {high:,.12g}: sure? askgraph undo takes it back"
 
 
 def _print_status(said: dict[str, Any]) -> None:
@@ -580,7 +598,9 @@ def _print_status(said: dict[str, Any]) -> None:
     if needed := said["needed"]:
         unit = said["error"]["unit"]
         goal = (
-            f"{1 - needed['target']:.0%} right" if unit is None else f"an error of {needed['target']:g} {unit}".strip()
+            f"{1 - needed['target']:.0%} right"
+            if unit is None
+            else f"an error of {needed['target']:,.12g} {unit}".strip()
         )
         say(f"{_in_words(needed, said['left'])} for {goal}")
     for line in (said["stop"], *said["advice"]):

@@ -106,7 +106,7 @@ def export(
 
     askgraph export --for columns -o classes.csv
     """
-    from askgraph.workbench.exchange import FORMATS, write_folders
+    from askgraph.workbench.exchange import FORMATS, labeled_items, write_folders
     from askgraph.workbench.export import lost_columns
     from askgraph.workbench.project import Project
 
@@ -120,14 +120,16 @@ def export(
             return
         path = output or Path(FORMATS[wanted].name)
         FORMATS[wanted].write(opened, path, answered)
-        standing, labels, items = sum(opened.answers.people.values()), len(opened.answers.labels), opened.items.n_items
+        standing, items = sum(opened.answers.people.values()), opened.items.n_items
+        if wanted in ("huggingface", "spacy", "fasttext"):  # which leave items without a label out
+            items = sum(1 for _ in labeled_items(opened, answered))
         told, lost = opened.log.count_answered(labels_only=wanted == "argilla"), lost_columns(opened)
     if wanted == "answers":
         say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
     elif wanted in ("labelstudio", "argilla"):
         say(f"{items:,} items, {told:,} of them with answers, in {path}")
     else:
-        say(f"{labels if answered else items:,} items in {path}")
+        say(f"{items:,} item{'s' * (items != 1)} in {path}")
     if lost and wanted not in ("spacy", "fasttext", "ris"):
         _say_lost(lost)
 

@@ -12,6 +12,7 @@ from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_proj
 from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError
+from askgraph.support.wording import brief
 
 if TYPE_CHECKING:
     from askgraph.workbench.answers import Answers
@@ -327,10 +328,12 @@ def _off(row: dict[str, Any], unit: str) -> dict[str, Any]:
     """Return the columns that say how far the numbers of a person are off."""
     if row["bias"] is None:
         return {"above the others": None, "spread": None}
-    bias = f"{row['bias']:+.3g} {unit}".strip()
+    bias = f"{brief(row['bias'], '+')} {unit}".strip()
+    if row["spread"] is None:
+        return {"above the others": bias, "spread": None}
     return {
-        "above the others": f"{bias} ({row['low']:+.3g} to {row['high']:+.3g})",
-        "spread": f"{row['spread']:.3g} {unit}".strip(),
+        "above the others": f"{bias} ({brief(row['low'], '+')} to {brief(row['high'], '+')})",
+        "spread": f"{brief(row['spread'])} {unit}".strip(),
     }
 
 
@@ -345,7 +348,7 @@ def _pair(one: dict[str, Any], by_class: bool, unit: str) -> dict[str, Any]:
     """Return the line on two people."""
     people = {"people": " and ".join(one["people"])}
     if not by_class:
-        return people | {"typical difference": f"{one['apart']:.3g} {unit}".strip(), "items": one["items"]}
+        return people | {"typical difference": f"{brief(one['apart'])} {unit}".strip(), "items": one["items"]}
     steps = {} if one["apart"] is None else {"steps apart": f"{one['apart']:.2f}"}
     return people | {"Cohen's kappa": _range(one["kappa"])} | steps
 

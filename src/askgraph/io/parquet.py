@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def read_parquet_edges(path: FilePath) -> Raw:
 def parquet_table(path: FilePath) -> Table:
     """Return a table; each column is read from the file when it is asked for."""
     with _open_parquet(path) as file:
-        header, m = file.schema_arrow.names, file.metadata.num_rows
+        header, m, classes = file.schema_arrow.names, file.metadata.num_rows, _class_names(file.schema_arrow)
     check_header(str(path), header)
     if m == 0 or not header:
         raise FileError(f"{path}: a header and no rows; give at least one row")
@@ -75,7 +76,7 @@ def parquet_table(path: FilePath) -> Table:
     def cells(name: str) -> list[Any]:
         with _open_parquet(path) as file:
             found: list[Any] = whole(file, name).to_pylist()
-        return found
+        return [_named(cell, classes[name]) for cell in found] if name in classes else found
 
     def numbers(name: str) -> Array:
         with _open_parquet(path) as file:
@@ -98,6 +99,30 @@ def parquet_table(path: FilePath) -> Table:
         return words
 
     return Table(header, numbers, values, cells, _row)
+
+
+def _class_names(schema: Any) -> dict[str, list[str]]:
+    """Return the names of the classes that columns hold the numbers of, as datasets of Hugging Face say them."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        kinds = {name: kind.get("feature", kind) for name, kind in features.items()}
+        found = {name: kind["names"] for name, kind in kinds.items() if kind.get("_type") == "ClassLabel"}
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {name: names for name, names in found.items() if isinstance(names, list) and {*map(type, names)} == {str}}
+
+
+def _named(cell: Any, names: Sequence[str]) -> Any:
+    """Return the class that a number stands for, or those of a list; -1 stands for none that is known.
+
+    >>> _named(1, ["cat", "dog"]), _named([0, 1], ["cat", "dog"]), _named(-1, ["cat", "dog"]), _named(7, ["cat", "dog"])
+    ('dog', ['cat', 'dog'], None, 7)
+    """
+    if isinstance(cell, list):
+        return [_named(one, names) for one in cell]
+    if not isinstance(cell, int) or cell >= len(names):
+        return cell
+    return names[cell] if cell >= 0 else None
 
 
 @contextmanager

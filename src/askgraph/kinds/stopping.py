@@ -23,6 +23,7 @@ from askgraph.kinds.measured import MEASURED, random_items
 from askgraph.kinds.random_answers import Drawn, drawn
 from askgraph.readouts import View, doubt
 from askgraph.readouts.temperature import from_others
+from askgraph.support.wording import brief
 from askgraph.types import Array, BoolArray
 
 # labels per class: later ones are asked for where the field hesitates, and leave-one-out counts none of them
@@ -72,8 +73,8 @@ class ErrorEstimate(NamedTuple):
         """Return the figure, its range in percent, and what it rests on."""
         if self.unit is None:
             return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}, {self.kind})"
-        value = f"{self.value:.3g} {self.unit}".strip()
-        return f"{value} ({self.low:.3g} to {self.high:.3g}, {self.kind})"
+        value = f"{brief(self.value)} {self.unit}".strip()
+        return f"{value} ({brief(self.low)} to {brief(self.high)}, {self.kind})"
 
 
 class Signs(NamedTuple):
@@ -206,7 +207,7 @@ def enough(error: ErrorEstimate, target: float) -> str | None:
     if error.value > target or error.high > WIDEST * target:
         return None
     advice = "" if error.measured else "; an audit, labels of items drawn at random, would make that sure"
-    wanted = f"{target:.1%}" if error.unit is None else f"{target:.3g}"
+    wanted = f"{target:.1%}" if error.unit is None else brief(target)
     return f"enough: the expected error is {error}, not above {wanted}{advice}"
 
 

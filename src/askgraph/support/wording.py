@@ -16,6 +16,15 @@ def counted(k: int, word: str) -> str:
     return f"{k} {word}" if k == 1 else f"{k} {word}s"
 
 
+def brief(number: float, sign: str = "") -> str:
+    """Return a number in three digits, written out unless it is huge or tiny; ``sign`` is that of a format, such as "+".
+
+    >>> brief(3128.4), brief(0.0512345), brief(12.0, "+"), brief(2.5e19)
+    ('3,130', '0.0512', '+12', '2.5e+19')
+    """
+    return f"{float(f'{number:.3g}'):{sign},.15g}"
+
+
 def as_wide(low: float, high: float) -> tuple[float, float]:
     """Return the ends of a range, rounded to two digits of its width.
 

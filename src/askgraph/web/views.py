@@ -23,7 +23,6 @@ from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import readable
-from askgraph.workbench.classes import KEYS
 from askgraph.workbench.exchange import has_titles
 from askgraph.workbench.forms import as_json
 from askgraph.workbench.project import Project
@@ -162,7 +161,11 @@ def pictures_ahead(project: Project, agenda: Agenda | None, held: Collection[int
 
 def classes(project: Project) -> Plain:
     """Return the classes, and who changed them when."""
-    return {"classes": report.classes(project), "changes": report.class_changes(project), "keys": KEYS}
+    return {
+        "classes": report.classes(project),
+        "changes": report.class_changes(project),
+        "keys": project.answers.form.keys,
+    }
 
 
 def guidelines(project: Project) -> Plain:

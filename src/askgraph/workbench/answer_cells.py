@@ -15,7 +15,7 @@ from askgraph.io.tables import Table
 from askgraph.io.text import FilePath
 from askgraph.support.wording import counted, few
 from askgraph.workbench.cells import is_missing, number, one_name, to_stored
-from askgraph.workbench.forms import MARK, NONE, Form, Label, as_json, in_words
+from askgraph.workbench.forms import MARK, MAX_SHOWN, NONE, Form, Label, as_json, in_words
 from askgraph.workbench.formulas import unescape_formula
 
 NAMES = ("label", "labels")  # of the column of answers in a table that comes back
@@ -61,11 +61,23 @@ def read_cell(cell: Any, form: Form, known: Collection[str]) -> Label | None:
     """Return what a cell says, which may be a list where items have several classes; None for an empty one."""
     if isinstance(cell, float) and cell != cell:
         return None
+    if isinstance(cell, dict) and form.kind.by_class:
+        return form.parse(_of_cats(cell, form), known) if cell else None
     if isinstance(cell, list | tuple):
         return from_tool(tuple(cell), form) if form.kind.name != "several" else form.read(list(cell), known)
     if form.ranked and isinstance(cell, float) and cell.is_integer() and one_name(cell) not in known:
         cell = int(cell)
     return form.read(to_stored(cell) if isinstance(cell, dict) else cell, known)
+
+
+def _of_cats(cats: dict[Any, Any], form: Form) -> Any:
+    """Return the classes that the categories of spaCy give a 1, and not those that have a 0."""
+    if not all(_truth(value) is not None for value in cats.values()):
+        raise LabelError(f"{to_stored(cats)[:MAX_SHOWN]} is not an answer: give each class 1 or 0")
+    names = tuple(str(name) for name, value in cats.items() if _truth(value))
+    if form.exclusive and len(names) != 1:
+        raise LabelError(f"{to_stored(cats)[:MAX_SHOWN]} has {len(names)} times 1, where an item has one class")
+    return names[0] if form.exclusive else names
 
 
 def find_mark(cells: Sequence[Any], known: Collection[str]) -> str:

@@ -34,8 +34,9 @@ DOUBT = 10.0  # how much a label that may be wrong is doubted
 MOST_WRONG = 0.95  # of 1 for a guess: beyond, label noise would grow without bound
 NO, YES = "no", "yes"  # whether an item is of a class
 WITHIN = 0.683  # the share of numbers that a spread holds, as a standard deviation does
-RANGE = 1.645 * 1.2533  # of a median: a 90 % range is so many standard deviations over √n
+OF_MEDIAN = 1.2533  # the standard deviation of a median, in those of a mean
 TINY = 1e-30  # a variance, or a share: people who never differ are no reason to divide by 0
+DIGITS = 12  # behind the point, of what is relative to the largest number: beyond, it is rounding
 STEP = 0.1  # wrongness is counted in such steps, so that a new answer seldom changes that of others
 
 
@@ -82,7 +83,7 @@ class CareOfSets(NamedTuple):
 
 class CareOfNumbers(NamedTuple):
     """How far a person is off: above the truth by the bias, with its 90 % range; two of three numbers differ from that by at most
-    the spread. None before any item was answered by another one, too.
+    the spread. None before any item was answered by another one, too; one such item has a bias, and nothing to tell its range by.
     """
 
     who: str
@@ -199,8 +200,21 @@ class NumberRaters:
             return CareOfNumbers(who, 0, None, None, None, None)
         at = self._people.index(who)
         bias, spread, n = float(self._bias[at]), float(self._spread[at]), int(self._compared[at])
-        around = RANGE * spread / n**0.5
+        if n == 1:
+            return CareOfNumbers(who, n, bias, None, None, None)
+        around = self._around(at)
         return CareOfNumbers(who, n, bias, bias - around, bias + around, spread)
+
+    def _around(self, at: int) -> float:
+        """Return how far the 90 % range of a bias reaches: by Student's t, for few items say little of the spread.
+
+        What the biases are counted from, that of the person in the middle, is known no better.
+        """
+        from scipy.stats import t
+
+        variance = self._spread**2 / self._compared
+        error = OF_MEDIAN * float(variance[at] + np.median(variance)) ** 0.5
+        return error * float(t.ppf(0.95, self._compared[at] - 1))
 
 
 def raters(answers: Answers) -> Raters:
@@ -296,4 +310,4 @@ def _fitted(numbers: Array) -> tuple[Array, Array]:
         )  # the truth was drawn to what they said
         of_all = np.nanquantile(own, WITHIN)
         variance = (n * np.nanquantile(own, WITHIN, axis=0) ** 2 + ALIKE * of_all**2) / (n + ALIKE)
-    return bias * scale, np.sqrt(variance) * scale
+    return bias.round(DIGITS) * scale, np.sqrt(variance).round(DIGITS) * scale

@@ -141,20 +141,24 @@ class Classes:
         """Return the sentence that describes a class; empty if there is none."""
         return self._described.get(self._heard(name), "")
 
-    def keys(self, names: Sequence[str]) -> dict[str, str]:
+    def keys(self, names: Sequence[str], able: str = KEYS) -> dict[str, str]:
         """Return the key of each class: the chosen one, else its name if that is a key, else the next free one, "" if none is.
+
+        ``able`` are the keys that a class may have.
 
         >>> Classes().keys(["ham", "3", "spam"])
         {'ham': '1', '3': '3', 'spam': '2'}
         """
-        mine = {key: name for name in names if (key := self._keys.get(self._heard(name)))}
-        own = {name.casefold(): name for name in reversed(names) if len(name) == 1 and name.casefold() in KEYS}
+        mine = {key: name for name in names if (key := self._keys.get(self._heard(name))) and key in able}
+        own = {name.casefold(): name for name in reversed(names) if len(name) == 1 and name.casefold() in able}
         mine = {key: name for key, name in own.items() if name not in mine.values()} | mine
-        free, of = iter([key for key in KEYS if key not in mine]), {name: key for key, name in mine.items()}
+        free, of = iter([key for key in able if key not in mine]), {name: key for key, name in mine.items()}
         return {name: of[name] if name in of else next(free, "") for name in names}
 
-    def check(self, kind: ChangeKind, name: str | None, value: str | None, names: Sequence[str]) -> None:
-        """Raise an error for a change that cannot be made now; ``names`` are the classes there are."""
+    def check(
+        self, kind: ChangeKind, name: str | None, value: str | None, names: Sequence[str], able: str = KEYS
+    ) -> None:
+        """Raise an error for a change that cannot be made now; ``names`` are the classes there are, ``able`` their keys."""
         if kind not in CLASS_CHANGES:
             raise LabelError(f"a change of kind {kind!r}: choose {', '.join(CLASS_CHANGES)}")
         if kind == "order":
@@ -171,8 +175,8 @@ class Classes:
             _check_free(value or "", names)
         elif kind == "merge" and (value not in names or value == name):
             raise LabelError(f"{name!r} cannot be merged into {value!r}: name another class of {few(list(names))}")
-        elif kind == "key" and value and (len(value) != 1 or value not in KEYS):
-            raise LabelError(f"the key {value!r}: choose one of {KEYS}, which the page does not use itself, or none")
+        elif kind == "key" and value and (len(value) != 1 or value not in able):
+            raise LabelError(f"the key {value!r}: choose one of {able}, which the page does not use itself, or none")
         return None
 
     def _new(self, name: str) -> int:

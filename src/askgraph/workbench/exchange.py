@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_DNS, uuid5
@@ -95,7 +96,7 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
     found, own = project.predictions(), own_columns(project, ["id"])
     rated, sure = are_stars(project), project.answers.kind.by_class
     for item in project.store.every():
-        said = project.answers.of(item.place).values()
+        said = _in_order(project, item)
         ours = _predicted(project, found, item.place)
         guesses = [] if ours is None else [_prediction(OURSELVES, ours.label, ours.score if sure else None, rated)]
         for one in project.store.guesses(item.place):
@@ -106,6 +107,11 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
             "annotations": [_annotation(answer, rated) for answer in said if answer.kind != "later"],
             "predictions": guesses,
         }
+
+
+def _in_order(project: Project, item: Item) -> list[Answer]:
+    """Return the answers of people to an item, the newest last, as they count when they come back."""
+    return sorted(project.answers.of(item.place).values(), key=attrgetter("seq"))
 
 
 def are_stars(project: Project, least: int = 1, most: int | None = None) -> bool:
@@ -166,7 +172,7 @@ def argilla_records(project: Project) -> Iterator[Row]:
     """
     found, own, rated = project.predictions(), own_columns(project), are_stars(project, 0, MAX_RATING)
     for item in project.store.every():
-        said = [a for a in project.answers.of(item.place).values() if a.label is not None]
+        said = [a for a in _in_order(project, item) if a.label is not None]
         held = [(a.who, _value(a.label, rated)) for a in said if not isinstance(a.label, OneOf | None)]
         responses = [{"value": value, "user_id": str(uuid5(NAMESPACE_DNS, who))} for who, value in held]
         guess: Row = {}

@@ -27,6 +27,7 @@ from askgraph.answers.plain import plain_number
 from askgraph.answers.shares import OneOf, Shares, one_of, to_plain
 from askgraph.answers.sought import at_least
 from askgraph.errors import LabelError, SettingError
+from askgraph.io.decimals import is_decimal
 from askgraph.kinds import Kind
 from askgraph.kinds.named import as_kind
 from askgraph.kinds.numbers import HIGHEST, LOWEST
@@ -36,6 +37,7 @@ from askgraph.support.wording import few
 from askgraph.workbench.agreement import Distance
 from askgraph.workbench.cells import is_missing, one_line, one_name
 from askgraph.workbench.cells import number as number_in
+from askgraph.workbench.classes import KEYS
 from askgraph.workbench.names import check_name
 
 Label = str | float | tuple[str, ...] | OneOf
@@ -44,6 +46,7 @@ MARK = "|"  # between the classes of an answer in a table
 NONE = "(none)"  # an answer without any class in a table: an empty cell is no answer
 AT_LEAST = "at least"  # what a person says before a step, or a number, to find all from it on
 MAX_SHOWN = 60  # characters of a cell that an error shows
+MAX_UNIT_CHARACTERS = 40
 FAR = 3.0  # times the median difference of two answers to an item: numbers that differ by more are disputed
 
 
@@ -60,6 +63,7 @@ class Form(ABC):
     ranked: ClassVar[bool] = False  # whether the classes have an order
     exclusive: ClassVar[bool] = False  # whether an item is of one class
     distance: ClassVar[Distance] = "nominal"  # by which the agreement of people is measured
+    keys: ClassVar[str] = KEYS  # that a class may have on the page
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -121,6 +125,10 @@ class Form(ABC):
     @abstractmethod
     def read(self, cell: Any, known: Collection[str]) -> Label | None:
         """Return what a cell of a table or a word of a command says; None for an empty cell."""
+
+    def refusal(self, text: str) -> str:
+        """Return the sentence on a word of a command that stands for an empty cell."""
+        return f"{text!r} says nothing: name a class"
 
     def write(self, label: Label) -> str | float:
         """Return the cell for an answer."""
@@ -275,6 +283,7 @@ class SeveralForm(Form):
     """Any of several classes per answer, or none of them."""
 
     distance: ClassVar[Distance] = "sets"
+    keys: ClassVar[str] = KEYS.replace("0", "")  # which says that an item has none of the classes
 
     def declare(self, classes: Sequence[str]) -> list[str]:
         """Return the classes, whose names a cell can hold side by side."""
@@ -313,6 +322,10 @@ class SeveralForm(Form):
             return _sorted(str(one_name(part) or "") for part in listed)
         return _sorted(part.strip() for part in name.split(MARK))
 
+    def refusal(self, text: str) -> str:
+        """Return the sentence on a word of a command that stands for an empty cell, which is never "none"."""
+        return f"{text!r} says nothing: name classes, with {MARK!r} between them, or {NONE!r} for none of them"
+
     def write(self, label: Label) -> str:
         """Return the classes, joined."""
         return str(super().write(label)) or NONE
@@ -340,9 +353,11 @@ class NumberForm(Form):
     distance: ClassVar[Distance] = "interval"
 
     def declare(self, classes: Sequence[str]) -> list[str]:
-        """Return no classes; raise an error if some are named."""
+        """Return no classes; raise an error if some are named, or if the unit is none."""
         if classes:
             raise SettingError(f"classes={list(classes)!r}: numbers have no classes; leave them out")
+        if unit := getattr(self.kind, "unit", None):
+            check_unit(unit)
         return []
 
     @property
@@ -362,11 +377,16 @@ class NumberForm(Form):
             return None
         found = number_in(bare)
         if found is None and isinstance(cell, str):
-            near = number_in(str(bare).replace(",", "."))
-            such = repr(3.5 if near is None else near).removesuffix(".0")
-            also = f" or {such} {unit}" if unit else ""
-            raise LabelError(f"{cell[:MAX_SHOWN]!r} is not a number: tell one, such as {such}{also}")
+            raise LabelError(self.refusal(cell))
         return plain_number(bare if found is None else found)
+
+    def refusal(self, text: str) -> str:
+        """Return the sentence on what is not a number, with one that may be meant."""
+        unit = getattr(self.kind, "unit", None) or ""
+        near = number_in(text.removesuffix(unit).strip().replace(",", "."))
+        such = repr(3.5 if near is None else near).removesuffix(".0")
+        also = f" or {such} {unit}" if unit else ""
+        return f"{text[:MAX_SHOWN]!r} is not a number: tell one, such as {such}{also}"
 
     def can_judge(self, classes: Sequence[str], labels: int) -> bool:
         """Return whether there are two numbers, so that they differ by something."""
@@ -375,7 +395,9 @@ class NumberForm(Form):
     def sought(self, name: str | None, value: str | None) -> Hashable:
         """Return the highest or the lowest numbers, or those of at least a value."""
         if name is not None or not value:
-            raise LabelError(f"{name!r} cannot be sought among numbers: say {HIGHEST}, {LOWEST} or a least number")
+            raise LabelError(
+                f"{name or value or ''!r} cannot be sought among numbers: say {HIGHEST}, {LOWEST} or a least number"
+            )
         if value in (HIGHEST, LOWEST):
             return value
         return at_least(plain_number(self.kind.checked(self._number(value), ())))
@@ -426,6 +448,14 @@ class NumberForm(Form):
 
     def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
         return len(set(labels)) > 1
+
+
+def check_unit(unit: str) -> None:
+    """Raise an error for a unit that is not one short line, or that a number could end with: 15 would be read as 1 of unit 5."""
+    if len(unit) > MAX_UNIT_CHARACTERS or check_name(unit, "unit") != unit:
+        raise SettingError(f"unit={unit[:MAX_SHOWN]!r}: give one line of 1 to {MAX_UNIT_CHARACTERS} characters")
+    if number_in(f"1{unit}") is not None or is_decimal(f"1{unit}"):
+        raise SettingError(f"unit={unit!r} could be the end of a number: give a text, such as 'EUR'")
 
 
 FORMS: dict[str, type[Form]] = {

@@ -17,7 +17,7 @@ from askgraph.support.wording import few, nearest
 from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, MAX_LIKE_CHARACTERS, Change, ChangeKind
-from askgraph.workbench.forms import Label, class_name, named
+from askgraph.workbench.forms import MARK, Label, class_name, named
 from askgraph.workbench.model import Model
 from askgraph.workbench.names import check_name, check_same, check_sentence
 from askgraph.workbench.store import Store
@@ -234,7 +234,7 @@ class Log:
         if like is not None:
             like = self._check_like(like, kind == "find" and bool(name or value))
         if self._store.changed(key) is None:
-            self._answers.naming.check(kind, name, value, self._answers.classes)
+            self._answers.naming.check(kind, name, value, self._answers.classes, self._answers.form.keys)
         return self._write_change(Change(0, key, who, "", 0, kind, name, value, None, like))
 
     def _check_like(self, like: str, seeks: bool) -> str:
@@ -391,10 +391,23 @@ def _signed(who: str, key: str | None) -> tuple[str, str]:
 def _unknown(names: Sequence[str], classes: Sequence[str]) -> str:
     """Return the sentence that says which names are not classes, and what may be meant."""
     if len(names) == 1:
-        meant = nearest(names[0], classes)
+        meant = _meant(names[0], classes)
         found = f"; did you mean {meant!r}?" if meant else f" among {few(classes)};"
         return f"no class {names[0]!r}{found} --new makes it a class"
-    near = {name: nearest(name, classes) for name in names[:MAX_UNKNOWN]}
+    near = {name: _meant(name, classes) for name in names[:MAX_UNKNOWN]}
     said = [f"{name!r} ({meant}?)" if meant else repr(name) for name, meant in near.items()]
     more = f" and {len(names) - len(said):,} more" if len(names) > len(said) else ""
     return f"no classes {', '.join(said)}{more}; nothing is saved: correct them, or --new makes them classes"
+
+
+def _meant(name: str, classes: Sequence[str]) -> str | None:
+    """Return the classes that a name joins by a mark of other tables, joined by ours, else the class that it is most like.
+
+    >>> _meant("bug, login", ["bug", "login"]), _meant("logn", ["bug", "login"])
+    ('bug|login', 'login')
+    """
+    for mark in ",;":
+        parts = [part.strip() for part in name.split(mark)]
+        if len(parts) > 1 and set(parts) <= set(classes):
+            return MARK.join(parts)
+    return nearest(name, classes)

@@ -107,7 +107,7 @@ def usual_settings(answers: str | AnswerKind, sampler: str | None = None, spot_c
 def kind_named(name: str, unit: str | None = None, link: str | None = None) -> AnswerKind:
     """Return a kind of answers by its name; numbers may have a unit and a link."""
     if name == Numbers.name:
-        return Numbers(unit=unit, link=link or "identity")
+        return Numbers(unit=(unit or "").strip() or None, link=link or "identity")
     if unit is not None or link is not None:
         raise SettingError(f"--unit and --link are for numbers; answers={name!r} have neither")
     return as_kind(name)

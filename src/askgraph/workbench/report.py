@@ -359,7 +359,7 @@ def range_of(found: Predictions, place: int) -> list[Any] | None:
 def classes(project: Project) -> list[dict[str, Any]]:
     """Return the classes in their order, each with its key, its number of labels and its description."""
     answers, naming = project.answers, project.answers.naming
-    given, keys = count_classes(answers.labels.values()), naming.keys(answers.classes)
+    given, keys = count_classes(answers.labels.values()), naming.keys(answers.classes, answers.form.keys)
     return [
         {"name": name, "key": keys[name], "count": given[name], "description": naming.description(name)}
         for name in answers.classes

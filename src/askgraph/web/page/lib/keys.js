@@ -24,7 +24,7 @@ export const isEmptyFigures = (element) => element instanceof HTMLInputElement &
 function typing({ target, key }) {
   const field = target instanceof Element ? target.closest(FIELDS) : null;
   if (!field?.matches("[data-figures]")) return field !== null;
-  return key !== "Enter" && key !== "Escape" && (isFigure(key) || !isEmptyFigures(field));
+  return key !== "Enter" && key !== "Escape" && (isFigure(key) || !isEmptyFigures(field) || (key === "Backspace" && field.matches("[data-edited]")));
 }
 
 /** Returns the key without Shift.

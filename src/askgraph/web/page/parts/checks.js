@@ -7,13 +7,13 @@ import { classes } from "../lib/store.js";
 import { words } from "../lib/words.js";
 import { classList } from "./class_list.js";
 
-const NONE = "0"; // the key that says that an item has none of the classes
+const NONE = "0"; // the key that says that an item has none of the classes, which no class has then
 
 /** @type {MakeControl} */
 export function classChecks({ pick }) {
   /** @type {Set<string>} */
   const checked = new Set();
-  const list = classList({ press: toggle, add: check, role: "checkbox", keyOf: (one) => (one.key === NONE ? "" : one.key) });
+  const list = classList({ press: toggle, add: check, role: "checkbox" });
   const none = h("button", { class: "button", onclick: sendNone }, words.labels.none, h("kbd", {}, NONE));
   const send = h("button", { class: "primary", onclick: sendChecked });
 
@@ -67,7 +67,7 @@ export function classChecks({ pick }) {
     },
     begin,
     key(key) {
-      const wanted = classes().find((one) => one.key === key && key !== NONE);
+      const wanted = classes().find((one) => one.key === key);
       if (wanted) toggle(wanted.name);
       else if (key === NONE) sendNone();
       else if (key === "Enter" && document.activeElement !== none && (checked.size || list.element.contains(document.activeElement))) sendChecked();

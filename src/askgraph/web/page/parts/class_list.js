@@ -16,9 +16,9 @@ const MEDIUM = { tiny: 5, short: 4, middling: 3, long: 2 };
 const NARROW = { tiny: 4, short: 3, middling: 2, long: 2 };
 
 /** Makes the buttons; `press` is called with the class of one, `add` with a class that was named by typing. The class `without` has none.
- * @param {{ press: (name: string, event?: MouseEvent) => unknown, add: (name: string) => unknown, without?: string | null, role?: string | null, keyOf?: (one: ClassInfo) => string }} options
+ * @param {{ press: (name: string, event?: MouseEvent) => unknown, add: (name: string) => unknown, without?: string | null, role?: string | null }} options
  */
-export function classList({ press, add, without = null, role = null, keyOf = (one) => one.key }) {
+export function classList({ press, add, without = null, role = null }) {
   const list = h("div", { class: "classes", role: "group", "aria-label": words.classes.group });
   const filter = h("input", { type: "search", placeholder: words.classes.find, "aria-label": words.classes.find, autocomplete: "off", oninput: narrow, onkeydown: leave });
   const find = h("form", { class: "find", onsubmit: pickFirst }, filter, h("kbd", {}, "/"));
@@ -58,7 +58,7 @@ export function classList({ press, add, without = null, role = null, keyOf = (on
   }
 
   const button = (/** @type {ClassInfo} */ one) => h("button", { class: "class", role, onclick: (/** @type {MouseEvent} */ event) => press(one.name, event) },
-    swatch(one.name), h("bdi", { class: "name" }, one.name), keyOf(one) && h("kbd", {}, keyOf(one)));
+    swatch(one.name), h("bdi", { class: "name" }, one.name), one.key && h("kbd", {}, one.key));
 
   function narrow() {
     const wanted = filter.value.trim().toLowerCase();

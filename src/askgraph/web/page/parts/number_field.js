@@ -14,7 +14,7 @@ let made = 0; // fields, for the names of what describes them
 export function numberField({ pick }) {
   const { unit } = answers();
   const wrong = h("p", { class: "wrong-number", id: `wrong-${++made}` });
-  const input = h("input", { inputmode: "decimal", enterkeyhint: "send", autocomplete: "off", maxlength: LONGEST, "data-figures": true, "aria-label": words.labels.number(unit), "aria-describedby": wrong.id, oninput: right, onbeforeinput: sift });
+  const input = h("input", { inputmode: "decimal", enterkeyhint: "send", autocomplete: "off", maxlength: LONGEST, "data-figures": true, "aria-label": words.labels.number(unit), "aria-describedby": wrong.id, oninput: edit, onbeforeinput: sift });
   const element = h("div", { class: "pick" },
     h("div", { class: "figures" }, h("button", { class: "button sign", "aria-label": words.labels.sign, onclick: turn }, "±"),
       h("label", { class: "figure-field" }, input, unit && h("bdi", { "aria-hidden": "true" }, unit)), h("button", { class: "primary", onclick: send }, words.labels.send, h("kbd", {}, "⏎"))),
@@ -23,6 +23,12 @@ export function numberField({ pick }) {
   /** @param {InputEvent} event */
   function sift(event) {
     if (event.inputType === "insertText" && event.data && ODD.test(event.data)) event.preventDefault();
+  }
+
+  /** Remembers that something was typed: a Backspace too many empties the field and takes no answer back. */
+  function edit() {
+    input.dataset.edited = "";
+    right();
   }
 
   function right() {
@@ -37,6 +43,7 @@ export function numberField({ pick }) {
 
   function begin() {
     input.value = "";
+    delete input.dataset.edited;
     right();
     if (!elsewhere()) input.focus({ preventScroll: true });
   }
