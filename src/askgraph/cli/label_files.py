@@ -81,9 +81,7 @@ def save_annotations(project: Path | None, file: Path, new: bool) -> None:
         ids, form, classes = opened.items.columns.get("id") or "id", opened.answers.form, opened.answers.classes
         meant = opened.answers.naming.meant
         answers = said_elsewhere(file, found, form, lambda label: form.check(label, classes, meant))
-    turns = Counter[
-        int
-    ]()  # of answers to the same item, which are saved in their order: of two the later one may count
+    turns: Counter[int] = Counter()  # of answers to an item, saved in their order: of two the later one may count
     by_turn: dict[tuple[int, str], list[Any]] = {}
     for one, label in answers:
         kind = "label" if label is not None else "cannot"
