@@ -1,7 +1,8 @@
 """How quick the page is in a real browser without a graphics card: python benchmarks/page.py [--part keys|map]
 
 keys: milliseconds from the press of a key until the next question is painted (with its picture), over 100 answers of a person
-who thinks for half a second, for texts, for a table of 784 columns and for pictures. The 150 ms for which a new card takes no
+who thinks for half a second, for texts, for a table of 784 columns and for pictures, and for texts with every other kind of
+answers: several classes and numbers are sent with Enter, which is the key that counts. The 150 ms for which a new card takes no
 answer are not counted: keys are pressed after them.
 
 map: frames per second while 100,000 points are dragged and magnified, each frame asked for when the last one is done
@@ -83,13 +84,30 @@ MOVE = """async ([n, frames]) => {
   canvas.remove();
   return { frames: frames / seconds, drawn };
 }"""
-Made = tuple[Path, dict[str, str]]
+Said = str | float | list[str]
+Made = tuple[Path, dict[str, Said]]
 
 
 def texts(folder: Path) -> Made:
     truth = abstracts(folder / "abstracts.csv", 600)
     Project.create(folder / "p.ask", Source(folder / "abstracts.csv"), sorted(set(truth.values())))
-    return folder / "p.ask", truth
+    return folder / "p.ask", dict(truth)
+
+
+def texts_with(kind: str, said: Callable[[int, int], Said]) -> Callable[[Path], Made]:
+    """Return a maker of texts with another kind of answers, which follow from the number of a text and that of its class."""
+
+    def make(folder: Path) -> Made:
+        truth = abstracts(folder / "abstracts.csv", 600)
+        named = sorted(set(truth.values()))
+        classes = [] if kind == "numbers" else [f"step {k}" for k in range(4)] if kind == "ordered" else named
+        Project.create(folder / "p.ask", Source(folder / "abstracts.csv"), classes, answers=kind)
+        answers = {id: said(k, named.index(name)) for k, (id, name) in enumerate(truth.items())}
+        return folder / "p.ask", {
+            id: [named[c] for c in one] if isinstance(one, list) else one for id, one in answers.items()
+        }
+
+    return make
 
 
 def numbers(folder: Path) -> Made:
@@ -106,11 +124,21 @@ def numbers(folder: Path) -> Made:
 
 
 PROJECTS: dict[str, Callable[[Path], Made]] = {
-    "texts": texts, "a table of 784 columns": numbers, "pictures": digit_project
+    "texts": texts, "a table of 784 columns": numbers, "pictures": digit_project,
+    "texts, several classes": texts_with("several", lambda k, c: sorted({c, 0} if k % 2 else {c})),
+    "texts, steps": texts_with("ordered", lambda k, c: f"step {(c + k % 2) % 4}"),
+    "texts, numbers": texts_with("numbers", lambda k, c: float(10 * c + k % 7)),
 }  # fmt: skip
 
 
-def keys(page: Page, truth: dict[str, str], answers: int) -> list[float]:
+def pressed(said: Said, of: dict[str, str]) -> list[str]:
+    """Return the keys of an answer; ``of`` are those of the classes."""
+    if isinstance(said, float):
+        return [*f"{said:g}", "Enter"]
+    return [of[said]] if isinstance(said, str) else [*(of[name] for name in said), "Enter"]
+
+
+def keys(page: Page, truth: dict[str, Said], answers: int) -> list[float]:
     """Return the milliseconds from each key to the next question."""
     page.wait_for_selector(".card .fresh")
     page.evaluate(WATCH)
@@ -119,7 +147,8 @@ def keys(page: Page, truth: dict[str, str], answers: int) -> list[float]:
         page.evaluate(READY)
         page.wait_for_timeout(THINKING)
         id, classes = page.evaluate(shown)
-        page.keyboard.press(next(one["key"] for one in classes if one["name"] == truth[id]))
+        for key in pressed(truth[id], {one["name"]: one["key"] for one in classes}):
+            page.keyboard.press(key)
         page.wait_for_function("k => window.times.length > k", arg=k)
     found: list[float] = page.evaluate("window.times")
     return found
@@ -163,7 +192,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         if wanted.part in (None, "keys"):
-            answers, names = (2, ["texts"]) if wanted.smoke else (wanted.answers, list(PROJECTS))
+            answers, names = (2, ["texts", "texts, numbers"]) if wanted.smoke else (wanted.answers, list(PROJECTS))
             measure_keys(browser, answers, names)
         if wanted.part in (None, "map"):
             measure_map(browser, *((2000, 5) if wanted.smoke else (POINTS, FRAMES)))
