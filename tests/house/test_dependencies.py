@@ -67,3 +67,13 @@ def test_a_module_loads_without_any_extra():
 
 def test_lower_bounds_are_plain_so_that_the_lowest_versions_can_be_tested():
     assert all(re.fullmatch(r"[\w-]+>=[\d.]+", requirement) for requirement in PROJECT["dependencies"])
+
+
+def test_the_docs_say_what_each_package_is_for():
+    text = (Path(__file__).parents[2] / "docs" / "support.md").read_text()
+    _, table = text.split("What each of the 31 packages is for:")
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    ours = {name for row in rows for name in row[0].split(", ")}
+    brought = {name.strip(" |") for row in rows for name in (row[2].split(", ") if len(row) > 2 else ())} - {""}
+    assert ours == REQUIRED
+    assert len(ours | brought | {"askgraph"}) == 31
