@@ -15,6 +15,7 @@ import { tag, tint } from "../parts/palette.js";
 import { answers, store, watch } from "../lib/store.js";
 import { inUnit } from "../lib/labels.js";
 import { percent, translated } from "../lib/format.js";
+import { language } from "../lib/language.js";
 import { count, rough } from "../lib/numbers.js";
 import { words } from "../lib/words.js";
 
@@ -62,6 +63,7 @@ export function progressView(root) {
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
   h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && targetChoice(found.goal.target, changed), seek(found)), enough(found) && exports,
+    h("p", {}, h("a", { class: "button", href: `/api/report?language=${language}`, target: "_blank" }, words.progress.report)),
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),

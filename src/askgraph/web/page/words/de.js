@@ -381,6 +381,7 @@ export default {
     },
     classes: "Klassen",
     advice: "Hinweise",
+    report: "Bericht",
     people: "Personen",
     agree: (share, n) => `Einigkeit bei ${share} von ${ofItems(n)}, die mehrere beantwortet haben.`,
     columns: { name: "Name", answers: "Antworten", seconds: "Sekunden je Antwort" },
