@@ -68,6 +68,7 @@ def test_a_report_with_as_much_as_it_lists_prints_on_two_sheets(browser, tmp_pat
 
 
 def test_progress_leads_to_the_report_in_the_language_of_the_page(browser, tmp_path):
+    # Promise 22
     path = make_signed(tmp_path, "classes")
     with Project.open(path, write=True) as project:
         project.log.change("ann", "rename", "bad", EVIL)
@@ -85,6 +86,7 @@ def test_progress_leads_to_the_report_in_the_language_of_the_page(browser, tmp_p
         assert httpx.get(f"{server.base}/api/report", **NO_CERTIFICATES).status_code == 401
         for locale, link, title in (("en-GB", "Report", "Report on labels"), ("de-DE", "Bericht", "Bericht über")):
             ann = Person(browser, server, locale=locale)
+            ann.see("dialog[open]")
             ann.page.keyboard.press("Enter")  # the guidelines are read
             expect(ann.page.locator("dialog")).to_have_count(0)
             ann.go("progress")

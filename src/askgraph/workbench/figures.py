@@ -119,17 +119,16 @@ def quality_of_classes(project: Project, counts: Iterable[Plain]) -> list[Plain]
             one
             | {
                 "f1": None if error is None or not one["predicted"] else 1 - error,
-                "checks": _share_right(missed, one, error),
+                "checks": _share_right(missed, project.items.n_items, error),
             }
         )
     return rows
 
 
-def _share_right(missed: list[bool], counts: Plain, error: float | None) -> Plain | None:
-    """Return how many spot checks are right, and the range of that share among all items of a class; None without any."""
+def _share_right(missed: list[bool], items: int, error: float | None) -> Plain | None:
+    """Return how many spot checks are right, and the range of that share among at most so many items; None without any."""
     if not missed:
         return None
-    items = max(counts["count"] + counts["predicted"], len(missed))
     low, high = Drawn(len(missed), sum(missed)).range(items, 0.5 if error is None else error)
     return {"count": len(missed), "right": len(missed) - sum(missed), "low": 1 - high, "high": 1 - low}
 

@@ -367,8 +367,9 @@ def _how_good(said: Plain, language: Language) -> tuple[str, str]:
 def _section(part: Section) -> str:
     """Return a section as HTML."""
     figures = "".join(map(_figure, part.figures))
+    command = f" <code>{_text(part.table.command)}</code>" if part.table else ""
     parts = [
-        f"<h2>{_text(part.title)}</h2>",
+        f"<h2>{_text(part.title)}{command}</h2>",
         f"<table class=figures>{figures}</table>" if figures else "",
         _table(part.table) if part.table else "",
         f"<h3>{_text(part.text[0])}</h3><blockquote>{_text(part.text[1])}</blockquote>" if part.text else "",
@@ -385,7 +386,7 @@ def _figure(one: Figure) -> str:
 
 
 def _table(table: Table) -> str:
-    """Return a table as HTML, with the command that gives it below."""
+    """Return a table as HTML."""
     heads = "".join(f"<th scope=col>{_text(one)}</th>" for one in table.heads)
     rows = "".join(
         f"<tr><th scope=row>{_text(first)}</th>{''.join(f'<td>{_text(cell)}</td>' for cell in rest)}</tr>"
@@ -393,10 +394,7 @@ def _table(table: Table) -> str:
     )
     kind = "rows summed" if table.summed else "rows"
     whole = f'<table class="{kind}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return (
-        f'<div class=wide tabindex=0 role=group aria-label="{_text(table.heads[0])}">{whole}</div>'
-        f"<p class=from><code>{_text(table.command)}</code></p>"
-    )
+    return f'<div class=wide tabindex=0 role=group aria-label="{_text(table.heads[0])}">{whole}</div>'
 
 
 def _signature(words: dict[str, str]) -> str:

@@ -97,11 +97,11 @@ ENGLISH = {
     "step": "Step",
     "given": "Given",
     "predicted": "Predicted",
-    "f1": "Expected F1",
+    "f1": "F1",
     "right of": "Spot checks right",
     "class alpha": "Alpha",
     "more classes": "{n} more classes: askgraph status",
-    "classes mean": "Expected F1: of the predictions, by the model’s probabilities. Spot checks: of those in the class, how many "
+    "classes mean": "F1: expected of the predictions, by the model’s probabilities. Spot checks: of those in the class, how many "
     "are predicted so. Alpha: on the items that two people labeled.",
     "unseen": "What was not seen",
     "left": "Items that nobody has answered",
@@ -216,11 +216,11 @@ GERMAN = {
     "step": "Stufe",
     "given": "Gegeben",
     "predicted": "Vermutet",
-    "f1": "Erwartetes F1",
+    "f1": "F1",
     "right of": "Stichproben richtig",
     "class alpha": "Alpha",
     "more classes": "{n} weitere Klassen: askgraph status",
-    "classes mean": "Erwartetes F1: der Vermutungen, nach den Wahrscheinlichkeiten des Modells. Stichproben: wie viele von denen "
+    "classes mean": "F1: das der Vermutungen, nach den Wahrscheinlichkeiten des Modells. Stichproben: wie viele von denen "
     "der Klasse so vermutet werden. Alpha: bei den Einträgen, die zwei Personen zugeordnet haben.",
     "unseen": "Was nicht gesehen wurde",
     "left": "Einträge, zu denen niemand geantwortet hat",
@@ -270,12 +270,12 @@ class Language(NamedTuple):
         return f"{rounded:,.12g}".translate(self.marks)
 
     def percent(self, share: float) -> str:
-        """Return a share in percent.
+        r"""Return a share in percent.
 
-        >>> LANGUAGES["de"].percent(0.0593)
-        '5,9 %'
+        >>> LANGUAGES["de"].percent(0.0593), LANGUAGES["en"].percent(1.0)
+        ('5,9\xa0%', '100\xa0%')
         """
-        return f"{100 * share:.1f}".removesuffix(".0").translate(self.marks) + " %"
+        return f"{100 * share:.1f}".removesuffix(".0").translate(self.marks) + "\u00a0%"
 
     def day(self, at: str) -> str:
         """Return the day of a time.
