@@ -242,7 +242,9 @@ def _checks(said: Plain, language: Language) -> Iterator[Figure]:
     if checks["right"] is None:
         yield Figure(words["off"], _number(checks["off"], said, language, DIGITS), "askgraph predict", True)
         return
-    for name in ("right", "before"):
+    for name in (
+        ("right", "before") if said["kind"] != "several" else ("before",)
+    ):  # several classes are judged as before
         yield Figure(words[name], language.say("of", n=checks[name], all=checks["count"]), "askgraph status", True)
 
 
