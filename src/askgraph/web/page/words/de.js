@@ -381,6 +381,7 @@ export default {
     },
     classes: "Klassen",
     advice: "Hinweise",
+    toSign: "Unterschrift",
     report: "Bericht",
     people: "Personen",
     agree: (share, n) => `Einigkeit bei ${share} von ${ofItems(n)}, die mehrere beantwortet haben.`,
