@@ -89,7 +89,8 @@ def test_what_was_predicted_is_carried_marked_logged_and_told_again(tmp_path):
         checks = project.learner.judge.spot_checks
         assert {check.node: check.predicted for check in checks} == seen
         said = progress(project, project.predictions())["checks"]
-        assert said == {"count": 6, "right": sum(truth(place) == label for place, label in seen.items())}
+        right = sum(truth(place) == label for place, label in seen.items())
+        assert said == {"count": 6, "right": right, "before": right, "off": None}
     with Project.open(path) as again:  # told at once
         assert sorted(again.learner.judge.spot_checks) == sorted(checks)
         rows = {again.items.place(row["id"]): row["predicted before"] for row in answer_rows(again)}

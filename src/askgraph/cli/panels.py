@@ -17,7 +17,7 @@ from askgraph.support.wording import nearest
 PANELS = {  # every command, in the order in which a person meets it
     "Begin": ("start", "label", "init", "serve"),
     "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines"),
-    "Look": ("status", "review", "people", "history", "doctor"),
+    "Look": ("status", "review", "people", "history", "report", "doctor"),
     "Bring and take": ("add", "suggest", "embed", "predict", "export", "copy", "restore", "remove"),
     "Research": ("demo", "simulate", "plot", "paper", "arena"),
 }
@@ -31,6 +31,7 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("answer", "set"), ("tell",)),
     **dict.fromkeys(("progress", "info", "show", "stats"), ("status",)),
     **dict.fromkeys(("log", "answers"), ("history",)),
+    **dict.fromkeys(("sign", "print", "summary"), ("report",)),
     **dict.fromkeys(("users", "agreement", "team"), ("people",)),
     **dict.fromkeys(("check", "diagnose", "verify"), ("doctor",)),
     **dict.fromkeys(("append", "update", "extend"), ("add",)),

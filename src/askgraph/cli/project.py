@@ -234,15 +234,18 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
 
     Example: askgraph status
     """
+    from askgraph.workbench.figures import quality_of_classes
     from askgraph.workbench.project import Project
     from askgraph.workbench.report import progress
     from askgraph.workbench.writer_lock import WriterLock
 
     path = find_project(project)
     with Project.open(path) as opened:
+        found = progress(opened, opened.predictions())
         said = {
             "project": str(path),
-            **progress(opened, opened.predictions()),
+            **found,
+            "classes": quality_of_classes(opened, found["classes"]),
             "serving": bool(WriterLock(path).server()),
         }
     if json:
@@ -585,8 +588,7 @@ def _print_status(said: dict[str, Any]) -> None:
     many = f" ({said['together']:,} of them many at once)" if said["together"] else ""
     say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled{many}, {said['aside']:,} set aside")
     if said["classes"]:
-        rows = [{"class": c["name"], "labeled": c["count"], "predicted": c["predicted"]} for c in said["classes"]]
-        print_table(rows)
+        print_table([_class_row(one) for one in said["classes"]])
     if error := said["error"]:
         from askgraph.kinds.stopping import ErrorEstimate
 
@@ -610,11 +612,22 @@ def _print_status(said: dict[str, Any]) -> None:
         say("a server has it open")
 
 
+def _class_row(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table of classes says of a class."""
+    row = {"class": one["name"], "labeled": one["count"], "predicted": one["predicted"]}
+    checks, f1 = one["checks"], one["f1"]
+    right = f"{checks['right']} of {checks['count']} ({checks['low']:.1%} to {checks['high']:.1%})" if checks else None
+    return row | {"expected F1": None if f1 is None else f"{f1:.2f}", "spot checks right": right}
+
+
 def _checked(checks: dict[str, Any]) -> str:
     """Return how many items drawn at random are predicted right; of numbers, how many there are."""
     if checks["right"] is None:
         return f"spot checks: {checks['count']} items drawn at random"
-    return f"spot checks: {checks['right']} of {checks['count']} items drawn at random are predicted right by all other answers"
+    return (
+        f"spot checks: {checks['right']} of {checks['count']} items drawn at random are predicted right by all other answers, "
+        f"{checks['before']} were before they were answered"
+    )
 
 
 def _sought(said: dict[str, Any]) -> str:

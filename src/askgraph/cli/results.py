@@ -9,7 +9,7 @@ import typer
 
 from askgraph.cli.options import JsonOption, ProjectOption, find_project, say
 from askgraph.cli.printing import print_json, print_table
-from askgraph.errors import SettingError
+from askgraph.errors import FileError, SettingError
 from askgraph.support.wording import few
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -38,6 +38,44 @@ def history(
         print_table(
             [{name: row[name] for name in columns} | {"label": text} for row, text in zip(rows, texts, strict=True)]
         )
+
+
+@app.command()
+def report(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")] = Path("report.html"),
+    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    project: ProjectOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a report that one can sign: what was labeled, by whom, under which guidelines, how good it is, what was not seen.
+
+    It is a page that prints on two sheets; each figure has the command that gives it.
+
+    Examples:
+
+    askgraph report
+
+    askgraph report -o bericht.html --language de
+    """
+    from askgraph.support.files import replacing
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.report import to_sign
+    from askgraph.workbench.report_page import page, summary
+    from askgraph.workbench.report_words import LANGUAGES
+
+    if language not in LANGUAGES:
+        raise SettingError(f"--language {language}: choose from {', '.join(LANGUAGES)}")
+    with Project.open(find_project(project)) as opened:
+        said = to_sign(opened)
+    if json:
+        print_json(said)
+        return
+    try:
+        with replacing(output) as file:
+            file.write(page(said, LANGUAGES[language]).encode())
+    except OSError as error:
+        raise FileError(f"{output}: cannot be written ({error.strerror}); choose another place with -o") from None
+    say(f"{summary(said, LANGUAGES[language])}\n\n{LANGUAGES[language].say('file', path=output)}")
 
 
 @app.command()

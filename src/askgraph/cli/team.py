@@ -181,6 +181,9 @@ def history(project: ProjectOption = None, json: JsonOption = False) -> None:
 def guidelines(
     file: Annotated[Path | None, typer.Argument(help="A Markdown file, which becomes the next version.")] = None,
     version: Annotated[int | None, typer.Option(help="Print this version instead of the last.", min=1)] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="List the versions: who saved which when, and answers given under it.")
+    ] = False,
     project: ProjectOption = None,
     who: WhoOption = None,
 ) -> None:
@@ -193,6 +196,7 @@ def guidelines(
     askgraph guidelines
     """
     from askgraph.workbench.client import open_writer
+    from askgraph.workbench.figures import guideline_versions
     from askgraph.workbench.project import Project
 
     if file is not None:
@@ -209,7 +213,10 @@ def guidelines(
         say(f"saved: version {saved} of the guidelines{replaced}")
         return
     with Project.open(find_project(project)) as opened:
-        versions = opened.answers.guidelines
+        versions, given = opened.answers.guidelines, guideline_versions(opened.answers)
+    if history:
+        print_table([{name: one[name] for name in ("version", "at", "who", "answers")} for one in given])
+        return
     if version is not None and version > len(versions):
         raise FileError(f"no version {version} of the guidelines; there are {len(versions)}")
     if versions:
@@ -276,16 +283,26 @@ def people(project: ProjectOption = None, json: JsonOption = False) -> None:
         return
     unit = getattr(kind, "unit", None) or ""
     print_table([_careful(row, unit) for row in cared])
+    print_table([{head: row.get(name) for head, name in WORK.items()} for row in cared])
     say(ERRS if kind.by_class else OFF)
     if not agreed["pairs"]:
         say("agreement: no item was labeled by two people yet; askgraph init --overlap 2 asks for that")
         return
-    say(f"agreement of all: Krippendorff's alpha {_range(agreed['alpha'])}")
+    say(f"agreement of all: Krippendorff's alpha {_range(agreed['alpha'])}{_alike(agreed['agreed'], unit)}")
     if agreed["classes"]:
         print_table([{"class": one["class"], "alpha": _range(one["alpha"])} for one in agreed["classes"]])
     print_table([_pair(one, kind.by_class, unit) for one in agreed["pairs"]])
 
 
+WORK = {
+    "person": "who",
+    "one by one": "single",
+    "many at once": "many",
+    "exact copies": "copies",
+    "spot checks": "checks",
+    "first day": "first",
+    "last day": "last",
+}
 ERRS = "errs: estimated from items that several people labeled and from spot checks; 5 % before there are any"
 OFF = (
     "above the others: half of the numbers are higher than others say by this, or more; spread: two of three numbers differ from "
@@ -351,6 +368,15 @@ def _pair(one: dict[str, Any], by_class: bool, unit: str) -> dict[str, Any]:
         return people | {"typical difference": f"{brief(one['apart'])} {unit}".strip(), "items": one["items"]}
     steps = {} if one["apart"] is None else {"steps apart": f"{one['apart']:.2f}"}
     return people | {"Cohen's kappa": _range(one["kappa"])} | steps
+
+
+def _alike(agreed: dict[str, Any] | None, unit: str) -> str:
+    """Return how many pairs of labels agree, and how far they are apart, as far as that says something."""
+    if agreed is None:
+        return ""
+    share = [] if agreed["share"] is None else [f"{agreed['share']:.1%} of pairs of labels agree"]
+    apart = [] if agreed["apart"] is None else [f"pairs are {agreed['apart']:.3g} {unit or 'steps'} apart"]
+    return "".join(f"; {one}" for one in [*share, *apart])
 
 
 def _range(found: dict[str, Any] | None) -> str:

@@ -145,8 +145,13 @@ class Judge:
     @property
     def spot_checks_right(self) -> int:
         """How many spot checks are predicted right by all other labels, or were by those before them where that is not known."""
-        wrong = self._learner.answers.checks_wrong(self._learner._moment)
+        wrong = self.spot_checks_wrong
         return len(wrong) - sum(wrong)
+
+    @property
+    def spot_checks_wrong(self) -> list[bool]:
+        """Of each of the spot checks, in their order, whether it is predicted wrong: see ``spot_checks_right``."""
+        return self._learner.answers.checks_wrong(self._learner._moment)
 
     @in_turn
     def expected_error(self) -> ErrorEstimate:

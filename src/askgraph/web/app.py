@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, HTTPException, Query
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.background import BackgroundTask
 
 from askgraph.errors import BusyError, LabelError
@@ -47,6 +47,7 @@ from askgraph.web.bodies import (
 )
 from askgraph.web.desk import Desk
 from askgraph.web.error_replies import add_error_handlers
+from askgraph.web.headers import REPORT_POLICY
 from askgraph.web.listing import Query as TableQuery
 from askgraph.web.page_files import add_page
 from askgraph.web.threads import News, Threads
@@ -255,6 +256,11 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/export", response_class=FileResponse)
     async def export(format: Download = "csv") -> FileResponse:
         return await _export(desk, format)
+
+    @app.get("/api/report", response_class=HTMLResponse)
+    async def report(language: Literal["en", "de"] = "en") -> HTMLResponse:
+        made = await _request(desk, "report", language, EXPORT_SECONDS)
+        return HTMLResponse(made, headers={"content-security-policy": REPORT_POLICY})
 
     @app.get("/images/{place}", response_class=FileResponse)
     async def image(place: Annotated[int, InPath(ge=0, le=MAX_INTEGER)]) -> FileResponse:

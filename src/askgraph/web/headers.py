@@ -5,6 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 
+from askgraph.workbench import report_page
+
 STYLE = (
     ":root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif } "
     "main { max-width: 26rem; margin: 22vh auto; padding: 1.5rem } "
@@ -16,7 +18,9 @@ POLICY = (
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-ALWAYS = {
+# of the report: no script, no picture and no form at all, and the one style that it brings
+REPORT_POLICY = f"{report_page.POLICY}; frame-ancestors 'none'"
+ALWAYS = {  # a route may send a stricter policy
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",

@@ -30,7 +30,9 @@ from askgraph.workbench.export import answer_rows, number_columns, prediction_ro
 from askgraph.workbench.forms import Label
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import explain, progress, suspects
+from askgraph.workbench.report import explain, progress, suspects, to_sign
+from askgraph.workbench.report_page import page
+from askgraph.workbench.report_words import LANGUAGES
 
 POLL_SECONDS = 0.01  # between two looks at the questions that the learner prefetches
 READ_SECONDS = 0.1  # between two looks at whether texts are read
@@ -118,6 +120,7 @@ class Thinker:
             "export": self._export,
             "group": self._group,
             "like": self._likeness.of,
+            "report": self._report,
         }
 
     def work(self) -> None:
@@ -250,6 +253,10 @@ class Thinker:
             encoding = "utf-8-sig" if path.endswith(".csv") else "utf-8"  # spreadsheets need the byte order mark
             write_rows(path, rows(self._project), encoding, number_columns(self._project))
         return path
+
+    def _report(self, code: str) -> str:
+        """Return the page that a person signs, in a language."""
+        return page(to_sign(self._project), LANGUAGES[code])
 
     @property
     def _learner(self) -> Learner:

@@ -319,9 +319,8 @@ def _add_headers(send: Any, started: list[bool]) -> Any:
         if message["type"] == "http.response.start":
             started.append(True)
             headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in ALWAYS.items():
-                headers[name] = value
-            headers.setdefault("cache-control", "no-store")
+            for name, value in {**ALWAYS, "cache-control": "no-store"}.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return sent

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import platform
-import statistics
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from askgraph.answers.events import SpotCheck
-from askgraph.answers.plain import plain_number
 from askgraph.errors import FileError
 from askgraph.kinds.numbers import HIGHEST, LOWEST
 from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
-from askgraph.workbench.answers import TOGETHER, Agreed, Answer
+from askgraph.workbench.answers import Agreed
+from askgraph.workbench.figures import imported, numbers, spot_checks, ways, work
 from askgraph.workbench.forms import count_classes, rounded
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import IMPORT
 
 WAYS = {
     "map": "given to items selected on the map",
@@ -32,21 +30,20 @@ FEW_CLASSES = 12  # classes that are named with their counts; of more, the numbe
 def how_labeled(project: Project) -> str:
     """Return one paragraph: who labeled what, how questions were chosen, how the rest was predicted and how well, versions."""
     answers, about, found, kind = project.answers, project.about, project.predictions(), project.answers.kind
-    given, people = count_classes(answers.labels.values()), [who for who in answers.people if who != IMPORT]
-    imported = sum(set(answers.of(place)) == {IMPORT} for place in answers.labels)
-    said = [a for a in answers.log.values() if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
+    given = count_classes(answers.labels.values())
+    done, came = work(answers), imported(answers)
     sentences = [
         f"Of {project.items.n_items:,} items, {len(answers.labels):,} have a label that was given"
-        + (f" ({imported:,} of these came with the data)" if imported else "")
+        + (f" ({came:,} of these came with the data)" if came else "")
         + (
-            f": {len(people)} {'person' if len(people) == 1 else 'people'} gave {len(said):,} answers "
-            f"between {min(a.at for a in said)[:10]} and {max(a.at for a in said)[:10]}."
-            if said
+            f": {len(done)} {'person' if len(done) == 1 else 'people'} gave {sum(p['answers'] for p in done.values()):,} "
+            f"answers between {min(p['first'] for p in done.values())} and {max(p['last'] for p in done.values())}."
+            if done
             else "."
         )
     ]
-    if any(a.how in TOGETHER for a in said):
-        sentences.append(_by_way(said))
+    if any(p["many"] or p["copies"] for p in done.values()):
+        sentences.append(_by_way(ways(answers)))
     if answers.guidelines:
         sentences.append(f"People had guidelines, in {counted(len(answers.guidelines), 'version')}.")
     if answers.aside:
@@ -74,7 +71,7 @@ def how_labeled(project: Project) -> str:
     judged = answers.form.can_judge(found.classes, len(answers.labels))
     if judged and (rest := project.items.n_items - len(answers.labels)):
         sentences.append(_predicted(project, rest))
-    if checks := project.learner.judge.spot_checks if judged else ():
+    if checks := spot_checks(project) if judged else None:
         sentences.append(_checked(project, checks))
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     sentences.append(f"Software: askgraph {__version__}, Python {platform.python_version()}, {versions}.")
@@ -99,14 +96,12 @@ def _agreed(project: Project, agreed: Agreed) -> str:
 def _by_number(project: Project) -> list[str]:
     """Return a sentence on the numbers that were given; none if there are none."""
     answers = project.answers
-    numbers = sorted(plain_number(label) for label in answers.labels.values())
-    if not numbers:
+    if not (found := numbers(answers)):
         return []
-    least, median, largest = (
-        answers.form.text(one) for one in (numbers[0], rounded(statistics.median(numbers)), numbers[-1])
-    )
+    found["median"] = rounded(found["median"])
+    least, median, largest = (answers.form.text(found[name]) for name in ("least", "median", "largest"))
     return [
-        f"Labels are {counted(len(numbers), 'number')}: the least is {least}, the median {median}, the largest {largest}."
+        f"Labels are {counted(len(answers.labels), 'number')}: the least is {least}, the median {median}, the largest {largest}."
     ]
 
 
@@ -134,26 +129,25 @@ def _predicted(project: Project, rest: int) -> str:
     return f"{by}; {wrong} (range {error.low:.1%} to {error.high:.1%}, {error.kind})."
 
 
-def _checked(project: Project, checks: Sequence[SpotCheck]) -> str:
+def _checked(project: Project, checks: dict[str, Any]) -> str:
     """Return a sentence on how predictions of items drawn at random came out."""
-    drawn = f"Of {len(checks):,} items drawn at random as spot checks"
-    if project.answers.kind.by_class:
-        return f"{drawn}, {project.learner.judge.spot_checks_right:,} are predicted right by all other answers."
-    off = [(plain_number(check.predicted) - plain_number(check.label)) ** 2 for check in checks]
-    root = project.answers.form.text(rounded(statistics.fmean(off) ** 0.5))
+    drawn = f"Of {checks['count']:,} items drawn at random as spot checks"
+    if checks["right"] is not None:
+        return f"{drawn}, {checks['right']:,} are predicted right by all other answers."
+    root = project.answers.form.text(rounded(checks["off"]))
     return f"{drawn}, predictions had been off by {root} in the root of the mean square."
 
 
-def _by_way(said: list[Answer]) -> str:
+def _by_way(found: dict[str, Any]) -> str:
     """Return a sentence that counts answers given one by one apart from those given to many items in one step."""
-    single = sum(a.how not in TOGETHER for a in said)
-    ways = [f"{single:,} {'was' if single == 1 else 'were'} given one by one"]
+    single = found["single"]
+    said = [f"{single:,} {'was' if single == 1 else 'were'} given one by one"]
     for how, words in WAYS.items():
-        if keys := [a.key.partition(":")[0] for a in said if a.how == how]:
-            ways.append(f"{len(keys):,} {words} (in {counted(len(set(keys)), 'step')})")
-    if copies := sum(a.how == "copy" for a in said):
-        ways.append(f"{copies:,} taken over by exact copies of an item")
-    return f"Of these answers, {', '.join(ways)}."
+        if n := found["many"][how]["answers"]:
+            said.append(f"{n:,} {words} (in {counted(found['many'][how]['steps'], 'step')})")
+    if found["copies"]:
+        said.append(f"{found['copies']:,} taken over by exact copies of an item")
+    return f"Of these answers, {', '.join(said)}."
 
 
 def write_how_labeled(project: Project, labels: Path) -> Path:

@@ -18,12 +18,13 @@ from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why
 from askgraph.workbench.agreement import Agreement, alpha, kappa
-from askgraph.workbench.answers import OPEN, Answer
+from askgraph.workbench.answers import OPEN, Agreed, Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.care import cares
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
+from askgraph.workbench.figures import guideline_versions, numbers, quality_of_classes, spot_checks, unseen, ways, work
 from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
@@ -75,9 +76,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
             "advice": list(hints.values()) if answers.kind.name == "classes" else learner.judge.advice(),
             "hints": list(hints),
         }
-        if checks := learner.judge.spot_checks:
-            right = learner.judge.spot_checks_right if answers.kind.by_class else None
-            said["checks"] = {"count": len(checks), "right": right}
+        said["checks"] = spot_checks(project)
         said["needed"] = _needed(project, error)
     if project.model.sought is not None:
         said |= search(project)
@@ -226,7 +225,7 @@ def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
 
 
 def agreement(project: Project) -> dict[str, Any]:
-    """Return how far people agree beyond chance: alpha of all and of each class, kappa of each pair of people.
+    """Return how far people agree, and beyond chance: alpha of all and of each class, kappa of each pair of people.
 
     Two people have no kappa of numbers, but the median difference. Answers "one of some classes" are left out.
     """
@@ -242,6 +241,7 @@ def agreement(project: Project) -> dict[str, Any]:
         name: alpha([[name in named(one) for one in given.values()] for given in said]) for name in answers.classes
     }
     return {
+        "agreed": _plain(answers.agreement()),
         "alpha": _plain(alpha(coded, answers.form.distance)),
         "classes": [{"class": name, "alpha": _plain(found)} for name, found in by_class.items()],
         "pairs": [
@@ -269,12 +269,15 @@ def _compared(project: Project, labels: list[tuple[Label, Label]], place: dict[s
 
 
 def care(project: Project) -> list[dict[str, Any]]:
-    """Return how often each person errs, in all and by class, or by how much, as estimated from overlaps and spot checks."""
-    known = cares(project.answers)
-    return [known[who].to_json() | {"answers": n} for who, n in project.answers.people.items()]
+    """Return how often each person errs, in all and by class, or by how much, as estimated from overlaps and spot checks.
+
+    Beside that stands how many answers they gave, in which way and from which day to which.
+    """
+    known, done = cares(project.answers), work(project.answers)
+    return [known[who].to_json() | {"answers": n} | done.get(who, {}) for who, n in project.answers.people.items()]
 
 
-def _plain(found: Agreement | None) -> dict[str, Any] | None:
+def _plain(found: Agreement | Agreed | None) -> dict[str, Any] | None:
     return found and found._asdict()
 
 
@@ -452,6 +455,7 @@ def checkup(project: Project) -> dict[str, Any]:
     checked = [
         f"file: {'damaged' if damage else 'sound'}",
         f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
+        f"contents: {counted(project.answers.changes, 'change')} of classes and guidelines, sha256 {pin(project)}",
         *(f"joined: {note}" for note in project.about["graph"]),
         *(f"labels: {line}" for line in _describe_labels(project)),
     ]
@@ -461,6 +465,39 @@ def checkup(project: Project) -> dict[str, Any]:
         "experts": experts,
         "improve": improve,
         "damage": damage and f"{project.store.path}: {damage}; {restore_advice(project.store.path)}",
+    }
+
+
+def pin(project: Project) -> str:
+    """Return the sha256 of the items' ids and of all lines of both logs that were read."""
+    return project.store.digest(project.answers.seq, project.answers.changes)
+
+
+def to_sign(project: Project) -> dict[str, Any]:
+    """Return all that a report to be signed says, as the functions say it that commands and the page call, too."""
+    answers, about = project.answers, project.about
+    said = progress(project, project.predictions())
+    return {
+        "project": about["project"],
+        "kind": answers.kind.name,
+        "unit": getattr(answers.kind, "unit", None),
+        **{name: said[name] for name in ("items", "labels", "left", "error", "checks", "find")},
+        "aside": dict(Counter(answers.aside.values())),
+        "numbers": numbers(answers),
+        "classes": quality_of_classes(project, said["classes"]),
+        "descriptions": {name: text for name in answers.classes if (text := answers.naming.description(name))},
+        "people": work(answers),
+        "ways": ways(answers),
+        "guidelines": guideline_versions(answers),
+        "agreement": agreement(project),
+        "unseen": unseen(project),
+        "joined": about["graph"],
+        "sampler": about["settings"]["utility"],
+        "seed": about["seed"],
+        "lines": len(answers.log),
+        "undone": len(answers.undone),
+        "changes": answers.changes,
+        "sha256": pin(project),
     }
 
 

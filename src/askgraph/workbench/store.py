@@ -324,6 +324,15 @@ class Store:
         """A text that changes when items come or go."""
         return sha256("\n".join(self.ids()).encode()).hexdigest()
 
+    def digest(self, answers: int, changes: int) -> str:
+        """Return the sha256 of the ids of the items, and of both logs up to these lines."""
+        found = sha256(self.fingerprint.encode())
+        logs = [(self._log, "answers", answers), *([(self._changes, "changes", changes)] if self._has_changes else [])]
+        for columns, table, last in logs:
+            for row in self._rows(f"SELECT {columns} FROM {table} WHERE seq <= ? ORDER BY seq", last):
+                found.update(f"{json.dumps(row)}\n".encode())
+        return found.hexdigest()
+
     def take_in(self, addition: Store) -> int:
         """Add the items of another file, with the graph over all items that it brings, in one step; return their number.
 

@@ -15,6 +15,7 @@ import { tag, tint } from "../parts/palette.js";
 import { answers, store, watch } from "../lib/store.js";
 import { inUnit } from "../lib/labels.js";
 import { percent, translated } from "../lib/format.js";
+import { language } from "../lib/language.js";
 import { count, rough } from "../lib/numbers.js";
 import { words } from "../lib/words.js";
 
@@ -61,7 +62,7 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
-  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && targetChoice(found.goal.target, changed), seek(found)), enough(found) && exports,
+  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && targetChoice(found.goal.target, changed), seek(found), toSign()), enough(found) && exports,
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),
@@ -131,6 +132,9 @@ function seek({ classes }) {
     h("div", { class: "ways" }, find !== null && [find.class !== null && find.value === null ? tag(find.class) : soughtWords(find), h("button", { class: "button", onclick: seekNothing }, words.find.end)], button),
     h("p", { class: "soft" }, means));
 }
+
+/** Leads to the page that prints on two sheets, in the language of this one. */
+const toSign = () => h("div", { class: "aim" }, h("span", {}, words.progress.toSign), h("div", { class: "ways" }, h("a", { class: "button", href: `/api/report?language=${language}`, target: "_blank" }, words.progress.report)));
 
 /** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
  * @param {Progress} found

@@ -381,6 +381,8 @@ export default {
     },
     classes: "Klassen",
     advice: "Hinweise",
+    toSign: "Unterschrift",
+    report: "Bericht",
     people: "Personen",
     agree: (share, n) => `Einigkeit bei ${share} von ${ofItems(n)}, die mehrere beantwortet haben.`,
     columns: { name: "Name", answers: "Antworten", seconds: "Sekunden je Antwort" },

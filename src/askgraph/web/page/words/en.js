@@ -383,6 +383,8 @@ export default {
     },
     classes: "Classes",
     advice: "Advice",
+    toSign: "To sign",
+    report: "Report",
     people: "People",
     agree: (/** @type {string} */ share, /** @type {number} */ n) => `People agree on ${share} of the ${items(n)} that several have answered.`,
     columns: { name: "Name", answers: "Answers", seconds: "Seconds each" },
