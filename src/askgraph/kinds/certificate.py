@@ -186,6 +186,15 @@ def to_read(found: int, left: int, share: float) -> int:
     return left - largest(lambda fewer: proven(found, left, left - fewer, 0) >= share - 1e-12, left)
 
 
+def confidence(samples: int) -> float:
+    """Return the probability with which none of so many samples misleads, at least.
+
+    >>> round(confidence(2), 2)
+    0.9
+    """
+    return max(0.0, 1 - ALPHA * samples)
+
+
 def certify(
     sample: Sample, told: Mapping[Hashable, bool], aside: Collection[Hashable] = (), samples: int = 1
 ) -> Certificate:
@@ -210,7 +219,7 @@ def certify(
     known = told.keys() | set(aside)
     found, before = sum(told.values()), sum(told.get(node, False) for node in sample.answered)
     read, hits = sum(node in known for node in sample.nodes), sum(told.get(node, False) for node in sample.nodes)
-    counts = (max(0.0, 1 - ALPHA * samples), len(sample.nodes), read, hits, sample.left)
+    counts = (confidence(samples), len(sample.nodes), read, hits, sample.left)
     if read < len(sample.nodes):
         return Certificate(found, None, None, *counts)
     most, unread = most_in_rest(sample.left, read, hits), sample.left - len(known - sample.answered)
