@@ -52,7 +52,9 @@ def test_a_search_is_certified_by_commands(tmp_path):
     (tmp_path / "read.csv").write_text("id,label\n" + "".join(f"{id},{truth(id)}\n" for id in read))
     say(path, "tell", "--file", str(tmp_path / "read.csv"))
     hits = sum(truth(id) == "west" for id in read)
-    sentence = rf"at least \d+% found, with 95% confidence \({25 + hits} found; {size} items drawn at random of the 45 left"
+    sentence = (
+        rf"at least \d+% found, with 95% confidence \({25 + hits} found; {size} items drawn at random of the 45 left"
+    )
     for words in (["find"], ["status"]):
         assert re.search(sentence, say(path, *words)), words
     certificate = json.loads(say(path, "find", "--json"))["certificate"]

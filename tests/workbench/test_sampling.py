@@ -77,6 +77,7 @@ def test_a_sample_comes_next_survives_a_restart_and_certifies(tmp_path):
         assert now.missed == most_in_rest(172, now.sample, hits) - hits
         assert now.share == now.found / (now.found + now.missed)
         assert str(now) in how_labeled(project)
+        assert certifying(project)["certified"] == (now.share >= 0.8)
         project.undo("ann")
         assert project.model.sampling.certificate().share is None
     with Project.open(path) as project:

@@ -13,10 +13,9 @@ samples the confidence is 1 − 0.05 j.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Mapping
 from typing import NamedTuple
-
-import numpy as np
 
 from askgraph.kinds.recall import largest
 
@@ -134,21 +133,17 @@ def most_in_rest(left: int, read: int, hits: int, alpha: float = ALPHA) -> int:
 
 def _chance(left: int, wanted: int, read: int, hits: int) -> float:
     """Return the probability of so many hits or fewer in a sample, where so many of those left are in the class."""
-    from scipy.special import gammaln  # the import takes a tenth of a second
-
-    least = max(0, read - (left - wanted))
     if hits >= min(read, wanted):
         return 1.0
-    k = np.arange(least, hits + 1)
-    ways = sum(
-        sign * gammaln(np.asarray(x, dtype=float) + 1)
-        for sign, x in (
-            (1, wanted), (-1, k), (-1, wanted - k),
-            (1, left - wanted), (-1, read - k), (-1, left - wanted - (read - k)),
-            (-1, left), (1, read), (1, left - read),
-        )
-    )  # fmt: skip
-    return float(np.exp(ways).sum())
+    all_ways = _log_ways(left, read)
+    least = max(0, read - (left - wanted))
+    tail = (_log_ways(wanted, k) + _log_ways(left - wanted, read - k) - all_ways for k in range(least, hits + 1))
+    return math.fsum(map(math.exp, tail))
+
+
+def _log_ways(n: int, k: int) -> float:
+    """Return the logarithm of the number of ways to choose k of n."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def proven(found: int, left: int, read: int, hits: int) -> float:
@@ -183,7 +178,10 @@ def to_read(found: int, left: int, share: float) -> int:
     >>> [to_read(60, 1000, share) for share in (0.8, 0.9, 0.95)]
     [170, 348, 527]
     """
-    return left - largest(lambda fewer: proven(found, left, left - fewer, 0) >= share - 1e-12, left)
+    allowed = int(found / share - found + ROUNDING) if share else left
+    if allowed >= left:
+        return 0
+    return left - largest(lambda fewer: most_in_rest(left, left - fewer, 0) <= allowed, left)
 
 
 def confidence(samples: int) -> float:

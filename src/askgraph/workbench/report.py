@@ -28,6 +28,7 @@ from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.sampling import read_draw
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
@@ -143,8 +144,9 @@ def search(project: Project) -> dict[str, Any]:
 def certifying(project: Project) -> dict[str, Any]:
     """Return what a random sample proves of a search, and how many items to read for each share that one may certify.
 
-    ``proves`` is the share that is proven if none, one and three of these items are of what is sought. While a sample is read,
-    and where nothing is found or left, there is nothing to certify. ``lost`` says that items of a sample were removed.
+    ``certified`` says that the share is proven which the sample was drawn for, ``proves`` is what is proven if none, one and three
+    of these items are of what is sought. While a sample is read, and where nothing is found or left, there is nothing to certify.
+    ``lost`` says that items of a sample were removed.
     """
     sampling = project.model.sampling
     found, left, now = sampling.found(), sampling.left(), sampling.certificate()
@@ -159,9 +161,16 @@ def certifying(project: Project) -> dict[str, Any]:
         }
         for share, n in sizes.items()
     ]
-    lost = project.answers.naming.sample is not None and now is None
-    said = {"certificate": now and now._asdict(), "offers": offers, "rest": left, "lost": lost}
-    return said | {"confidence": sampling.next_confidence()}
+    drawn = project.answers.naming.sample
+    wanted = read_draw(drawn)["share"] if drawn is not None and now is not None else 1.0
+    return {
+        "certificate": now and now._asdict(),
+        "certified": now is not None and now.share is not None and now.share >= wanted,
+        "offers": offers,
+        "rest": left,
+        "lost": drawn is not None and now is None,
+        "confidence": sampling.next_confidence(),
+    }
 
 
 def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
