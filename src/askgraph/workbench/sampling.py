@@ -121,8 +121,9 @@ class Sampling:
     def _redrawn(self, drawn: Change) -> Sample | None:
         said, ids = read_draw(drawn), self._store.ids()
         items, read, answered = said.get("items"), said.get("read"), self._answers.before(drawn)
-        known = isinstance(items, int) and isinstance(read, int) and isinstance(said.get("share"), float)
-        if not known or not 0 <= items <= len(ids):
+        if not isinstance(items, int) or not isinstance(read, int) or not isinstance(said.get("share"), float):
+            return None
+        if not 0 <= items <= len(ids):
             return None
         rest = [place for place in range(items) if place not in answered]
         if _fingerprint(said, [ids[place] for place in rest]) != said.get("rest"):
