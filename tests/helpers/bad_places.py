@@ -289,6 +289,7 @@ def _projects(folder: Path) -> Places:
         "suggest": lambda p, v: p.suggest(v),
         "change(find)": lambda p, v: p.log.change("ann", "find", v),
         "change(like)": lambda p, v: p.log.change("ann", "find", "a", like=v),
+        "change(certify)": lambda p, v: p.log.change("ann", "certify", None, v),
         "place": lambda p, v: p.items.place(v),
         "alternatives": lambda p, v: p.questions(v, at_once=True),
         "check": lambda p, v: p.log.check(v),

@@ -24,6 +24,7 @@ from askgraph.plan.set_aside import SetAside
 from askgraph.plan.turn import each_once
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
+from askgraph.support.arguments import whole_number
 from askgraph.types import AnyArray, Array, IntArray
 from askgraph.workbench.answers import OPEN, Answers, Decision
 from askgraph.workbench.care import label_noise, raters
@@ -139,7 +140,7 @@ class Model:
 
     def questions(self, n: int, at_once: bool = False) -> list[Question]:
         """Choose the questions to ask next; see `askgraph.Project.questions`."""
-        sampled = self.sampling.questions(n)
+        sampled = self.sampling.questions(n := whole_number(n, "n", 1))
         if len(sampled) == n:
             return sampled
         asked = self.learner.question(n, plan=self._finding(), batch="now" if at_once else None)
