@@ -1,6 +1,8 @@
-"""Find all items of a rare class: recall after a few answers, work saved, and whether the range of what is left holds.
+"""Find all items of a rare class: recall after a few answers, work saved, and whether ranges and certificates hold.
 
-ASKGRAPH_DATA=folder python benchmarks/recall.py [--sets spam,mail,sports,short] [--seeds 2]     # prints Markdown tables
+ASKGRAPH_DATA=folder python benchmarks/recall.py [--sets spam,mail,sports,short,clusters,scattered] [--seeds 2] [--runs 200]
+
+It prints Markdown tables.
 
 Texts, in the folders trial and attributed of ASKGRAPH_DATA: SMS Spam (sms.tsv.gz: 5,574 messages, 13 % spam), Debian packages
 (packages.csv.gz and packages_sections.csv.gz: 5,111 descriptions, 7 % in the section mail), AG News (ag_test.csv.gz) with all but
@@ -9,6 +11,13 @@ for). Items are joined as ``askgraph init --text`` joins them: by their words, a
 asks for it. Everybody starts from one item of the class and one other, drawn by the seed, and answers ten items between two
 rankings. Beside askgraph (``Learner.likeliest``, every eighth item drawn at random as a spot check): TF-IDF of words and logistic
 regression, the likeliest first, without spot checks, as screening tools do; and items in random order.
+
+Two sets are made: 1,000 points around 30 centers, of which two are in the class (clusters), and the same where a fifth of the
+class lies anywhere (scattered).
+
+A certificate is tried in each run: a search is stopped at an answer drawn at random, as many items as
+``learner.judge.to_read`` says for 80, 90 or 95 % are drawn from the rest and read, and what is then certified is compared with the
+truth. It fails where less is found than it says; 95 % confidence allows for one in twenty.
 
 WSS@95 is the share of items that nobody looks at when 95 % of the class is found, less 5 %: what is saved over random order. A set
 whose files are not here is left out, and the reason is printed.
@@ -30,6 +39,7 @@ from sklearn.linear_model import LogisticRegression
 
 import askgraph as ag
 from askgraph.graph.texts import join_written, text_rows
+from askgraph.kinds.certificate import MOST, SHARES, Sample, certify, to_read
 from askgraph.kinds.recall import left_to_find
 from askgraph.priors.features import NEIGHBORS
 from askgraph.support.progress import bar
@@ -40,6 +50,9 @@ CHECKS = 8  # every how many items askgraph draws one at random
 PART = 0.3  # of the items that are looked at
 LOOKS = (0.05, 0.1, 0.2)  # shares of the items after which recall is given
 RANGES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # and after which the range of what is left is compared with the truth
+CURVE = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # and after which the curve of recall is given
+# of the sets that are made: points, centers, and how many of these are in the class
+POINTS, CENTERS, WANTED = 1000, 30, 2
 SPORTS = 115
 ABBREVIATIONS = 0  # the class of questions that ask for them
 
@@ -71,6 +84,60 @@ def texts_of(name):
     few = np.random.default_rng(0).choice(np.flatnonzero(sports), SPORTS, replace=False)
     keep = np.sort(np.concatenate([np.flatnonzero(~sports), few]))
     return [" ".join(rows[k][1:]) for k in keep], sports[keep]
+
+
+def points_of(name):
+    """Return points around centers, and whether each is in the class; a fifth of it lies anywhere in the set "scattered"."""
+    rng, n = np.random.default_rng(7), 60 if SMOKE else POINTS
+    center = rng.integers(CENTERS, size=n)
+    y = center < WANTED if not SMOKE else np.arange(n) % 10 == 0
+    points = rng.normal(size=(CENTERS, 8))[center] * 4 + rng.normal(size=(n, 8))
+    if name == "scattered":
+        lost = rng.choice(np.flatnonzero(y), y.sum() // 5, replace=False)
+        points[lost] = rng.permutation(points)[: lost.size] + rng.normal(size=(lost.size, 8))
+    return points, y
+
+
+def set_of(name):
+    """Return the graph of a set, its features, its rows for a linear model, and whether each item is in the class."""
+    if name in ("clusters", "scattered"):
+        points, y = points_of(name)
+        return ag.nearest_neighbors(points, k=5 if SMOKE else NEIGHBORS), None, points, y
+    texts, y = texts_of(name)
+    words = text_rows(texts)
+    graph = join_written(words, NEIGHBORS)
+    return graph, directed_features(graph, words), TfidfVectorizer(sublinear_tf=True).fit_transform(texts), y
+
+
+def certificate_row(name, method, y, orders, runs):
+    """Return a row of the third table: how many certificates of some searches failed, and how much was read for them."""
+    rng, failed, sizes, reached, most = np.random.default_rng(11), 0, [], 0, 0
+    for run in range(runs):
+        order, share = orders[run % len(orders)], SHARES[run % len(SHARES)]
+        stop = int(rng.integers(2, len(order)))
+        told = {k: bool(y[k]) for k in order[:stop]}
+        rest = np.setdiff1d(np.arange(len(y)), order[:stop])
+        n = to_read(sum(told.values()), rest.size, share)
+        drawn = tuple(rng.choice(rest, n, replace=False).tolist())
+        sample = Sample(True, drawn, rest.size, frozenset(told))
+        found = certify(sample, told | {k: bool(y[k]) for k in drawn})
+        failed += found.found / y.sum() < found.share
+        reached += found.share >= share
+        most += n > MOST * rest.size
+        sizes.append(n)
+    return f"| {name} | {method} | {failed} of {runs} | {reached} | {np.median(sizes):.0f} of {len(y):,} | {most} |"
+
+
+def curve_rows(name, y, by_method):
+    """Return rows of the last table: mean recall after shares of the items, one row per order."""
+    rows = []
+    for method, orders in by_method.items():
+        found = [np.cumsum(y[order]) / y.sum() for order in orders]
+        cells = [
+            f"{np.mean([one[min(max(int(part * len(y)), 1), len(one)) - 1] for one in found]):.2f}" for part in CURVE
+        ]
+        rows.append(f"| {name} | {method} | {' | '.join(cells)} |")
+    return rows
 
 
 def first_two(y, seed):
@@ -135,38 +202,44 @@ def _at(run, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default="spam" if SMOKE else "spam,mail,sports,short")
+    parser.add_argument("--sets", default="spam,clusters" if SMOKE else "spam,mail,sports,short,clusters,scattered")
+    parser.add_argument("--runs", type=int, default=6 if SMOKE else 200)
     parser.add_argument("--seeds", type=int, default=1 if SMOKE else 2)
     parser.add_argument("--smoke", action="store_true")
     args = parser.parse_args()
-    first, second = [], []
+    first, second, third, curve = [], [], [], []
     for name in args.sets.split(","):
         try:
-            texts, y = texts_of(name)
+            graph, features, rows, y = set_of(name)
         except FileNotFoundError as error:
             print(error)
             continue
-        words, rows = text_rows(texts), TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
-        graph = join_written(words, NEIGHBORS)
-        features = directed_features(graph, words)
         seeds, runs = range(args.seeds), []
         with bar(len(seeds), name) as tick:
             for seed in seeds:
                 runs.append(by_askgraph(graph, features, y, seed))
                 tick()
-        first.append(recall_row(name, "askgraph", y, [order for order, _ in runs]))
-        first.append(
-            recall_row(name, "TF-IDF, logistic regression", y, [by_regression(rows, y, seed) for seed in seeds])
-        )
-        orders = [np.random.default_rng(seed).permutation(len(y)) for seed in seeds]
-        first.append(recall_row(name, "random order", y, orders))
+        searches = {
+            "askgraph": [order for order, _ in runs],
+            "logistic regression": [by_regression(rows, y, seed) for seed in seeds],
+        }
+        orders = {**searches, "random order": [np.random.default_rng(seed).permutation(len(y)) for seed in seeds]}
+        first += [recall_row(name, method, y, some) for method, some in orders.items()]
         second.append(range_row(name, y, [left for _, left in runs]))
-        print("\n".join([*first[-3:], second[-1]]), flush=True)
+        third += [certificate_row(name, method, y, some, args.runs) for method, some in searches.items()]
+        curve += curve_rows(name, y, orders)
+        print("\n".join([*first[-3:], second[-1], *third[-2:], *curve[-3:]]), flush=True)
     print(f"\n{machine()}\n")
     print(f"| set | order | {' | '.join(f'recall at {part:.0%}' for part in LOOKS)} | WSS@95 |")
     print("\n".join(["|" + "---|" * (3 + len(LOOKS)), *first]))
     print(f"\n| left: true / said / at most, after | {' | '.join(f'{part:.0%}' for part in RANGES)} | range held |")
     print("\n".join(["|" + "---|" * (2 + len(RANGES)), *second]))
+    print(
+        "\n| set | search | certificates that failed | proved what was asked for | median sample | samples of most of the rest |"
+    )
+    print("\n".join(["|" + "---|" * 6, *third]))
+    print(f"\n| recall after | order | {' | '.join(f'{part:.0%}' for part in CURVE)} |")
+    print("\n".join(["|" + "---|" * (2 + len(CURVE)), *curve]))
 
 
 if __name__ == "__main__":

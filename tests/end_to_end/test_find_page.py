@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from askgraph.workbench.project import Project
-from tests.helpers.browsing import Person
+from tests.helpers.browsing import Person, axe, serious
 from tests.helpers.processes import run
 from tests.helpers.serving import answer, make_project, serving, truth, until
 from tests.helpers.tabbing import tab_to
@@ -74,6 +74,56 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         assert [(c.who, c.name) for c in project.answers.naming.log.values() if c.kind == "find"] == [
             ("ann", "west"), ("ann", None), ("cy", "north"), ("cy", None)
         ]  # fmt: skip
+
+
+def test_a_search_is_certified_on_the_page(browser, tmp_path):
+    path = make_project(tmp_path, n=90)
+    with Project.open(path, write=True) as project:
+        project.log.change("bob", "find", "west")
+        project.say_all("bob", [(f"n{k}", "label", truth(f"n{k}")) for k in range(30)])
+        project.say_all("bob", [(f"n{k}", "label", "west") for k in range(32, 75, 3)])
+    with serving(path) as server, server.client() as client:
+        ann = Person(browser, server, bypass_csp=True)
+        page = ann.page
+        ann.see(".card .fresh")
+        ann.go("progress")
+        offer = ann.see(".panel").filter(has_text="Certify what is found")
+        expect(offer).to_contain_text("Read a random sample of the 45 items left")
+        expect(offer).to_contain_text("that is most of what is left: rather read all of it")
+        expect(offer.locator("button")).to_have_count(3)
+        axe(page)
+        assert serious(page) == []
+        for size in ({"width": 390, "height": 844}, {"width": 320, "height": 256}, {"width": 1280, "height": 800}):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        offer.locator("button", has_text="80 %").press("Enter")
+        ann.hear("A random sample of what is left comes next")
+        with Project.open(path) as project:
+            sampled = [f"n{node}" for node in project.model.sampling.sample().nodes]
+        expect(ann.see(".lead-in h1")).to_contain_text(f"0 of {len(sampled)} items of the random sample are read")
+        expect(offer).to_be_hidden()
+
+        ann.go("question")
+        ann.label()  # the card that was there before
+        expect(page.locator(".card .spot-check")).to_contain_text("Random sample")
+        assert ann.label() in sampled
+        expect(ann.see(".seeking")).to_contain_text("of the random sample are read")
+        for id in sampled:  # the others at once, from elsewhere
+            with Project.open(path) as project:
+                still = project.log.open_at(int(id[1:]))
+            if still:
+                answer(client, id, truth(id), "bob")
+        expect(page.locator(".seeking")).to_contain_text(" of “west” is found, with 95 % confidence")
+        ann.go("progress")
+        expect(ann.see(".lead-in h1")).to_contain_text(" of “west” is found, with 95 % confidence")
+        expect(page.locator(".lead-in .gist").first).to_contain_text(f"{len(sampled)} items drawn at random of the 4")
+        eve = Person(browser, server, "eve", locale="de-AT")
+        eve.go("progress")
+        expect(eve.see(".lead-in h1")).to_contain_text(" von „west“ sind gefunden, mit 95 % Sicherheit")
+        eve.page.evaluate("location.hash = 'guidelines'")
+        expect(eve.see(".guidelines .rows li").filter(has_text="Zufallsauswahl gezogen")).to_have_count(1)
+        eve.close()
+        ann.close()
 
 
 def test_a_description_begins_a_search_and_orders_the_table_by_keyboard_alone(browser, tmp_path):

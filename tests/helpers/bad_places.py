@@ -142,8 +142,11 @@ def _learners() -> Places:
     import pandas as pd  # not there in the environment of MPI
 
     yield "Learner.scores", lambda v: np.nan_to_num(_told().scores(v))  # labeled nodes have none
-    for name in ("judge.left_to_find", "judge.group", "guesses.suspects"):
+    for name in ("judge.left_to_find", "judge.to_read", "judge.certify", "judge.group", "guesses.suspects"):
         yield f"Learner.{name}", lambda v, name=name: attrgetter(name)(_told())(v)
+    yield "Learner.judge.to_read(share)", lambda v: _told().judge.to_read("a", v)
+    yield "Learner.judge.sample(label)", lambda v: _told().judge.sample(v, 2)
+    yield "Learner.judge.sample(n)", lambda v: _told().judge.sample("a", v)
     yield "Plan.finding(label)", lambda v: _told().question(plan=_told().plan.finding(v))
     yield "Plan.finding(like)", lambda v: _told().question(plan=_told().plan.finding("a", v))
     yield "Learner.judge.group(without)", lambda v: _told().judge.group(5, v)
@@ -286,6 +289,7 @@ def _projects(folder: Path) -> Places:
         "suggest": lambda p, v: p.suggest(v),
         "change(find)": lambda p, v: p.log.change("ann", "find", v),
         "change(like)": lambda p, v: p.log.change("ann", "find", "a", like=v),
+        "change(certify)": lambda p, v: p.log.change("ann", "certify", None, v),
         "place": lambda p, v: p.items.place(v),
         "alternatives": lambda p, v: p.questions(v, at_once=True),
         "check": lambda p, v: p.log.check(v),

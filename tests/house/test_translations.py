@@ -58,6 +58,7 @@ PLACES = {
     "workbench/names.py": ["check_name"],
     "workbench/new_project.py": ["check_about"],
     "workbench/rejoining.py": ["compared_columns", "join_again"],
+    "workbench/sampling.py": ["draw", "check_share"],
     "workbench/source.py": ["read_columns"],
     "workbench/store.py": ["create", "open", "n_items"],
     "workbench/writer_lock.py": ["_holder", "_open"],

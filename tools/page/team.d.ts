@@ -15,7 +15,7 @@ interface ClassChange {
   seq: number;
   at: string;
   who: string;
-  kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "find";
+  kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "find" | "certify";
   name: string | null;
   value: string | null;
   like: string | null;

@@ -209,7 +209,16 @@ interface Sought { class: string | null; value: string | null; text: string; lik
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
 /** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
-interface Findings { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+interface Findings extends Certifying { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+
+/** What a random sample proves of a search, whether that is what was asked for, and what one would take; `lost`: items of it were removed. */
+interface Certifying { certificate: Certificate | null; certified: boolean; offers: Offer[]; rest: number; lost: boolean; confidence: number }
+
+/** How far a random sample is read, and the share of what is sought that is found at least: null before all of it is read. */
+interface Certificate { found: number; missed: number | null; share: number | null; confidence: number; sample: number; read: number; hits: number; left: number }
+
+/** How many items to read to certify a share, whether that is most of what is left, and what is proven with 0, 1 and 3 hits among them. */
+interface Offer { share: number; read: number; most: boolean; proves: number[] }
 
 interface Progress {
   items: number;

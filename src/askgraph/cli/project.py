@@ -465,13 +465,20 @@ def find(
         ),
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="Ask for items of every class again.")] = False,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            help="Prove that this share of it is found, such as 0.95, with 95% confidence: a random sample of what is left comes "
+            "next. How many items that is is told first; leave it out to see that for 80, 90 and 95%."
+        ),
+    ] = None,
     project: ProjectOption = None,
     who: WhoOption = None,
     json: JsonOption = False,
 ) -> None:
     """Find all items of a class: questions are the items most likely in it, and it says how many are left.
 
-    It is a change like those of classes, which their history lists and their undo takes back.
+    It is a change like those of classes, which their history lists and their undo takes back; so is a sample that certifies it.
 
     Examples:
 
@@ -480,26 +487,43 @@ def find(
     askgraph find relevant --like "a trial of a drug against migraine"
 
     askgraph find
+
+    askgraph find --certify 0.95
     """
     from askgraph.kinds.recall import Left
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
-    from askgraph.workbench.report import search
+    from askgraph.workbench.report import certifying, search
+    from askgraph.workbench.sampling import check_share
 
     path = find_project(project)
     if like is not None and (name is None or stop):
         raise SettingError(f"--like {like!r}: name the class to find too, as in askgraph find CLASS --like {like!r}")
+    if certify is not None and (like is not None or stop):
+        raise SettingError("--certify comes after a search: leave --like and --stop out")
+    if certify is not None:
+        check_share(str(certify))
     if name is not None or stop:
         with Project.open(path) as opened:
             sought = (None, None) if stop else opened.answers.form.read_sought(name or "")
+            begun = opened.answers.naming.sought == sought
+        if not (begun and certify is not None):
+            with open_writer(path) as writer:
+                writer.change(who or user_name(), "find", *sought, like)
+    if certify is not None:
+        with Project.open(path) as opened:
+            offered = certifying(opened) if opened.model.sought is not None else None
         with open_writer(path) as writer:
-            writer.change(who or user_name(), "find", *sought, like)
+            writer.change(who or user_name(), "certify", None, str(certify))
+        if offered and not json:
+            say(_offered(offered))
     with Project.open(path) as opened:
         said, by_class = None if opened.model.sought is None else search(opened)["find"], opened.answers.kind.by_class
     left = Left(*(said[name] for name in Left._fields)) if said and "found" in said else None
     if json:
         sought_now = {name: said[name] for name in ("class", "text", "like")} if said else {"class": None}
-        print_json({**sought_now, **(left._asdict() if left else {})})
+        certified = {name: said[name] for name in ("certificate", "offers")} if said and left else {}
+        print_json({**sought_now, **(left._asdict() if left else {}), **certified})
     elif said is None:
         how = "NAME seeks all items of a class" if by_class else "highest, lowest or NUMBER seeks such items"
         say(f"nothing is sought: every item may be asked for; askgraph find {how}")
@@ -507,6 +531,38 @@ def find(
         say(f"{said['text']}: {left}" if left else f"{said['text']}: asked for first; they are never all found")
         if said["like"]:
             say(_like(said))
+        if left:
+            say("\n".join(_certified(said)))
+
+
+def _certified(said: dict[str, Any]) -> list[str]:
+    """Return sentences on what a random sample proves, or on what one would take."""
+    from askgraph.kinds.certificate import Certificate
+
+    lines = [str(Certificate(**said["certificate"]))] if said["certificate"] else []
+    if said["lost"]:
+        lines = ["items were removed since the random sample was drawn, so it proves nothing anymore; draw another one"]
+    if said["certificate"] and said["certificate"]["share"] is None:
+        return [*lines, "they are asked for next: askgraph ask, or the page"]
+    return (
+        [*lines, f"{_offered(said)}; askgraph find --certify 0.95 draws it"] if said["offers"] and not lines else lines
+    )
+
+
+def _offered(said: dict[str, Any]) -> str:
+    """Return how many items to read for each share that a random sample may certify, and what a few hits leave of it."""
+    from askgraph.kinds.certificate import percent
+
+    sizes = [f"{one['read']:,} for {one['share']:.0%}" for one in said["offers"]]
+    hits = [" or ".join(percent(share) for share in one["proves"][1:]) for one in said["offers"] if one["proves"][1:]]
+    most = [
+        f"; from {one['share']:.0%} on that is most of what is left: rather read all of it"
+        for one in said["offers"]
+        if one["most"]
+    ]
+    found = f"; with one or three of them in the class, that proves {', '.join(hits)}" if hits else ""
+    begin = f"to certify with {said['confidence']:.0%} confidence how much is found, read a random sample of the"
+    return f"{begin} {said['rest']:,} items left: {', '.join(sizes)}{''.join(most[:1])}{found}"
 
 
 @app.command()
@@ -636,7 +692,8 @@ def _sought(said: dict[str, Any]) -> str:
     if "found" not in said:
         return f"finding the {said['text']}: the likeliest are asked for{like}"
     about = f"about {said['value']:,.0f} left ({said['low']:,} to {said['high']:,})"
-    return f"finding all of {said['text']!r}: {said['found']:,} found, {about}{like}"
+    lines = [f"finding all of {said['text']!r}: {said['found']:,} found, {about}{like}", *_certified(said)]
+    return "\n".join(lines)
 
 
 def _like(said: dict[str, Any]) -> str:

@@ -482,6 +482,21 @@ class Kind(ABC):
         """
         return self.checked(sought, [sought])
 
+    def check_counted(self, sought: Any) -> Hashable:
+        """Return what is sought as a plain value; raise an error where nobody could count how many nodes are that.
+
+        Parameters
+        ----------
+        sought : object
+            What is sought.
+
+        Returns
+        -------
+        hashable
+            What is sought.
+        """
+        return self.check_sought(sought)
+
     def is_found(self, answer: Any, sought: Any) -> bool:
         """Return whether an answer is what is sought.
 

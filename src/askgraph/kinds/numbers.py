@@ -22,7 +22,6 @@ from askgraph.kinds.changes import narrowed
 from askgraph.kinds.diagnostics import REMEDY, WARN_FROM, Suspect
 from askgraph.kinds.kind import Kind, Making, Moment
 from askgraph.kinds.measured import LEVEL, MEASURED, quantile, random_items
-from askgraph.kinds.recall import Left
 from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
@@ -230,11 +229,12 @@ class Numbers(Kind):
         """Return whether a number is at least the value that is sought."""
         return bool(answer >= sought.value)
 
-    def left_to_find(self, moment: Moment, sought: Hashable) -> Left:
-        """Return how many numbers of at least a value are found, and about how many are left."""
-        if not isinstance(sought, AtLeast):
-            raise SettingError(f"{sought!r}: nobody knows which numbers count as that; give at_least(value)")
-        return super().left_to_find(moment, sought)
+    def check_counted(self, sought: Any) -> Hashable:
+        """Return what is sought where it is numbers of at least a value."""
+        found = self.check_sought(sought)
+        if not isinstance(found, AtLeast):
+            raise SettingError(f"{found!r}: nobody knows which numbers count as that; give at_least(value)")
+        return found
 
     def expected_error(self, moment: Moment) -> ErrorEstimate:
         """Return the expected root of the mean squared error, in the unit of the numbers."""

@@ -79,8 +79,8 @@ def left_to_find(answers: Sequence[bool], drawn: Sequence[bool], n: int, expecte
         return float(np.mean([_stake(yes, share, counts, stake, since) for stake in stakes for since in SINCE]))
 
     everything = np.ones(yes.size, dtype=bool)
-    high = _last(lambda left: grown(found + left, FEWER, everything) < 1 / ALPHA, rest)
-    low = rest - _last(lambda more: grown(found + rest - more, MORE, at_random) < 1 / ALPHA, rest)
+    high = largest(lambda left: grown(found + left, FEWER, everything) < 1 / ALPHA, rest)
+    low = rest - largest(lambda more: grown(found + rest - more, MORE, at_random) < 1 / ALPHA, rest)
     low = min(low, high)
     return Left(found, float(np.clip(expected, low, high)), low, high)
 
@@ -92,7 +92,7 @@ def _stake(yes: BoolArray, share: Array, counts: BoolArray, stake: float, since:
     return float(np.exp(min(gains[late].sum(), LARGEST)))
 
 
-def _last(holds: Callable[[int], bool], most: int) -> int:
+def largest(holds: Callable[[int], bool], most: int) -> int:
     """Return the largest number from 0 to ``most`` for which a condition holds that holds up to some number, or 0."""
     low, high = 0, most
     while low < high:

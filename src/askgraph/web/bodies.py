@@ -116,7 +116,7 @@ class Changing(BaseModel):
 
     key: Key
     who: Who
-    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find"]
+    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find", "certify"]
     name: Annotated[str, Field(max_length=1000)] | None = None
     value: Annotated[str, Field(max_length=100_000)] | None = None
     like: Annotated[str, Field(max_length=10_000)] | None = None

@@ -19,7 +19,7 @@ answer of a person (workbench)             event of the learner
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import combinations
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -101,6 +101,7 @@ class Answers:
         self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
         self.changes: int = 0  # the number of lines of the log of changes
+        self._before: dict[int, frozenset[int]] = {}  # line that drew a sample -> items that had an answer
         # dicts without values are ordered sets: any line leaves them in one step
         self._said: dict[int, dict[str, dict[int, None]]] = {}  # item -> who -> lines not undone; the last one counts
         self._mine: dict[str, dict[int, None]] = {}  # who -> lines not undone
@@ -133,6 +134,8 @@ class Answers:
         self.changes = change.seq
         if change.kind == "guidelines":
             self.guidelines.append(change)
+        elif change.kind == "certify":
+            self._before[change.seq] = frozenset(self.answered())
         renamed = self.naming.add(change)
         lines = sorted({seq for number in renamed for seq in self._lines.get(number, ())})
         new = {seq: self._renamed(self.log[seq]) for seq in lines}
@@ -143,6 +146,22 @@ class Answers:
         for item in changed:
             self._note(item, self.decision(item), self._decide(item))
         return bool(changed)
+
+    def answered(self) -> set[int]:
+        """Return the items that have an answer: a label, or that nobody can tell, or that it is not a valid item."""
+        return {*self.labels, *(item for item, why in self.aside.items() if why != "later")}
+
+    def before(self, drawn: Change) -> frozenset[int]:
+        """Return the items that had an answer when a sample was drawn."""
+        return self._before[drawn.seq]
+
+    @property
+    def sought(self) -> Hashable:
+        """What all items are sought of, by the name that it has now, as a plan takes it; None if everything is asked for."""
+        if (said := self.naming.sought) is None:
+            return None
+        alone = self.form.ranked and len(self.classes) < 2  # a single step has none above it
+        return self.form.sought(said[0], None if alone else said[1])
 
     def version(self, answer: Answer) -> int:
         """Return the version of the guidelines under which an answer was given, from 1; 0 if there were none."""

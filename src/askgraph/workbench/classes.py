@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
-ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "find", "guidelines", "undo"]
-CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find")
+ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "find", "certify", "guidelines", "undo"]
+CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find", "certify")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_LIKE_CHARACTERS = 1000  # of the words that describe what is to be found
@@ -30,7 +30,8 @@ class Change(NamedTuple):
 
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
-    text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers. ``undoes`` is
+    text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
+    random sample that is to certify a search, as JSON. ``undoes`` is
     the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
     """
 
@@ -63,6 +64,7 @@ class Classes:
         self._first: list[str] = []  # the first name of each class
         self._bore: dict[str, int] = {}  # name -> the class that bore it last
         self._speaks_of: dict[int, tuple[int, ...]] = {}  # line -> the classes that it speaks of
+        self._sampled: dict[int, tuple[int | None, str | None]] = {}  # line that drew a sample -> what was sought then
         self._fold()
         self._declared = [self._new(name) for name in dict.fromkeys(declared)]
 
@@ -92,6 +94,8 @@ class Classes:
             self._fold()
         else:
             self._speaks_of[change.seq] = self._resolved(change)
+            if change.kind == "certify" and self._sought is not None:
+                self._sampled[change.seq] = self._sought[:2]
             self._apply(change)
         return {number for number, name in enumerate(before) if self.name(number) != name}
 
@@ -132,6 +136,24 @@ class Classes:
         """The words that describe what is to be found; None if there are none."""
         return None if self._sought is None else self._sought[2]
 
+    @property
+    def sample(self) -> Change | None:
+        """The line that drew the sample of the search that goes on; None if none was drawn since it began."""
+        return None if self._sample is None else self.log[self._sample]
+
+    @property
+    def samples(self) -> list[Change]:
+        """The lines that drew a sample of what is sought, oldest first; also those taken back."""
+        return [self.log[seq] for seq in self._sampled if self._seeks_as_at(seq)]
+
+    def _seeks_as_at(self, seq: int) -> bool:
+        """Return whether the same is sought as when this line drew a sample, by what the classes are called now."""
+        if seq not in self._sampled or self._sought is None:
+            return False
+        (then, value), (now, value_now) = self._sampled[seq], self._sought[:2]
+        names = [None if number is None else self.name(number) for number in (then, now)]
+        return names[0] == names[1] and value == value_now
+
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return names of classes in the order that people chose; those that they did not place come last, as they are."""
         place = {name: k for k, name in enumerate(self._names_of(self._order))}
@@ -165,7 +187,9 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "find" and name is None:  # of numbers, or the end of the search
+        if kind == "certify" or (
+            kind == "find" and name is None
+        ):  # what is sought; of numbers, or the end of the search
             return None
         if name not in names:
             raise LabelError(
@@ -206,7 +230,7 @@ class Classes:
             return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
-        if change.kind == "guidelines" or (change.kind == "find" and change.name is None):
+        if change.kind in ("guidelines", "certify") or (change.kind == "find" and change.name is None):
             return ()
         numbers = self._bearers(change.name or "")
         if change.kind in ("rename", "merge"):
@@ -225,6 +249,7 @@ class Classes:
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
         self._sought: tuple[int | None, str | None, str | None] | None = None
+        self._sample: int | None = None
         for change in self.standing:
             self._apply(change)
 
@@ -254,6 +279,9 @@ class Classes:
         elif change.kind == "find":
             found = (numbers[0] if numbers else None, change.value, change.like)
             self._sought = found if numbers or change.value else None
+            self._sample = self._sample if self._sample is not None and self._seeks_as_at(self._sample) else None
+        elif change.kind == "certify" and self._seeks_as_at(change.seq):
+            self._sample = change.seq
 
     def _names_of(self, numbers: Iterable[int]) -> list[str]:
         """Return names once each, in order; a class that others were merged into has their place only if it has none."""
@@ -283,6 +311,7 @@ def in_words(change: Change) -> str:
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
+        "certify": "a random sample drawn, to certify how much is found",
         "guidelines": "guidelines written",
     }
     return said.get(change.kind, change.kind)

@@ -112,7 +112,9 @@ def _sought(project: Project, sought: Hashable) -> str:
     name = repr(sought) if isinstance(sought, str) else str(sought)
     like = project.answers.naming.like
     first = "the likeliest first" if like is None else f"first those most like the words {like!r}, then the likeliest"
-    return f"All items of {name} were sought, {first}: {project.learner.judge.left_to_find(sought)}."
+    proven = project.model.sampling.certificate()
+    certified = "" if proven is None else f" By a random sample of what was left: {proven}."
+    return f"All items of {name} were sought, {first}: {project.learner.judge.left_to_find(sought)}.{certified}"
 
 
 def _predicted(project: Project, rest: int) -> str:

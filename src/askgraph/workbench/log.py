@@ -197,13 +197,14 @@ class Log:
         kind
             "add" a class; "rename" it to ``value``; "merge" it into the class ``value``; "describe" it by the sentence
             ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
-            "find" all of its items, that is, ask for those most likely in it.
+            "find" all of its items, that is, ask for those most likely in it; "certify" what was found, by a random sample of
+            what is left, which is asked for next.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
             "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
             is known, or nothing else, questions are chosen as usual.
         value
-            What it gets.
+            What it gets; to "certify", the share of the class to be proven found, such as "0.95".
         key
             A unique text: a change whose key is in the log already is not made again.
         like
@@ -218,6 +219,8 @@ class Log:
         who, key = _signed(who, key)
         if not isinstance(kind, str) or not isinstance(name, str | None) or not isinstance(value, str | None):
             raise LabelError(f"a change of kind {kind!r} of {name!r} to {value!r}: give all as text")
+        if kind == "certify":
+            return self._draw(who, key, value)
         if kind == "find" and (name or value):
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
@@ -236,6 +239,12 @@ class Log:
         if self._store.changed(key) is None:
             self._answers.naming.check(kind, name, value, self._answers.classes, self._answers.form.keys)
         return self._write_change(Change(0, key, who, "", 0, kind, name, value, None, like))
+
+    def _draw(self, who: str, key: str, share: str | None) -> Change:
+        """Draw a random sample that is large enough to certify a share of what is sought."""
+        if seen := self._store.changed(key):
+            return check_same(seen, who=who, kind="certify")
+        return self._write_change(Change(0, key, who, "", 0, "certify", None, self._model.sampling.draw(share)))
 
     def _check_like(self, like: str, seeks: bool) -> str:
         """Return words that describe what is sought; raise an error where nothing is, or nothing can be like them."""

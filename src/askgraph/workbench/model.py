@@ -21,13 +21,16 @@ from askgraph.learner.settings import Settings
 from askgraph.plan import Plan, Question
 from askgraph.plan.chance import Explore, SpotChecks
 from askgraph.plan.set_aside import SetAside
+from askgraph.plan.turn import each_once
 from askgraph.priors.base import Prior
 from askgraph.priors.features import Features
+from askgraph.support.arguments import whole_number
 from askgraph.types import AnyArray, Array, IntArray
 from askgraph.workbench.answers import OPEN, Answers, Decision
 from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, named
+from askgraph.workbench.sampling import Sampling
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 
@@ -83,6 +86,7 @@ class Model:
 
     def __init__(self, store: Store, items: StoredItems, about: dict[str, Any], answers: Answers) -> None:
         self._store, self._items, self._about, self._answers = store, items, about, answers
+        self.sampling: Sampling = Sampling(store, answers)
         self._untold: list[Untold] = []
         self._learner: Learner | None = None
         self._ahead: Ahead | None = None  # what the learner computes ahead
@@ -132,14 +136,15 @@ class Model:
     @property
     def sought(self) -> Hashable:
         """What all items are sought of, by the name that it has now, as a plan takes it; None if everything is asked for."""
-        if (said := self._answers.naming.sought) is None:
-            return None
-        alone = self._answers.form.ranked and len(self._answers.classes) < 2  # a single step has none above it
-        return self._answers.form.sought(said[0], None if alone else said[1])
+        return self._answers.sought
 
     def questions(self, n: int, at_once: bool = False) -> list[Question]:
         """Choose the questions to ask next; see `askgraph.Project.questions`."""
-        return self.learner.question(n, plan=self._finding(), batch="now" if at_once else None)
+        sampled = self.sampling.questions(n := whole_number(n, "n", 1))
+        if len(sampled) == n:
+            return sampled
+        asked = self.learner.question(n, plan=self._finding(), batch="now" if at_once else None)
+        return each_once([*sampled, *asked])[:n]
 
     def _finding(self) -> Plan | None:
         """Return the plan that asks for what is sought; None while nothing says which items may be that."""

@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
+from askgraph.kinds.certificate import MOST, SHARES, proven, to_read
 from askgraph.kinds.diagnostics import findings
 from askgraph.kinds.stopping import ErrorEstimate, enough, labels_until_enough, more_labels
 from askgraph.support.wording import counted, few
@@ -28,10 +29,12 @@ from askgraph.workbench.figures import guideline_versions, numbers, quality_of_c
 from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.sampling import read_draw
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
 TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
+HITS = (0, 1, 3)  # in a sample: what it proves then is told before it is drawn
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
 COLUMN_SAMPLE = 200  # items looked at for what to say about columns
@@ -132,9 +135,41 @@ def search(project: Project) -> dict[str, Any]:
         return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
     share = left.found / max(left.found + left.high, 1)
-    said |= {**left._asdict(), "share": share, "reached": share >= TARGET_RECALL}
+    said |= {**left._asdict(), "share": share, "reached": share >= TARGET_RECALL, **certifying(project)}
     stop = f"you can stop: at least {share:.0%} of {text!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
+
+
+def certifying(project: Project) -> dict[str, Any]:
+    """Return what a random sample proves of a search, and how many items to read for each share that one may certify.
+
+    ``certified`` says that the share is proven which the sample was drawn for, ``proves`` is what is proven if none, one and three
+    of these items are of what is sought. While a sample is read, and where nothing is found or left, there is nothing to certify.
+    ``lost`` says that items of a sample were removed.
+    """
+    sampling = project.model.sampling
+    found, left, now = sampling.found(), sampling.left(), sampling.certificate()
+    reading = now is not None and now.share is None
+    sizes = {share: to_read(found, left, share) for share in SHARES if found and left and not reading}
+    offers = [
+        {
+            "share": share,
+            "read": n,
+            "most": n > MOST * left,
+            "proves": [proven(found, left, n, hits) for hits in HITS if hits <= n],
+        }
+        for share, n in sizes.items()
+    ]
+    drawn = project.answers.naming.sample
+    wanted = read_draw(drawn)["share"] if drawn is not None and now is not None else 1.0
+    return {
+        "certificate": now and now._asdict(),
+        "certified": now is not None and now.share is not None and now.share >= wanted,
+        "offers": offers,
+        "rest": left,
+        "lost": drawn is not None and now is None,
+        "confidence": sampling.next_confidence(),
+    }
 
 
 def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,7 @@ VERSIONS = [
     [  # the words that describe what is to be found
         'ALTER TABLE changes ADD COLUMN "like" TEXT',
     ],
+    [],  # random samples that certify a search: lines of the log of changes whose kind is "certify"
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

@@ -3,6 +3,7 @@ import { clear, h } from "../lib/dom.js";
 import { save } from "../lib/session.js";
 import { store } from "../lib/store.js";
 import { inWords } from "../lib/labels.js";
+import { percent } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
 export const FROM = "at least"; // what the server calls a step and all above it
@@ -39,6 +40,29 @@ export const sought = () => (store.state?.find ? soughtWords(store.state.find) :
  */
 const beginning = (find) => (find.like !== null ? words.find.likely(soughtWords(find), find.like.length > SHOWN ? `${find.like.slice(0, SHOWN - 1)}…` : find.like) : find.class === null ? words.find.going(soughtWords(find)) : words.find.first(soughtWords(find)));
 
+/** Draws a random sample of what is left, large enough to certify that a share of what is sought is found.
+ * @param {number} share
+ */
+export const certify = (share) => save("/api/classes", { kind: "certify", name: null, value: String(share) }, words.certify.drawn);
+
+/** Says what share of what is sought a random sample has proven found; null before all of the sample is read.
+ * @param {Findings} find
+ */
+export function proven({ certificate }) {
+  if (!certificate || certificate.share === null) return null;
+  return words.certify.proven(sought(), percentProven(certificate.share), percent(certificate.confidence));
+}
+
+/** Says how far a random sample is read; null if none is being read.
+ * @param {Findings} find
+ */
+export const reading = ({ certificate }) => (certificate && certificate.share === null ? words.certify.reading(certificate.read, certificate.sample) : null);
+
+/** Returns a share that is proven as a percentage, rounded down.
+ * @param {number} share
+ */
+export const percentProven = (share) => `${Math.floor(100 * share + 1e-6)} %`;
+
 /** The line above the card while a class is sought. */
 export function searchLine() {
   const text = h("span", { role: "status" });
@@ -47,7 +71,7 @@ export function searchLine() {
   function draw() {
     const find = store.state?.find ?? null;
     element.hidden = find === null;
-    if (find) clear(text, find.left && find.left.found > 0 ? findings(find.left) : beginning(find));
+    if (find) clear(text, find.left && find.left.found > 0 ? reading(find.left) ?? proven(find.left) ?? findings(find.left) : beginning(find));
   }
 
   return { element, draw };

@@ -9,7 +9,8 @@ import { chooseSought } from "../parts/choose_sought.js";
 import { histogram } from "../parts/histogram.js";
 import { labelTag } from "../parts/label_tag.js";
 import { measure } from "../parts/measure.js";
-import { findings, seekNothing, sought, soughtWords } from "../parts/search.js";
+import { certifyOffer } from "../parts/certify.js";
+import { findings, proven, reading, seekNothing, sought, soughtWords } from "../parts/search.js";
 import { targetChoice } from "../parts/target.js";
 import { tag, tint } from "../parts/palette.js";
 import { answers, store, watch } from "../lib/store.js";
@@ -66,6 +67,7 @@ const report = (found, changed, exports) => [
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),
+  searching(found) && found.find && (found.find.offers.length > 0 || found.find.lost) && panel(words.certify.title, certifyOffer(found.find)),
   grown(found.curve) && panel(measure().say.curve, curve(found.curve, found.goal.target)),
   found.numbers && panel(words.progress.numbers, histogram(found.numbers)),
   found.classes.length > 0 && panel(answers().kind === "ordered" ? words.guidelines.steps : words.progress.classes, perClass(found.classes)),
@@ -94,15 +96,21 @@ const searching = ({ find }) => find !== null && find.found > 0 && store.state?.
 /** Whether one can stop: by the search if there is one, else by the target.
  * @param {Progress} found
  */
-const enough = (found) => (searching(found) ? Boolean(found.find?.reached) : found.goal.reached);
+const enough = (found) => (searching(found) ? Boolean(found.find && (found.find.certified || found.find.reached)) : found.goal.reached);
 
-/** Says in one sentence whether all of a class is found, and then how many are.
+/** Says in one sentence what is certified of a search, or whether all of a class is found, and then how many are.
  * @param {Progress} found
  */
 const searched = ({ find }) => find && [
-  h("h1", {}, find.reached ? words.find.stop(sought(), percent(find.share)) : words.find.goOn(sought(), Math.max(1, Math.round(find.value)))),
+  h("h1", {}, proven(find) ?? reading(find) ?? headOf(find)),
+  find.certificate && h("p", { class: "gist" }, find.certificate.share === null ? words.certify.whole : words.certify.by(find.certificate)),
   h("p", { class: "gist" }, findings(find)),
 ];
+
+/** Says whether to go on with a search.
+ * @param {Findings} find
+ */
+const headOf = (find) => (find.reached ? words.find.stop(sought(), percent(find.share)) : words.find.goOn(sought(), Math.max(1, Math.round(find.value))));
 
 /** Says in one sentence what to do, and then how good the predictions are.
  * @param {Progress} found

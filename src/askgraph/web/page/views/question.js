@@ -87,6 +87,7 @@ export function questionView(root) {
       suggested.map(({ label, by: sources }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(sources)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, labelTag(label), place === 0 && h("kbd", {}, "Enter")))),
       by === "spot check" && !store.state?.comparing && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
+      by === "sample" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.sample), h("span", {}, ` ${words.question.sampleMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
       whole(item)));
