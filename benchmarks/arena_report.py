@@ -56,7 +56,7 @@ def main():
 
 def overview(made):
     """Return one row per track: accuracy over the curve in percent, of askgraph, of its random questions, and of the best peer."""
-    lines = ["| track | sets | askgraph | its random questions | best peer | |", "|---|---|---|---|---|---|"]
+    lines = ["| track | sets | askgraph | its random questions | best peer | that peer |", "|---|---|---|---|---|---|"]
     for table in made:
         means = {row.name: row.mean.value for row in table.rows}
         best = best_peer(table)
