@@ -9,13 +9,12 @@ docs/arena.png. The page with all tracks: askgraph arena report benchmarks/recor
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from askgraph.arena.results import summaries, tables
+from askgraph.arena.results import tables, write_summaries
 from askgraph.arena.sets import TRACKS
 from askgraph.simulate.records import Lines
 
@@ -50,7 +49,7 @@ def main():
     print(f"{overview(made)}\n")
     for table in made:
         print(f"### {table.track}\n\n{markdown(table)}\n")
-    write_csv((here or HERE / "records") / "arena.csv", summaries(records))
+    write_summaries((here or HERE / "records") / "arena.csv", records)
     draw({table.track: table for table in made}, (here or HERE.parent / "docs") / "arena.png")
 
 
@@ -86,14 +85,6 @@ def markdown(table):
 
 def bold(score, best):
     return f"**{100 * score:.1f}**" if score == best else f"{100 * score:.1f}"
-
-
-def write_csv(path, rows):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"{path.name} is written: {len(rows)} rows")
 
 
 def draw(found, path):

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from measure import SMOKE, machine
-from texts import curve
+from texts import our_curve
 
 from askgraph.workbench.columns import find_kinds, numbers_like
 from askgraph.workbench.items import read_items
@@ -84,7 +84,7 @@ def measure(name, seeds):
         graph, features, count = join(table, texts, columns, way.split(",")[0])
         taken = count if way == "by itself" else taken
         budget = 12 if SMOKE else LABELS
-        means.append(np.mean([curve(graph, features, truth, seed, budget) for seed in range(seeds)]))
+        means.append(np.mean([our_curve(graph, features, truth, budget, seed) for seed in range(seeds)]))
     cells = " | ".join(f"{mean:.3f}" for mean in means)
     print(f"| {name} | {len(found):,} | {truth.max() + 1} | {taken} of {len(numbers)} | {cells} |", flush=True)
     return means

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +77,15 @@ def summaries(records: Iterable[Record]) -> list[dict[str, Any]]:
     for r in _last(records):
         groups[r["track"], r["set"], r["name"]].append(r)
     return [_summary(*names, some) for names, some in groups.items()]
+
+
+def write_summaries(path: Path, records: Iterable[Record]) -> None:
+    """Write the summaries of records as csv."""
+    rows = summaries(records)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _summary(track: str, one: str, name: str, records: list[Record]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -105,7 +104,7 @@ def report(
     Example: askgraph arena report ours.jsonl mine.jsonl -o arena.html --csv arena.csv
     """
     from askgraph.arena.page import page
-    from askgraph.arena.results import summaries, tables
+    from askgraph.arena.results import tables, write_summaries
     from askgraph.simulate.records import Lines
 
     if missing := [str(path) for path in records if not path.is_file()]:
@@ -120,12 +119,5 @@ def report(
             print(f"{table.track}: {row.name}: rank {row.rank.value:.1f}, {100 * row.mean.value:.1f} % over the curve")
     print(f"The page is {output}")
     if sheet is not None:
-        _write_csv(sheet, summaries(found))
+        write_summaries(sheet, found)
         print(f"The table is {sheet}")
-
-
-def _write_csv(path: Path, rows: list[Record]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
