@@ -62,7 +62,8 @@ class Gcn:
     def _sparse(self, matrix):
         parts = (self.torch.from_numpy(np.asarray(part)) for part in (matrix.indptr, matrix.indices, matrix.data))
         indptr, indices, data = parts
-        return self.torch.sparse_csr_tensor(indptr.long(), indices.long(), data.float(), size=matrix.shape)
+        with warnings.catch_warnings(action="ignore"):  # of what is new in torch
+            return self.torch.sparse_csr_tensor(indptr.long(), indices.long(), data.float(), size=matrix.shape)
 
     def chances(self, told, weights):
         """Return class probabilities after training on labels, each of a weight."""
