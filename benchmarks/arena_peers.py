@@ -10,7 +10,7 @@ beside those asked; GRAIN (Zhang et al. 2021), the ball of radius 0.05 around th
 which is told how many answers are right, as in its paper: the node that influences most others, where influence counts as much as
 the label that it comes from is reliable, and labels count in training as much, too. Models are trained anew after every C labels.
 
-Where there is no graph, rows are read by logistic regression as they are, with the same questions. Where there are no features:
+Without a graph, logistic regression is fitted to the rows of numbers, with random questions, margin or k-medoids. Without features:
 LabelSpreading with margin, and three samplers of graphlearning (peers_curves.py), on the graph or on the ten nearest neighbors.
 """
 

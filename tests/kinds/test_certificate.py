@@ -15,7 +15,7 @@ LARGEST = 24  # nodes left, in the enumeration
 
 
 def chance(left, wanted, read, hits):
-    """The probability of so many hits, in whole numbers."""
+    """The probability of a number of hits, by fractions of whole numbers."""
     return Fraction(comb(wanted, hits) * comb(left - wanted, read - hits), comb(left, read))
 
 

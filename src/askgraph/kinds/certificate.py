@@ -20,9 +20,7 @@ from typing import NamedTuple
 from askgraph.kinds.recall import largest
 
 ALPHA = 0.05  # the probability with which a sample may mislead
-ROUNDING = (
-    1e-6  # of a probability: a number of the class is in the range rather than out of it by an error of arithmetic
-)
+ROUNDING = 1e-6  # of a probability: an error of arithmetic must not make a range too short
 SHARES = (0.8, 0.9, 0.95)  # of a class, to be proven found
 MOST = 0.5  # of what is left: beyond it a sample saves little, and reading all of it leaves nothing open
 
@@ -132,7 +130,7 @@ def most_in_rest(left: int, read: int, hits: int, alpha: float = ALPHA) -> int:
 
 
 def _chance(left: int, wanted: int, read: int, hits: int) -> float:
-    """Return the probability of so many hits or fewer in a sample, where so many of those left are in the class."""
+    """Return the probability that at most ``hits`` of ``read`` drawn nodes are in the class, if ``wanted`` of ``left`` are."""
     if hits >= min(read, wanted):
         return 1.0
     all_ways = _log_ways(left, read)
@@ -147,7 +145,7 @@ def _log_ways(n: int, k: int) -> float:
 
 
 def proven(found: int, left: int, read: int, hits: int) -> float:
-    """Return what share of a class is proven found by a sample of so many, where so many of these are in the class.
+    """Return the share of a class that is proven found once a sample of ``read`` nodes is labeled, ``hits`` of them in the class.
 
     >>> round(proven(60, 1000, 400, 0), 3), round(proven(60, 1000, 400, 2), 3)
     (0.923, 0.849)
@@ -185,7 +183,7 @@ def to_read(found: int, left: int, share: float) -> int:
 
 
 def confidence(samples: int) -> float:
-    """Return the probability with which none of so many samples misleads, at least.
+    """Return the confidence of a certificate after a number of samples: each of them may mislead.
 
     >>> round(confidence(2), 2)
     0.9

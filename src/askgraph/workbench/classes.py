@@ -187,9 +187,7 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "certify" or (
-            kind == "find" and name is None
-        ):  # what is sought; of numbers, or the end of the search
+        if kind == "certify" or (kind == "find" and name is None):  # these name no class
             return None
         if name not in names:
             raise LabelError(

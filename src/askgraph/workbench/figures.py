@@ -126,7 +126,7 @@ def quality_of_classes(project: Project, counts: Iterable[Plain]) -> list[Plain]
 
 
 def _share_right(missed: list[bool], items: int, error: float | None) -> Plain | None:
-    """Return how many spot checks are right, and the range of that share among at most so many items; None without any."""
+    """Return how many spot checks are right, and the range of their share among all items; None without spot checks."""
     if not missed:
         return None
     low, high = Drawn(len(missed), sum(missed)).range(items, 0.5 if error is None else error)
