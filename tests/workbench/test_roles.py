@@ -236,7 +236,8 @@ def test_the_key_of_a_step_stands_for_one_person(project):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "soon", "25:00", "14:60", "14", "2026-13-01", "2026-02-30 10:00", "0001-01-01", "9" * 10**6, "14:00; --"]
+    "text",
+    ["", "soon", "25:00", "14:60", "14", "2026-13-01", "2026-02-30 10:00", "0001-01-01", "9" * 10**6, "14:00; --"],
 )
 def test_a_time_that_is_none_is_refused(text):
     with pytest.raises(LabelError, match="is not a time: write a time of today such as 14:00"):

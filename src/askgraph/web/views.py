@@ -25,6 +25,8 @@ from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import readable
 from askgraph.workbench.exchange import has_titles
 from askgraph.workbench.forms import as_json
+from askgraph.workbench.moments import read_moment
+from askgraph.workbench.names import check_name
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
@@ -41,7 +43,10 @@ Plain = dict[str, Any]
 def state(project: Project, thinker: ThinkerProcess, active: set[str], who: str) -> Plain:
     """Return the figures that the page always shows; ``active`` are the people whose pages are open."""
     answers, last = project.answers, project.answers.last(who)
-    people = [{"name": name, "answers": n, "active": name in active} for name, n in answers.people.items()]
+    people = [
+        {"name": name, "answers": n, "active": name in active, "role": answers.roles.get(name)}
+        for name, n in answers.people.items()
+    ]
     new = sorted(active - answers.people.keys(), key=lambda name: (name != who, name))[:MAX_NEWCOMERS]
     return {
         **_figures(project, answers.seq, answers.changes),
@@ -49,7 +54,8 @@ def state(project: Project, thinker: ThinkerProcess, active: set[str], who: str)
         "worker": thinker.status,
         "undo": last and _undoable(project, last),
         "find": _search(project, thinker.picture),
-        "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
+        "people": people
+        + [{"name": name, "answers": 0, "active": True, "role": answers.roles.get(name)} for name in new],
     }
 
 
@@ -179,6 +185,13 @@ def history(project: Project, limit: int, before: int | None, who: str | None, l
     """Return the newest lines of the log, and whether there are more."""
     lines = report.history(project, limit + 1, before, who, label)
     return {"answers": lines[:limit], "more": len(lines) > limit}
+
+
+def said_since(project: Project, person: str, since: str) -> Plain:
+    """Return how many answers of a person since a time would be taken back, and to how many items."""
+    since = read_moment(since)
+    found = project.answers.since(check_name(person, "person"), since)
+    return {"answers": len(found), "items": len({answer.item for answer in found}), "since": since}
 
 
 def item(project: Project, picture: Picture | None, place: int) -> Plain:

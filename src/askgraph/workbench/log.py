@@ -486,8 +486,8 @@ def _signed(who: str, key: str | None) -> tuple[str, str]:
 
 def _answer_of(line: Answer, log: Mapping[int, Answer]) -> Answer:
     """Return the answer that a line of the log takes back or gives back, or is."""
-    while line.kind == "undo" and line.undoes in log:
-        line = log[line.undoes]
+    while line.kind == "undo" and (spoken := log.get(line.undoes or 0)) is not None:
+        line = spoken
     return line
 
 

@@ -53,5 +53,7 @@ def check_role(name: str, role: str | None, roles: Mapping[str, Role], people: I
         raise LabelError(f"{name!r} stands for labels that came with a file; name a person")
     known = [*roles, *people]
     if name not in known and (alike := named_alike(name, known)) is not None:
-        raise LabelError(f"{name!r} and {alike!r} would be two people with one name; write {alike!r}, or choose another")
+        raise LabelError(
+            f"{name!r} and {alike!r} would be two people with one name; write {alike!r}, or choose another"
+        )
     return name

@@ -37,7 +37,7 @@ WITH gone AS (SELECT undoes FROM answers WHERE undoes IS NOT NULL
                WHERE kind <> 'later' AND item NOT IN (SELECT item FROM words) GROUP BY item, kind, label),
      decided AS (SELECT 1 FROM votes GROUP BY item HAVING max(named) AND max(n * named) >= max(n * (1 - named)))
 SELECT (SELECT count(*) FROM once) + (SELECT count(*) FROM decided) + (SELECT count(*) FROM words WHERE kind = 'label')
-"""  # as Answers decides: a lead's word, else a label that as many give as set the item aside; most items have one answer, and are quick
+"""  # as Answers decides: a lead's word, or a label that as many give as set the item aside; most have one answer, and are quick
 LED = """coalesce((SELECT value FROM changes WHERE changes.kind = 'role' AND name = last.who AND changes.answers < last.seq
                     ORDER BY changes.seq DESC LIMIT 1), '') = 'lead'"""  # that a line was given by who was a lead then
 
