@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from askgraph.errors import LabelError, ReusedKeyError
+from askgraph.workbench import report
+from askgraph.workbench.care import Raters
+from askgraph.workbench.datasheet import how_labeled
+from askgraph.workbench.export import answer_rows, prediction_rows
 from askgraph.workbench.moments import read_moment
+from askgraph.workbench.passwords import Passwords, give_role
 from askgraph.workbench.project import Project
+from askgraph.workbench.report_page import page
+from askgraph.workbench.report_words import LANGUAGES
+from askgraph.workbench.restoring import copy_project
 from askgraph.workbench.shelf import list_projects
 from tests.helpers.projects import make, make_of
 
@@ -259,3 +268,110 @@ def test_times_are_by_the_clock_of_this_machine(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+# Marks
+
+
+def decided(project):
+    project.log.set_role("me", "ann", "lead")
+    project.say("bob", "i0", "label", "a")
+    project.say("cy", "i0", "label", "a")
+    project.say("ann", "i0", "label", "b")
+    project.say("bob", "i1", "label", "c")
+
+
+def test_the_word_of_a_lead_is_marked_wherever_it_decides(project):
+    from askgraph.web import views
+    from askgraph.web.listing import Query, list_items
+
+    decided(project)
+    rows = {row["id"]: row for row in prediction_rows(project)}
+    assert [rows[id]["decided by"] for id in ("i0", "i1", "i2")] == ["lead ann", None, None]
+    given = {(row["id"], row["who"]): row["role"] for row in answer_rows(project)}
+    assert given == {("i0", "bob"): None, ("i0", "cy"): None, ("i0", "ann"): "lead", ("i1", "bob"): None}
+    assert {row["id"]: row["decided"] for row in list_items(project, None, Query())[1]}["i0"] == "ann"
+    assert views.item(project, None, 0)["decided"] == "ann"
+    assert [row["who"] for row in report.history(project, 10) if row["lead"]] == ["ann"]
+    found = report.people(project)
+    assert (found["decided"], found["disputed"]) == ({"ann": 1}, [])
+    assert {row["who"]: (row["role"], row["decided"]) for row in report.care(project)} == {
+        "bob": (None, 0),
+        "cy": (None, 0),
+        "ann": ("lead", 1),
+    }
+    assert report.review(project, [], []) == []
+    assert "the word of a lead decided on 1 item (ann 1)" in how_labeled(project)
+    assert "decided by lead ann" in page(report.to_sign(project), LANGUAGES["en"])
+
+
+def test_nothing_is_marked_where_nobody_leads(project):
+    project.say("bob", "i0", "label", "a")
+    project.say("cy", "i0", "label", "b")
+    assert "decided by" not in next(prediction_rows(project))
+    assert "role" not in next(answer_rows(project))
+    assert "lead" not in how_labeled(project)
+    assert "decided" not in page(report.to_sign(project), LANGUAGES["en"])
+
+
+def test_a_column_of_the_table_called_as_ours_keeps_its_cells(tmp_path):
+    from askgraph.workbench.source import Source
+
+    (tmp_path / "t.csv").write_text("id,x,decided by,role\n" + "".join(f"{k},{k},chance,cook\n" for k in range(9)))
+    Project.create(tmp_path / "t.ask", Source(tmp_path / "t.csv", features=["x"]), ["a", "b"])
+    with Project.open(tmp_path / "t.ask", write=True) as project:
+        assert next(prediction_rows(project))["decided by"] == "chance"
+        project.log.set_role("me", "ann", "lead")
+        project.say("ann", "0", "label", "a")
+        row = next(prediction_rows(project))
+        assert (row["decided by"], row["decided by (table)"]) == (None, "chance")
+        assert (next(answer_rows(project))["role"], next(answer_rows(project))["role (table)"]) == ("lead", "cook")
+
+
+def test_no_password_is_in_what_leaves_a_project(project, tmp_path):
+    decided(project)
+    give_role(project, "me", "emil", "labeler", "correct horse battery")
+    stamp = Passwords(project.store.path).stamp("emil")
+    copied = tmp_path / "copy.ask"
+    copy_project(project.store.path, copied)
+    said = [
+        json.dumps([*prediction_rows(project), *answer_rows(project)]),
+        json.dumps(report.to_sign(project)),
+        how_labeled(project),
+        page(report.to_sign(project), LANGUAGES["en"]),
+        copied.read_bytes().decode("latin-1"),
+        project.store.path.read_bytes().decode("latin-1"),
+    ]
+    for text in said:
+        assert stamp not in text
+        assert stamp[:32] not in text
+        assert "correct horse" not in text
+    assert Passwords(copied).people == []
+
+
+# Care
+
+
+def test_who_errs_is_judged_by_the_word_of_a_lead(project):
+    rows = [{"bob": "a", "cy": "a"}] * 20
+    by_majority = Raters(rows, ["a", "b"]).care("bob").errs
+    led = Raters([{**row, "ann": "b"} for row in rows], ["a", "b"], truth=["b"] * 20)
+    assert by_majority < 0.1
+    assert led.care("bob").errs > 0.4
+    assert led.care("ann").errs < 0.1
+    project.log.set_role("me", "ann", "lead")
+    for k in range(10):
+        for who, label in (("bob", "a"), ("cy", "a"), ("ann", "b")):
+            project.say(who, f"i{k}", "label", label)
+    found = {row["who"]: row["errs"] for row in report.care(project)}
+    assert found["ann"] < 0.1 < found["bob"] == found["cy"]
+
+
+def test_where_items_have_several_classes_the_word_of_a_lead_is_true_of_each(tmp_path):
+    with Project.open(make_of(tmp_path / "several.ask", "several"), write=True) as project:
+        project.log.set_role("me", "ann", "lead")
+        for k in range(10):
+            for who, label in (("bob", ["good"]), ("cy", ["good"]), ("ann", ["bad"])):
+                project.say(who, f"i{k}", "label", label)
+        found = {row["who"]: row["errs"] for row in report.care(project)}
+        assert found["ann"] < 0.1 < found["bob"]

@@ -603,7 +603,7 @@ def undo(
 
     askgraph undo
 
-    askgraph undo --who emil --since 14:00
+    askgraph undo --who emil --since "2026-11-02 14:00"
     """
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.forms import in_words

@@ -349,7 +349,8 @@ def people(project: ProjectOption = None, json: JsonOption = False) -> None:
         return
     unit = getattr(kind, "unit", None) or ""
     print_table([_careful(row, unit) for row in cared])
-    print_table([{head: row.get(name) for head, name in WORK.items()} for row in cared])
+    heads = WORK | (LED if any(row["role"] or row["decided"] for row in cared) else {})
+    print_table([{head: row.get(name) for head, name in heads.items()} for row in cared])
     say(ERRS if kind.by_class else OFF)
     if not agreed["pairs"]:
         say("agreement: no item was labeled by two people yet; askgraph init --overlap 2 asks for that")
@@ -369,6 +370,7 @@ WORK = {
     "first day": "first",
     "last day": "last",
 }
+LED = {"role": "role", "decided as lead": "decided"}
 ERRS = "errs: estimated from items that several people labeled and from spot checks; 5 % before there are any"
 OFF = (
     "above the others: half of the numbers are higher than others say by this, or more; spread: two of three numbers differ from "

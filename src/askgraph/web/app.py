@@ -205,7 +205,7 @@ def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 def _add_people_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/me")
     async def me() -> dict[str, Any]:
-        return {"who": CALLER.get().who}
+        return CALLER.get()._asdict()
 
     @app.get("/api/people/since")
     async def since(person: Name, since: Annotated[str, Query(max_length=100)]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _add_people_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/state")
     async def state(who: Who) -> dict[str, Any]:
-        return await run(desk.check_in, who)
+        return {**await run(desk.check_in, who), "me": CALLER.get()._asdict()}
 
     @app.get("/api/history")
     async def history(

@@ -188,10 +188,11 @@ def history(project: Project, limit: int, before: int | None, who: str | None, l
 
 
 def said_since(project: Project, person: str, since: str) -> Plain:
-    """Return how many answers of a person since a time would be taken back, and to how many items."""
-    since = read_moment(since)
-    found = project.answers.since(check_name(person, "person"), since)
-    return {"answers": len(found), "items": len({answer.item for answer in found}), "since": since}
+    """Return how many answers of a person since a time would be taken back, to how many items, and how many can be given back."""
+    person = check_name(person, "person")
+    found = project.answers.since(person, read_moment(since))
+    items = len({answer.item for answer in found})
+    return {"answers": len(found), "items": items, "back": len(project.answers.taken_back(person))}
 
 
 def item(project: Project, picture: Picture | None, place: int) -> Plain:
@@ -206,6 +207,7 @@ def item(project: Project, picture: Picture | None, place: int) -> Plain:
         "item": show(project, project.items.item(place)),
         "answers": report.describe(project, lines),
         "label": as_json(decision.label),
+        "decided": answers.decided_by(place),
         "status": "labeled" if decision.label is not None else decision.aside or ("predicted" if predicted else "open"),
         "prediction": prediction if predicted else None,
     }

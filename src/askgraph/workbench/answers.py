@@ -224,6 +224,11 @@ class Answers:
         step = undos[-1].key.partition(":")[0] if undos else ""
         return [line for line in undos if line.key.partition(":")[0] == step]
 
+    @property
+    def has_leads(self) -> bool:
+        """Whether a lead has ever answered."""
+        return bool(self._led)
+
     def is_led(self, answer: Answer) -> bool:
         """Return whether the person was a lead when they gave this answer."""
         return answer.seq in self._led
