@@ -30,7 +30,7 @@ _HOMES = {
     "options": "Options",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
-    "estimator": "GraphClassifier GraphRegressor",
+    "estimator": "GraphClassifier GraphRegressor LabeledKFold",
     "graph.combine": "with_features",
     "graph.texts": "nearest_texts search_texts",
     "field": "Field",
@@ -80,6 +80,7 @@ __all__ = [  # a literal, which type checkers can read
     "Guesses",
     "Judge",
     "LabelError",
+    "LabeledKFold",
     "Learner",
     "Map",
     "Mass",
@@ -153,7 +154,7 @@ if TYPE_CHECKING:
         SettingError,
         TooLargeError,
     )
-    from askgraph.estimator import GraphClassifier, GraphRegressor
+    from askgraph.estimator import GraphClassifier, GraphRegressor, LabeledKFold
     from askgraph.field import Field
     from askgraph.graph import Graph
     from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features
