@@ -56,6 +56,7 @@ _HOMES = {
     "clients.annotations": "annotate",
     "workbench.embedding": "embed",
     "workbench.project": "Project",
+    "workbench.reading": "OpenProject open_project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [  # a literal, which type checkers can read
@@ -87,6 +88,7 @@ __all__ = [  # a literal, which type checkers can read
     "MissingExtraError",
     "NewerError",
     "Numbers",
+    "OpenProject",
     "Options",
     "Ordered",
     "Plan",
@@ -117,6 +119,7 @@ __all__ = [  # a literal, which type checkers can read
     "nearest_pictures",
     "nearest_texts",
     "one_of",
+    "open_project",
     "pearson",
     "power_law",
     "prior",
@@ -179,6 +182,7 @@ if TYPE_CHECKING:
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
+    from askgraph.workbench.reading import OpenProject, open_project
 
 _OLD = {"Error": "ErrorEstimate", "SuggestionSource": "GuessSource", "SuspectSuggestion": "SuspectGuess"}
 
