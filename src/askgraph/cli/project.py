@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -589,22 +590,79 @@ def skip(
 
 
 @app.command()
-def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
-    """Take back your last answer, or all that you gave in one step; it stays in the history.
+def undo(
+    project: ProjectOption = None,
+    who: WhoOption = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Take back all answers since then: 14:00 of today, or with the date, such as '2026-11-19 14:00'."
+        ),
+    ] = None,
+    back: Annotated[bool, typer.Option("--back", help="Let the answers count again that --since took back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Take back your last answer, or all that you gave in one step; or all that a person gave since a time.
 
-    Example: askgraph undo
+    All lines stay in the history, and what --since took back, --back gives back.
+
+    Examples:
+
+    askgraph undo
+
+    askgraph undo --who emil --since "2026-11-02 14:00"
     """
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.forms import in_words
 
+    who = who or user_name()
+    if since is not None or back:
+        if since is not None and back:
+            raise SettingError("--since takes answers back and --back gives them back: leave one of them out")
+        _give_back(project, who) if since is None else _undo_since(project, who, since, yes)
+        return
     with open_writer(find_project(project)) as writer:
-        undone = writer.undo(who or user_name())
+        undone = writer.undo(who)
     if undone is None:
         say("there is nothing to take back")
     else:
         others = f", and {counted(undone.together - 1, 'other')} of the same step" if undone.together > 1 else ""
         what = undone.kind if undone.label is None else in_words(undone.label)
         say(f"taken back: {undone.item} {what}{others}")
+
+
+def _undo_since(project: Path | None, who: str, since: str, yes: bool) -> None:
+    """Say how many answers of a person would be taken back, ask, and take them back."""
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.moments import in_local_time, read_moment
+    from askgraph.workbench.names import check_name
+    from askgraph.workbench.project import Project
+
+    path, moment, who = find_project(project), read_moment(since), check_name(who, "person")
+    with Project.open(path) as opened:
+        found = opened.answers.since(who, moment)
+    if not found:
+        say(f"{who} gave no answer since {in_local_time(moment)} that could be taken back")
+        return
+    items = counted(len({answer.item for answer in found}), "item")
+    say(f"{who} gave {counted(len(found), 'answer')} to {items} since {in_local_time(moment)}")
+    if not (yes or typer.confirm("Take them back?")):
+        say("nothing was taken back")
+        return
+    with open_writer(path) as writer:
+        taken = writer.undo_since(user_name(), who, moment)
+    say(
+        f"taken back: {counted(taken, 'answer')} of {who}; askgraph undo --who {shlex.quote(who)} --back gives them back"
+    )
+
+
+def _give_back(project: Path | None, who: str) -> None:
+    """Let the answers of a person count again that were last taken back since a time."""
+    from askgraph.workbench.client import open_writer
+
+    with open_writer(find_project(project)) as writer:
+        given = writer.give_back(user_name(), who)
+    say(f"given back: {counted(given, 'answer')} of {who}" if given else f"nothing of {who} was taken back by --since")
 
 
 def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
