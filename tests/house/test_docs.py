@@ -34,10 +34,11 @@ TAUGHT = [  # pages for users: what they show can be pasted
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
+    *sorted((ROOT / "docs" / "questions").glob("*.md")),
 ]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
 MADE = {
-    f"gallery/plot_{name}" for name in ("patients", "sensors", "severity", "tags")
+    f"gallery/plot_{name}" for name in ("patients", "samplers", "sensors", "severity", "tags")
 }  # pages that the build of the site makes from tutorials
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"^```shell\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -89,7 +90,7 @@ BLOCKS = [block for page in TAUGHT for block in blocks(page)]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        assert target in MADE or (page.parent / target).exists() or target.startswith("https://"), target
+        assert target.removeprefix("../") in MADE or (page.parent / target).exists() or target.startswith("https://"), target
 
 
 @pytest.mark.parametrize("block", [parameter(block) for block in BLOCKS])
