@@ -25,7 +25,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "CODE_OF_CONDUCT.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "GOVERNANCE.md",
     ROOT / "SECURITY.md",
     ROOT / "VISION.md",
     *sorted((ROOT / "docs").rglob("*.md")),
