@@ -86,7 +86,10 @@ html_theme_options = {
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {  # pages with wide tables have no list of their headings beside them
+        "**": ["page-toc"],
+        **{name: [] for name in ("equations", "measured/*", "paper/*", "petsc", "promises")},
+    },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
