@@ -30,7 +30,7 @@ _HOMES = {
     "options": "Options",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
-    "estimator": "GraphClassifier GraphRegressor",
+    "estimator": "GraphClassifier GraphRegressor LabeledKFold",
     "graph.combine": "with_features",
     "graph.texts": "nearest_texts search_texts",
     "field": "Field",
@@ -56,6 +56,7 @@ _HOMES = {
     "clients.annotations": "annotate",
     "workbench.embedding": "embed",
     "workbench.project": "Project",
+    "workbench.reading": "OpenProject open_project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [  # a literal, which type checkers can read
@@ -80,12 +81,14 @@ __all__ = [  # a literal, which type checkers can read
     "Guesses",
     "Judge",
     "LabelError",
+    "LabeledKFold",
     "Learner",
     "Map",
     "Mass",
     "MissingExtraError",
     "NewerError",
     "Numbers",
+    "OpenProject",
     "Options",
     "Ordered",
     "Plan",
@@ -116,6 +119,7 @@ __all__ = [  # a literal, which type checkers can read
     "nearest_pictures",
     "nearest_texts",
     "one_of",
+    "open_project",
     "pearson",
     "power_law",
     "prior",
@@ -153,7 +157,7 @@ if TYPE_CHECKING:
         SettingError,
         TooLargeError,
     )
-    from askgraph.estimator import GraphClassifier, GraphRegressor
+    from askgraph.estimator import GraphClassifier, GraphRegressor, LabeledKFold
     from askgraph.field import Field
     from askgraph.graph import Graph
     from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features
@@ -178,6 +182,7 @@ if TYPE_CHECKING:
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
+    from askgraph.workbench.reading import OpenProject, open_project
 
 _OLD = {"Error": "ErrorEstimate", "SuggestionSource": "GuessSource", "SuspectSuggestion": "SuspectGuess"}
 

@@ -50,8 +50,13 @@ NEEDS = {  # words of a block -> what it needs that may not be here, and why it 
     "ag.read_shards": (find_spec("petsc4py") and find_spec("mpi4py"), "no petsc4py or mpi4py here: make test-petsc"),
     "import scanpy": (find_spec("scanpy"), "no scanpy here: make test-clients"),
     "import skactiveml": (find_spec("skactiveml"), "no scikit-activeml here: make test-clients"),
+    "torch_geometric": (find_spec("torch_geometric"), "no PyTorch Geometric here: make test-clients"),
 }
-MARKS = {"ag.read_shards": pytest.mark.mpi, "askgraph.paper.datasets": pytest.mark.data}
+MARKS = {
+    "ag.read_shards": pytest.mark.mpi,
+    "askgraph.paper.datasets": pytest.mark.data,
+    "torch_geometric": pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated"),  # it calls that
+}
 
 
 class Block(NamedTuple):
