@@ -1,4 +1,7 @@
-"""Name what is empty in release.toml, which only the owners can fill in; exit with 1 while anything is. ``make release`` ends with it."""
+"""Name what is empty in release.toml, which only the owners can fill in, and exit with 1 while anything is.
+
+``make release`` ends with it.
+"""
 
 from __future__ import annotations
 
@@ -16,4 +19,7 @@ def empty(settings: dict[str, object]) -> list[str]:
 
 if __name__ == "__main__":
     missing = empty(tomllib.loads(SETTINGS.read_text()))
-    sys.exit(f"not ready to publish, release.toml lacks: {', '.join(missing)}; docs/release.md says what they are" if missing else 0)
+    if missing:
+        sys.exit(
+            f"not to be published yet, release.toml lacks {', '.join(missing)}: docs/release.md says what they are"
+        )

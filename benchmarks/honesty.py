@@ -324,7 +324,9 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", default="honesty.jsonl")
     parser.add_argument("--suspects", action="store_true")
-    parser.add_argument("--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site")
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -6,7 +6,8 @@ at thirty numbers of labels, and in between on the line that joins them. "hubs a
 other nodes, "hubs skipped" asks for no hub while another node is left.
 
 Records go to --output (a curve that is there is not run again; begin a new file when a method changes), a plot to --plot, the
-tables of the site to the folder --csv (benchmarks/records); all tables are printed. Files of the datasets are looked for in the folder ASKGRAPH_DATA; a graph without its files is left out.
+tables of the site to the folder --csv (benchmarks/records); all tables are printed. Files of the datasets are looked for in the
+folder ASKGRAPH_DATA; a graph without its files is left out.
 """
 
 from __future__ import annotations
@@ -294,7 +295,9 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("label_efficiency.jsonl"))
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site")
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     methods = names_in(options.methods, METHODS, "method")

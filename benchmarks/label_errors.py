@@ -3,9 +3,10 @@
 python benchmarks/label_errors.py [--sets digits,cora,sms,ag] [--seeds 10] [--csv FOLDER]   # pip install cleanlab; ASKGRAPH_DATA
 
 Of 120 or 600 labels of rows drawn at random 5 % get another class: any ("uniform"), or the class that most edges tie to the true
-one ("alike"). Listed: what a method lists by itself, how much of that is wrong (precision), and how many of the wrong ones are in it
-(recall). First: how many of the wrong ones are among as many at the top, where the method ranks all labels. cleanlab goes by the probabilities of a classifier
-of the labeled rows, out of five folds; the graph of suspects() has the other rows, too, without their labels.
+one ("alike"). Listed: what a method lists by itself, how much of that is wrong (precision), and how many of the wrong ones are
+in it (recall). First: how many of the wrong ones are among as many at the top, where the method ranks all labels. cleanlab goes by
+the probabilities of a classifier of the labeled rows, out of five folds; the graph of suspects() has the other rows, too, without
+their labels.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def labeled(one, labels, how, seed):
     rows = np.sort(rng.permutation(one.truth.size)[:labels])
     wrong = np.isin(np.arange(labels), rng.permutation(labels)[: round(SHARE * labels)])
     further = rng.integers(1, max(classes, 2), labels)
-    other = (one.truth[rows] + further) % classes if how == "uniform" else nearest(one.graph, one.truth)[one.truth[rows]]
+    other = (
+        (one.truth[rows] + further) % classes if how == "uniform" else nearest(one.graph, one.truth)[one.truth[rows]]
+    )
     return rows, np.where(wrong, other, one.truth[rows]), wrong
 
 

@@ -133,9 +133,10 @@ def against_random(cells, problems):
         interval = f"{gap:+.3f} ({low:+.3f} to {high:+.3f})"
         fall = f"{largest_fall(mine):.3f}" if problems[graph].graph.n_nodes >= LARGE else "–"
         commonest = majority(problems[graph], len(mine.curve))
+        lowest = least(mine.curve - random.curve)
         print(
-            f"| {graph} | {mine.aucs.size} | {mine.auc:.3f} | {random.auc:.3f} | {interval} | {least(mine.curve - random.curve):+.3f} | "
-            f"{fall} | {mine.curve[-1]:.3f} | {commonest:.3f} |"
+            f"| {graph} | {mine.aucs.size} | {mine.auc:.3f} | {random.auc:.3f} | {interval} | {lowest:+.3f} | {fall} | "
+            f"{mine.curve[-1]:.3f} | {commonest:.3f} |"
         )
     print(
         f"\n- Least over {SMOOTHED} labels: the least mean of the difference over {SMOOTHED} labels in a row."

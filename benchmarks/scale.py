@@ -358,7 +358,9 @@ def main():
     parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))
     parser.add_argument("--output", type=Path, default=Path("scale.jsonl"))
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site")
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--against", type=Path, help="the source of another version, to run in turns with this one")
     parser.add_argument("--no-quality", action="store_true", help="times and memory only")
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")

@@ -329,9 +329,8 @@ def neighbors_differ() -> Figure:
     edges = graph.weights.tocoo()
     for axes, truth in zip(panels, (home, shuffled), strict=True):
         learner = ag.Learner(graph, rng=0, classes=range(3))
-        right = [
-            100 * np.mean(learner.predict() == truth) for _ in learner.run(lambda node: int(truth[node]), budget=40)
-        ]
+        answers = learner.run(lambda node, truth=truth: int(truth[node]), budget=40)
+        right = [100 * np.mean(learner.predict() == truth) for _ in answers]
         commonest = 100 * np.bincount(truth).max() / truth.size
         axes.plot(range(1, 41), right, color=BLUE, linewidth=1.8)
         axes.axhline(commonest, color="#4A515C", linestyle=":", linewidth=1.2)

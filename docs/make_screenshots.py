@@ -2,9 +2,9 @@
 
     make docs && python docs/make_screenshots.py [FOLDER]
 
-Says which pages are wider than the screen, have a table wider than the page of a desktop, print an error, or ask for anything beyond
-the folder of the site, and which searches find another page first than the one that answers; writes pictures of some pages to
-FOLDER, and without FOLDER those that the repository keeps: the front page and two more.
+Says which pages are wider than the screen, have a table wider than the page of a desktop, print an error, or ask for anything
+beyond the folder of the site, and which searches find another page first than the one that answers; writes pictures of some pages
+to FOLDER, and without FOLDER those that the repository keeps: the front page and two more.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ SEARCHES = {  # what people look for -> the page that answers
     "LabelSpreading": "questions/label_spreading",
     "cite": "questions/cite",
 }
-WIDE = (  # what is wider than the page, of each table: its first words and by how much
-    "[...document.querySelectorAll('.bd-article table')].filter(t => t.scrollWidth > t.clientWidth + 1)"
-    ".map(t => `a table is ${t.scrollWidth - t.clientWidth} pixels wider than the page: ${t.textContent.trim().slice(0, 40).replace(/\\s+/g, ' ')}`)"
-)
+WIDE = """  // of each table that is wider than the page: by how much, and its first words
+[...document.querySelectorAll(".bd-article table")].filter((table) => table.scrollWidth > table.clientWidth + 1).map((table) =>
+  `a table is ${table.scrollWidth - table.clientWidth} pixels wider than the page: ${table.innerText.trim().slice(0, 40)}`)
+"""
 
 
 def pages() -> list[str]:
@@ -98,7 +98,9 @@ def missed(browser: Browser) -> Iterator[str]:
     for words, wanted in SEARCHES.items():
         page.goto(f"{(SITE / 'search.html').as_uri()}?{urlencode({'q': words})}")
         page.wait_for_selector("#search-results ul.search li a")
-        page.wait_for_function("document.querySelector('#search-results .search-summary')?.textContent.includes('found')")
+        page.wait_for_function(
+            "document.querySelector('#search-results .search-summary')?.textContent.includes('found')"
+        )
         found = page.evaluate("document.querySelector('#search-results ul.search li a').getAttribute('href')")
         if not found.startswith(f"{wanted}.html"):
             yield f'a search for "{words}" finds {found} first, not {wanted}'
