@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -291,8 +292,8 @@ def tell(
     file: Annotated[
         Path | None,
         typer.Option(
-            help="A table with the columns id (or what your table calls it) and label, or JSON of Label Studio or Argilla, "
-            "to save many at once."
+            help="A table with the columns id (or what your table calls it) and label, and perhaps who, or JSON of Label "
+            "Studio or Argilla, to save many at once."
         ),
     ] = None,
     new: NewOption = False,
@@ -324,16 +325,22 @@ def tell(
     if file is not None and file.suffix.casefold() == ".json":
         save_annotations(project, file, new)
         return
-    said = [(id or "", label or "")] if file is None else _read_file(project, file, sheet, encoding)
-    _save(project, who, [(item, "label", name) for item, name in said], new)
+    if file is None:
+        _save(project, who, [(id or "", "label", label or "")], new)
+        return
+    with _opened(project) as opened:
+        rows = read_answers(opened, file, sheet, encoding)
+    by_person: dict[str, list[Any]] = {}
+    for item, found, named in rows:
+        by_person.setdefault(named or who or user_name(), []).append((item, "label", found))
+    _save_all(project, by_person or {who or user_name(): []}, new)
 
 
-def _read_file(project: Path | None, file: Path, sheet: str | None, encoding: str | None) -> list[tuple[str, Any]]:
-    """Read ids and answers of a project's kind from a table."""
+def _opened(project: Path | None) -> AbstractContextManager[Any]:
+    """Return the project, opened to read it."""
     from askgraph.workbench.project import Project
 
-    with Project.open(find_project(project)) as opened:
-        return read_answers(opened, file, sheet, encoding)
+    return Project.open(find_project(project))
 
 
 @app.command()
@@ -659,21 +666,29 @@ def _give_back(project: Path | None, who: str) -> None:
 
 
 def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
-    """Save answers; labels that are text are read as cells of a table are."""
-    from askgraph.workbench.client import open_writer
-    from askgraph.workbench.project import Project
-
-    path = find_project(project)
-    with Project.open(path) as opened:
+    """Save answers of one person; labels that are text are read as cells of a table are."""
+    with _opened(project) as opened:
         said = [(item, kind, _read_label(opened, one) if isinstance(one, str) else one) for item, kind, one in said]
         doubt = _doubt(opened, said)
-    if not new:
-        check_classes(path, [label for _, _, label in said])
-    with open_writer(path) as writer:
-        saved = writer.say(who or user_name(), said)
-    say(f"saved: {saved} answer{'s' * (saved != 1)}")
+    _save_all(project, {who or user_name(): said}, new)
     if doubt:
         say(doubt)
+
+
+def _save_all(project: Path | None, said: dict[str, list[Any]], new: bool) -> None:
+    """Save the answers of some people, after all of them are checked; ``new`` allows new classes."""
+    from askgraph.workbench.client import open_writer
+
+    path, everything = find_project(project), [one for given in said.values() for one in given]
+    if not new:
+        check_classes(path, [label for _, _, label in everything])
+    if len(said) > 1:
+        with _opened(project) as opened:
+            opened.log.check(everything)
+    with open_writer(path) as writer:
+        saved = [(writer.say(name, given), name) for name, given in said.items()]
+    alone = len(saved) == 1
+    say("saved: " + (counted(saved[0][0], "answer") if alone else ", ".join(f"{n} of {name}" for n, name in saved)))
 
 
 def _read_label(opened: Any, text: str) -> Any:
