@@ -47,13 +47,15 @@ class NoteLog:
         --------
         >>> from tempfile import TemporaryDirectory
         >>> import askgraph as ag
+        >>> from askgraph.workbench.source import Source
         >>> with TemporaryDirectory() as folder:
         ...     ag.Graph.from_edges([("ann", "bob")]).save(f"{folder}/friends.npz")
-        ...     Project.create(f"{folder}/teams.ask", Source(graph=f"{folder}/friends.npz"))
-        ...     with Project.open(f"{folder}/teams.ask", write=True) as project:
+        ...     ag.Project.create(f"{folder}/teams.ask", Source(graph=f"{folder}/friends.npz"))
+        ...     with ag.Project.open(f"{folder}/teams.ask", write=True) as project:
         ...         said = project.notes.comment("me", "ann", "which Ann?")
-        ...         [(one.who, one.text) for one in project.answers.notes.comments(0)]
-        [('me', 'which Ann?')]
+        ...         (one,) = project.answers.notes.comments(0)
+        >>> one.who, one.text
+        ('me', 'which Ann?')
         """
         place, text, who, key = self._items.place(item), check_comment(text), *signed(who, key)
         mine = [one for one in self._answers.notes.comments(place) if one.who == who and one.key != key]

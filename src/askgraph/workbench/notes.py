@@ -7,7 +7,7 @@ of them counts as an answer, is taken back as a person's last one, or changes wh
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 from unicodedata import normalize
 
 from askgraph.errors import LabelError
@@ -15,13 +15,31 @@ from askgraph.support.wording import counted
 from askgraph.workbench.cells import find_invisible, is_storable
 from askgraph.workbench.names import check_name
 
-if TYPE_CHECKING:
-    from askgraph.workbench.answers import Answer
-
 NoteKind = Literal["comment", "return", "reasons", "withdraw"]
 NOTES: tuple[NoteKind, ...] = ("comment", "return", "reasons", "withdraw")
 MAX_COMMENT_CHARACTERS = 2000
 MAX_COMMENTS = 100  # of one person on one item
+
+
+class _Line(Protocol):
+    """What is read here of a line of the log; see `askgraph.workbench.answers.Answer`."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def who(self) -> str: ...
+    @property
+    def at(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def item(self) -> int: ...
+    @property
+    def undoes(self) -> int | None: ...
+    @property
+    def text(self) -> str | None: ...
 
 
 class Notes:
@@ -29,11 +47,11 @@ class Notes:
 
     def __init__(self) -> None:
         # dicts are ordered: any line leaves them in one step
-        self._comments: dict[int, dict[int, Answer]] = {}  # item -> line -> comment
-        self._marked: dict[str, dict[int, Answer]] = {}  # who -> item -> the mark
-        self._reasons: dict[int, dict[int, Answer]] = {}  # line of an answer -> line -> reasons; the last ones count
+        self._comments: dict[int, dict[int, _Line]] = {}  # item -> line -> comment
+        self._marked: dict[str, dict[int, _Line]] = {}  # who -> item -> the mark
+        self._reasons: dict[int, dict[int, _Line]] = {}  # line of an answer -> line -> reasons; the last ones count
 
-    def add(self, note: Answer) -> None:
+    def add(self, note: _Line) -> None:
         """Add the next note."""
         if note.kind == "comment":
             self._comments.setdefault(note.item, {})[note.seq] = note
@@ -42,7 +60,7 @@ class Notes:
         else:
             self._reasons.setdefault(note.undoes or 0, {})[note.seq] = note
 
-    def take_back(self, note: Answer) -> None:
+    def take_back(self, note: _Line) -> None:
         """Take back a note that was added."""
         if note.kind == "comment":
             del self._comments[note.item][note.seq]
@@ -51,7 +69,7 @@ class Notes:
         else:
             del self._reasons[note.undoes or 0][note.seq]
 
-    def comments(self, item: int) -> list[Answer]:
+    def comments(self, item: int) -> list[_Line]:
         """Return the comments on an item, oldest first."""
         return list(self._comments.get(item, {}).values())
 
@@ -65,7 +83,7 @@ class Notes:
         """Whether somebody gave a reason for an answer."""
         return any(self._reasons.values())
 
-    def mark(self, who: str, item: int) -> Answer | None:
+    def mark(self, who: str, item: int) -> _Line | None:
         """Return the line by which a person marked an item to come back to; None where it is not marked."""
         return self._marked.get(who, {}).get(item)
 
@@ -73,7 +91,7 @@ class Notes:
         """Return the items that a person wants to come back to, those marked first at the top."""
         return list(self._marked.get(who, {}))
 
-    def reasons(self, answer: Answer) -> tuple[str, ...]:
+    def reasons(self, answer: _Line) -> tuple[str, ...]:
         """Return the reasons that a person gave for an answer."""
         lines = self._reasons.get(answer.seq)
         return reasons_in(next(reversed(lines.values())).text) if lines else ()

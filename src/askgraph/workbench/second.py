@@ -26,7 +26,7 @@ def drawn_below(seed: int, ids: Iterable[str]) -> Array:
     It is the first eight bytes of the SHA-256 of the seed, a colon and the id, as a number, divided by 2 to the power of 64.
 
     >>> drawn_below(0, ["17", "18"]).round(3).tolist()
-    [0.0, 0.0]
+    [0.427, 0.138]
     """
     digests = (sha256(f"{seed}:{id}".encode()).digest()[:8] for id in ids)
     return np.array([int.from_bytes(digest) / 2**64 for digest in digests], dtype=np.float64)
