@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StrictFloat
+from pydantic import AfterValidator, BaseModel, Field, StrictFloat
+
+from askgraph.web.rights import speaker
 
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
 
-Who = Annotated[str, Field(min_length=1, max_length=200)]
-Reader = Annotated[str | None, Field(max_length=200)]  # who looks: what they are to read unseen is not shown to them
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Who = Annotated[Name, AfterValidator(speaker)]  # who sends the request: the name of a session counts, not what is sent
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Download = Literal[
     "csv",
@@ -90,7 +92,7 @@ class Commenting(BaseModel):
     text: Annotated[str, Field(max_length=10_000)]
 
 
-class TakingBack(BaseModel):
+class Withdrawing(BaseModel):
     """A request to take back a comment, by its line of the log."""
 
     key: Key
@@ -145,6 +147,25 @@ class Removing(BaseModel):
     """Items to delete for good."""
 
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+
+
+class Giving(BaseModel):
+    """A role for a person and the password that goes with it; without a role, the person loses both."""
+
+    key: Key
+    who: Who
+    name: Name
+    role: Literal["labeler", "lead"] | None = None
+    password: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class TakingBack(BaseModel):
+    """A request to take back all answers of a person since a time, or to give back what the last such step took."""
+
+    key: Key
+    who: Who
+    person: Name
+    since: Annotated[str, Field(max_length=100)] = ""
 
 
 class Changing(BaseModel):
@@ -224,4 +245,3 @@ class Listing(BaseModel):
     offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     inside: Annotated[str, Field(max_length=4000, pattern=POLYGON)] = ""
-    reader: Reader = None

@@ -155,6 +155,7 @@ def _row(project: Project, known: Columns, place: int, reader: str | None) -> di
         "range": known.range(place),
         "status": STATUSES[known.status[place]],
         "who": [] if unseen else list(project.answers.of(place)),
+        "decided": None if unseen else project.answers.decided_by(place),
         "comments": 0 if unseen else len(notes.comments(place)),
         "marked": reader is not None and notes.mark(reader, place) is not None,
     }

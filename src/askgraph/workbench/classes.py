@@ -19,12 +19,24 @@ from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
 ChangeKind = Literal[
-    "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second", "guidelines", "undo"
+    "add",
+    "rename",
+    "merge",
+    "describe",
+    "key",
+    "order",
+    "reasons",
+    "find",
+    "certify",
+    "second",
+    "guidelines",
+    "role",
+    "undo",
 ]
 CLASS_CHANGES: tuple[ChangeKind, ...] = (
     "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second"
 )  # fmt: skip
-OF_NO_CLASS: tuple[ChangeKind, ...] = ("certify", "second", "guidelines")
+OF_NO_CLASS: tuple[ChangeKind, ...] = ("certify", "second", "guidelines", "role")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_LIKE_CHARACTERS = 1000  # of the words that describe what is to be found
@@ -39,8 +51,8 @@ class Change(NamedTuple):
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
     reasons that an answer of the class can have, as JSON; the share of answered items that a second person is to read; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
-    random sample that is to certify a search, as JSON. ``undoes`` is
-    the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
+    random sample that is to certify a search, as JSON. Of a "role", ``name`` is the person, and ``value`` the role, None for none
+    anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
     """
 
     seq: int
@@ -335,6 +347,7 @@ def in_words(change: Change) -> str:
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "certify": "a random sample drawn, to certify how much is found",
         "guidelines": "guidelines written",
+        "role": f"{change.name}: {change.value or 'no role'}",
     }
     return said.get(change.kind, change.kind)
 

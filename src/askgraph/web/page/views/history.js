@@ -93,7 +93,7 @@ const spoken = (one) => (one.kind === "comment" ? h("span", { class: "said", dir
 /** How an answer came about, where that is not the usual way.
  * @param {LogLine} one
  */
-const notes = (one) => [one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.kind === "comment" && words.notes.one, one.kind === "reasons" && words.reasons.title, one.undone && words.answers.takenBack].filter(Boolean);
+const notes = (one) => [one.lead && words.history.lead, one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.kind === "comment" && words.notes.one, one.kind === "reasons" && words.reasons.title, one.undone && words.answers.takenBack].filter(Boolean);
 
 /** @param {number} seconds */
 function took(seconds) {

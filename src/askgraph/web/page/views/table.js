@@ -120,7 +120,8 @@ export function tableView(root) {
       h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
       h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
       h("td", { class: "probability" }, sureness(row)),
-      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.comments > 0 && h("span", { class: "soft" }, `, ${words.notes.comments(row.comments)}`), row.marked && h("span", { title: words.notes.toReturn }, h("span", { "aria-hidden": "true" }, " ⚑"), h("span", { class: "aloud" }, words.notes.toReturn))));
+      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided))),
+        row.comments > 0 && h("span", { class: "soft" }, `, ${words.notes.comments(row.comments)}`), row.marked && h("span", { title: words.notes.toReturn }, h("span", { "aria-hidden": "true" }, " ⚑"), h("span", { class: "aloud" }, words.notes.toReturn))));
   }
 
   /** @type {(row: TableRow, on: boolean) => void} */
