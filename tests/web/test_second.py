@@ -110,6 +110,19 @@ def test_another_person_reads_what_was_drawn_and_sees_nothing_of_it(desk):
     assert {project.answers.of(k)["ben"].how for k in wanted} == {"second"}
 
 
+def test_why_another_item_is_asked_says_nothing_of_what_is_unseen(desk):
+    project = desk.project
+    project.log.change("ann", "second", None, "100%")
+    for k in (3, 5):
+        say(desk, "ann", f"i{k}", "bad")
+    why = report.explain(project, 4)
+    assert {one["item"] for one in why["voters"]} == {"i3", "i5"}
+    shown = views.without(project, why, views.hidden(project, "ben"))
+    assert shown["voters"] == []
+    assert not any(one["label"] or one["predicted"] for one in shown["nodes"] if one["item"] in ("i3", "i5"))
+    assert views.hidden(project, "ann") == []
+
+
 def test_second_readings_and_new_items_take_turns(desk):
     project = desk.project
     for k in range(20):

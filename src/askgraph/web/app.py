@@ -264,11 +264,12 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/why")
     async def why(id: Id, reader: Reader = None) -> dict[str, Any]:
         place = await run(_find_place, desk, id, None)
-        if await run(desk.project.second.is_due, place, reader) and reader:
+        unseen = await run(views.hidden, desk.project, reader)
+        if place in unseen:
             return {"unseen": True}
         try:
             found: dict[str, Any] = await _request(desk, "why", place, WHY_SECONDS)
-            return found
+            return await run(views.without, desk.project, found, unseen) if unseen else found
         except BusyError:
             return {"waiting": "the reasons are being computed"}
 

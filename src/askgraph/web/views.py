@@ -133,6 +133,14 @@ def hidden(project: Project, reader: str | None) -> list[int]:
     return [] if reader is None else project.second.due(reader)
 
 
+def without(project: Project, why: Plain, unseen: Collection[int]) -> Plain:
+    """Return why an item is asked, without what is said and predicted of others that are to be read unseen."""
+    ids = {item.id for item in project.store.items(unseen)}
+    blank = {"label": None, "predicted": None, "p": None}
+    nodes = [{**one, **blank} if one["item"] in ids else one for one in why["nodes"]]
+    return {**why, "nodes": nodes, "voters": [one for one in why["voters"] if one["item"] not in ids]}
+
+
 def noted(project: Project, place: int, who: str) -> Plain:
     """Return the comments on an item, and whether this person wants to come back to it; no comments before a second reading."""
     unseen = project.second.is_due(place, who)
