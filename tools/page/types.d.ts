@@ -25,7 +25,7 @@ type Language = "en" | "de";
 type AsideKind = "later" | "cannot" | "invalid";
 type AnswerKind = "label" | AsideKind;
 type Kind = AnswerKind | "undo";
-type Status = "labeled" | "predicted" | "open" | AsideKind;
+type Status = "labeled" | "predicted" | "open" | "unseen" | AsideKind;
 
 /** An answer: a class or a step, one of some, several classes (or none of them), or a number. An empty list and 0 are answers. */
 type Label = string | { "one of": string[] } | string[] | number;
@@ -112,7 +112,7 @@ interface State {
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; name: string | null; numbered: boolean; fields: ItemField[]; image: string | null }
 /** What is asked; `by` is the rule or the sampler that asks, such as "spot check", "find" or "influence". */
-interface Question { item: Item; by: string; opinions: number; copies: number; suggested: { label: Label; by: string }[] }
+interface Question extends Noted { item: Item; by: string; opinions: number; copies: number; suggested: { label: Label; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {
@@ -142,9 +142,11 @@ interface HistoryLine extends ItemLine {
   who: string;
   kind: Kind;
   label: Label | null;
+  text: string | null;
+  reasons: string[];
   seconds: number | null;
   predicted: Label | null;
-  how: "map" | "table" | "group" | "copy" | "review" | "since" | "back" | null;
+  how: "map" | "table" | "group" | "copy" | "review" | "second" | "since" | "back" | null;
   undone: boolean;
   current: boolean;
   /** Whether it was given by somebody who was a lead then. */
@@ -152,7 +154,7 @@ interface HistoryLine extends ItemLine {
 }
 
 interface Prediction { label: Label; probability: number | null; range: Between }
-interface ItemReport { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
+interface ItemReport extends Noted { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
 
 interface TableRow {
   id: string;
@@ -163,6 +165,8 @@ interface TableRow {
   range: Between;
   status: Status;
   who: string[];
+  comments: number;
+  marked: boolean;
   /** The lead whose word decides against others. */
   decided: string | null;
 }
@@ -246,6 +250,8 @@ interface Progress {
   checks: { count: number; right: number | null } | null;
   find: Findings | null;
   curve: CurvePoint[];
+  reasons: ReasonCount[];
+  second: SecondReading | null;
   people: (Person & { seconds: number | null })[];
   agreement: Agreement | null;
   disputed: Dispute[];
@@ -274,6 +280,8 @@ interface Store {
   inside: string;
   /** The last answers of this person. */
   trail: Given[];
+  /** The last answer, where it can have reasons. */
+  reasoned: Reasoned | null;
 }
 
 /** A write that waits for the server. */

@@ -76,6 +76,26 @@ class LocalWriter:
         undone = self._project.log.undo_change(who, seq)
         return undone and in_words(undone)
 
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._project.notes.comment(who, item, text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._project.notes.take_back(who, seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._project.notes.mark(who, item, on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._project.notes.give_reasons(who, item, reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._project.say(who, item, "label", label, how="review")
+
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
         self._project.log.write_guidelines(who, text)
@@ -140,6 +160,29 @@ class RemoteWriter:
             "undone"
         ]
         return undone
+
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._send("/api/comment", who, item=item, text=text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._send("/api/comment/undo", who, seq=seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._send("/api/mark", who, item=item, on=on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._send("/api/reasons", who, item=item, reasons=reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._send("/api/answer", who, item=item, kind="label", label=as_json(label), review=True)
+
+    def _send(self, route: str, who: str, **said: Any) -> None:
+        self._post(route, {"key": str(uuid.uuid4()), "who": who, **said})
 
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""

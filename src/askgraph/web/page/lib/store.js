@@ -16,6 +16,7 @@ export const store = {
   unsent: 0,
   trouble: null,
   trail: [],
+  reasoned: null,
   inside: "",
 };
 

@@ -8,7 +8,7 @@ import { NAMES, words } from "../lib/words.js";
 
 const { help } = words;
 /** @type {[string, Child][]} */
-const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["+", help.enlarge], [help.back, help.undo]];
+const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["+", help.enlarge], [";", help.comment], [":", help.mark], ["- 1", help.reason], [help.back, help.undo]];
 /** Keys of each kind of answers.
  * @type {Record<Answers["kind"], [string, Child][]>}
  */

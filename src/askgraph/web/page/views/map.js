@@ -80,7 +80,7 @@ export function mapView(root) {
 
   async function load() {
     clearTimeout(timer);
-    const found = await get("/api/map").catch((error) => ({ waiting: error.message }));
+    const found = await get("/api/map", { reader: store.who }).catch((error) => ({ waiting: error.message }));
     if (gone) return;
     if (found.waiting) {
       timer = setTimeout(load, AGAIN);
@@ -302,7 +302,7 @@ export function mapView(root) {
     selected = i;
     if (chosen.length) release();
     redraw();
-    const found = i < 0 ? null : await get("/api/item", { at: i }).catch(() => null);
+    const found = i < 0 ? null : await get("/api/item", { at: i, reader: store.who }).catch(() => null);
     if (selected !== i) return;
     peek.hidden = !found;
     if (found) clear(peek, glimpse(found), h("button", { class: "primary", onclick: () => openItem({ id: found.item.id }, load) }, words.map.open));

@@ -12,6 +12,7 @@ import { measure } from "../parts/measure.js";
 import { certifyOffer } from "../parts/certify.js";
 import { findings, proven, reading, seekNothing, sought, soughtWords } from "../parts/search.js";
 import { forLeads, leadsOnly } from "../parts/leads.js";
+import { secondReading } from "../parts/second.js";
 import { takeBackSince } from "../parts/take_back.js";
 import { targetChoice } from "../parts/target.js";
 import { tag, tint } from "../parts/palette.js";
@@ -73,6 +74,7 @@ const report = (found, changed, exports) => [
   grown(found.curve) && panel(measure().say.curve, curve(found.curve, found.goal.target)),
   found.numbers && panel(words.progress.numbers, histogram(found.numbers)),
   found.classes.length > 0 && panel(answers().kind === "ordered" ? words.guidelines.steps : words.progress.classes, perClass(found.classes)),
+  found.reasons.some((one) => one.count > 0) && panel(words.reasons.title, reasonCounts(found.reasons)),
   advice(found).length > 0 && panel(words.progress.advice, h("ul", { class: "advice" }, advice(found).map((one) => h("li", {}, one)))),
   (found.people.some((one) => one.name !== store.who) || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
 ];
@@ -165,6 +167,12 @@ function perClass(all) {
     h("span", { class: "amount" }, words.progress.counts(one.count, one.predicted)))));
 }
 
+/** Counts the items per reason, those most often given first.
+ * @param {ReasonCount[]} all
+ */
+const reasonCounts = (all) => h("ul", { class: "rows reason-counts" }, all.filter((one) => one.count > 0).sort((a, b) => b.count - a.count)
+  .map((one) => h("li", {}, data(one.reason), tag(one.class), h("span", { class: "amount" }, count(one.count)))));
+
 /** Says how often people agree, and by how much they differ where answers can be near.
  * @param {Agreement} agreement
  */
@@ -177,13 +185,14 @@ function agreed({ items, share, apart }) {
  * @param {Progress} found
  * @param {() => void} changed
  */
-function together({ people, agreement, disputed, decided }, changed) {
+function together({ people, agreement, disputed, decided, second }, changed) {
   return [
     agreement && h("p", { class: "gist" }, agreed(agreement)),
     h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)), mayLead() && h("td", {}))),
       h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.role && h("span", { class: "soft" }, ` · ${words.people.roles[one.role]}`), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)),
         mayLead() && h("td", {}, h("button", { class: "plain", "aria-label": words.takeBack.title(one.name), onclick: () => takeBackSince(one.name, changed) }, words.takeBack.open)))))),
     Object.entries(decided).map(([who, n]) => h("p", { class: "gist" }, words.progress.decided(data(who), n))),
+    people.length > 1 && forLeads(secondReading(second, changed)),
     disputed.length > 0 && [h("h3", {}, words.progress.disputed), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
       itemLine(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? words.progress.setAside : labelTag(label))))))) ],
   ];

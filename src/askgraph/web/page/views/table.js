@@ -19,7 +19,7 @@ const AGAIN = 1_000; // milliseconds before loading again while the predictions 
 
 /** @type {MakeView} */
 export function tableView(root) {
-  const query = { search: "", like: "", label: "", status: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
+  const query = { search: "", like: "", label: "", status: "", noted: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
   /** @type {Map<string, TableRow>} */
   const chosen = new Map();
   const otherBar = changes();
@@ -42,6 +42,9 @@ export function tableView(root) {
   /** @type {HTMLSelectElement} */
   const status = h("select", { "aria-label": words.table.status, onchange: () => filter("status", status.value) },
     h("option", { value: "" }, words.table.anyStatus), Object.entries(words.statuses).map(([value, name]) => h("option", { value }, name)));
+  /** @type {HTMLSelectElement} */
+  const noted = h("select", { "aria-label": words.notes.group, onchange: () => filter("noted", noted.value) },
+    h("option", { value: "" }, words.notes.any), h("option", { value: "comment" }, words.notes.commented), h("option", { value: "return" }, words.notes.toReturn));
   const part = h("button", { class: "button", onclick: () => { update({ inside: "" }); query.inside = ""; part.hidden = true; restart(); } }, words.table.inside);
   part.hidden = !store.inside;
   const gist = h("p", { class: "soft" });
@@ -54,13 +57,13 @@ export function tableView(root) {
   clear(root, h("section", { class: "page table", "aria-label": words.views.table },
     h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportLinks()),
     suspects.element,
-    h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, part),
+    h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, noted, part),
     sheet, pager, bar));
 
   async function load() {
     const mine = ++latest;
     /** @type {{ items: TableRow[], total: number, lag: number, waiting?: undefined } | { waiting: string } | void} */
-    const found = await get("/api/items", { ...query, limit: PAGE }).catch(sayError);
+    const found = await get("/api/items", { ...query, reader: store.who, limit: PAGE }).catch(sayError);
     if (!found || mine !== latest) return;
     clearTimeout(behind);
     if (found.waiting !== undefined) {
@@ -117,7 +120,8 @@ export function tableView(root) {
       h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
       h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
       h("td", { class: "probability" }, sureness(row)),
-      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided)))));
+      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided))),
+        row.comments > 0 && h("span", { class: "soft" }, `, ${words.notes.comments(row.comments)}`), row.marked && h("span", { title: words.notes.toReturn }, h("span", { "aria-hidden": "true" }, " ⚑"), h("span", { class: "aloud" }, words.notes.toReturn))));
   }
 
   /** @type {(row: TableRow, on: boolean) => void} */
@@ -179,7 +183,7 @@ export function tableView(root) {
   }
 
   /**
-   * @param {"label" | "status"} name
+   * @param {"label" | "status" | "noted"} name
    * @param {string} value
    */
   function filter(name, value) {
