@@ -54,6 +54,7 @@ _HOMES = {
     "kinds.stopping": "ErrorEstimate",
     "utilities": "Criterion two_step_approximation",
     "clients.annotations": "annotate",
+    "clients.labeling": "Labeling label",
     "workbench.embedding": "embed",
     "workbench.project": "Project",
     "workbench.reading": "OpenProject open_project",
@@ -82,6 +83,7 @@ __all__ = [  # a literal, which type checkers can read
     "Judge",
     "LabelError",
     "LabeledKFold",
+    "Labeling",
     "Learner",
     "Map",
     "Mass",
@@ -115,6 +117,7 @@ __all__ = [  # a literal, which type checkers can read
     "embed",
     "from_neighbors",
     "grid",
+    "label",
     "nearest_neighbors",
     "nearest_pictures",
     "nearest_texts",
@@ -141,6 +144,7 @@ if TYPE_CHECKING:
     from askgraph.answers.shares import one_of
     from askgraph.answers.sought import at_least
     from askgraph.clients.annotations import annotate
+    from askgraph.clients.labeling import Labeling, label
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
     from askgraph.errors import (

@@ -72,6 +72,7 @@ class NoDesk:
 
 
 def test_every_route_says_who_may_call_it():
+    # Promise 39
     routes = sorted(
         (method, route.path) for route in application(NoDesk()).routes for method in route.methods - {"HEAD"}
     )
@@ -88,6 +89,7 @@ def people(served):
 @pytest.mark.server
 @pytest.mark.parametrize(("method", "path"), sorted(RIGHTS))
 def test_a_labeler_gets_no_route_of_a_lead_and_a_lead_none_of_the_owner(people, method, path):
+    # Promise 39
     rank = RIGHTS[method, path]
     for role, browser in people.items():
         said = browser.request(method, path.replace("{place}", "1").replace("{name:path}", "main.js"))
@@ -98,6 +100,7 @@ def test_a_labeler_gets_no_route_of_a_lead_and_a_lead_none_of_the_owner(people, 
 
 
 def test_a_route_that_is_not_in_the_table_is_the_owners():
+    # Promise 39
     async def ask():
         rights.CALLER.set(rights.Caller("ann", "lead"))
         route = SimpleNamespace(path="/new")
@@ -113,6 +116,7 @@ def test_a_route_that_is_not_in_the_table_is_the_owners():
 
 @pytest.mark.server
 def test_who_comes_from_the_session_and_never_from_the_request(served):
+    # Promise 39
     with login(served, "emil") as emil, login(served, "ann") as ann:
         assert (emil.entered, ann.entered) == (303, 303)
         assert emil.get("/api/me").json() == {"who": "emil"}
@@ -204,6 +208,7 @@ def test_the_owner_with_the_token_does_as_before(served):
 
 @pytest.mark.server
 def test_a_new_password_ends_the_sessions_of_a_person_alone(tmp_path):
+    # Promise 39
     path = make_project(tmp_path)
     team(path, ann="lead", emil="labeler")
     with serving(path) as server, server.client() as owner, ExitStack() as logged_in:
@@ -263,6 +268,7 @@ def test_the_password_of_all_counts_while_nobody_has_a_role(tmp_path):
 
 @pytest.mark.server
 def test_a_forged_session_is_none(served):
+    # Promise 39
     with login(served, "emil") as emil:
         ((name, mine),) = emil.cookies.items()
         until, nonce, whose, signature = mine.split(".")
@@ -324,6 +330,7 @@ def guarded(passwords, roles):
 
 @pytest.mark.parametrize(("new", "status"), [({}, 200), ({"ann": "two"}, 401)])
 def test_a_password_is_checked_beside_the_loop_and_one_set_meanwhile_ends_the_login(new, status):
+    # Promise 39
     slow, roles = Slow({"ann": "one"}), {"ann": "lead"}
 
     async def talk():
@@ -402,3 +409,21 @@ def test_a_password_that_is_made_can_be_read_out():
     made = {new_password() for _ in range(200)}
     assert len(made) == 200
     assert all(len(one) == 23 and not set(one) & set("il1o0") for one in made)
+
+
+def test_an_unknown_name_costs_what_a_wrong_password_does(tmp_path, monkeypatch):
+    from askgraph.workbench import passwords
+
+    path = make_project(tmp_path)
+    team(path, ann="lead")
+    kept, made = Passwords(path), []
+
+    def counted(*given, **work):
+        made.append(work["n"] * work["p"])
+        return scrypt(*given, **work)
+
+    scrypt = passwords.scrypt
+    monkeypatch.setattr(passwords, "scrypt", counted)
+    for who, password in (("ann", "wrong"), ("nobody", "wrong"), ("", ""), ("ann", "x" * 10**6)):
+        assert kept.fits(who, password) is None
+    assert made == [passwords.WORK["n"] * passwords.WORK["p"]] * 4

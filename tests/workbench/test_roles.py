@@ -329,6 +329,7 @@ def test_a_column_of_the_table_called_as_ours_keeps_its_cells(tmp_path):
 
 
 def test_no_password_is_in_what_leaves_a_project(project, tmp_path):
+    # Promise 39
     decided(project)
     give_role(project, "me", "emil", "labeler", "correct horse battery")
     stamp = Passwords(project.store.path).stamp("emil")

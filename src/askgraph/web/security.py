@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 
 from askgraph.web.complaints import complain
 from askgraph.web.connections import group_address
-from askgraph.web.headers import ALWAYS, STYLE
+from askgraph.web.headers import ALWAYS, FRAMED_POLICY, STYLE
 from askgraph.web.rights import CALLER, Caller
 from askgraph.workbench.names import MAX_NAME_CHARACTERS
 from askgraph.workbench.passwords import Passwords
@@ -148,7 +148,8 @@ class Guard:
 
     ``hosts`` are the names that the server answers to, without port; numeric addresses are always allowed.
     With a ``password`` there is a page to log in; without, only the token gives access. Where people of the ``team`` have roles,
-    each logs in with a name and a password of their own, and that one password lets nobody in.
+    each logs in with a name and a password of their own, and that one password lets nobody in. A ``frame_code`` lets one browser
+    in, once, and lets pages of this machine show this one in a frame.
     """
 
     def __init__(
@@ -158,8 +159,11 @@ class Guard:
         hosts: Iterable[str] = (),
         password: str | None = None,
         team: Team | None = None,
+        frame_code: str | None = None,
     ) -> None:
         self._app, self._password, self._team = app, password, team
+        self._headers = ALWAYS if frame_code is None else {**ALWAYS, "content-security-policy": FRAMED_POLICY}
+        self._frame_code = frame_code
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
         stamp = team.passwords.stamp if team else lambda who: None
         self._token, self._sessions, self._tries = token, Sessions(token, password, stamp=stamp), PasswordTries()
@@ -172,7 +176,7 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         started: list[bool] = []
-        guarded = _add_headers(send, started)
+        guarded = _add_headers(send, started, self._headers)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
@@ -202,6 +206,9 @@ class Guard:
         given, who = (asked.get(name, [""])[0] for name in ("token", "who"))
         if scope["path"] == "/" and given:
             await self._enter(scope, send, given, who)
+            return False
+        if scope["path"] == "/" and (code := asked.get("once", [""])[0]) and self._caller(scope, headers) is None:
+            await self._enter_once(scope, send, code, who)
             return False
         if scope["path"] == ENTER and scope["method"] == "POST":
             fields = _fields(await _read_body(receive, headers))
@@ -251,7 +258,14 @@ class Guard:
         """Start a session for whoever has the token."""
         if not self._is_token(token):
             raise Refused(401, "this link is not valid anymore; open the one that askgraph printed last")
-        await self._let_in(scope, send, self._sessions.start(), f"/?{urlencode({'who': who})}" if who else "/")
+        await self._let_in(scope, send, self._sessions.start(), _front(who))
+
+    async def _enter_once(self, scope: Any, send: Any, code: str, who: str) -> None:
+        """Start a session for the first who brings the code."""
+        if self._frame_code is None or not hmac.compare_digest(code.encode(), self._frame_code.encode()):
+            raise Refused(401, "this page was opened before; run the cell again")
+        self._frame_code = None
+        await self._let_in(scope, send, self._sessions.start(), _front(who))
 
     async def _log_in(self, scope: Any, headers: Headers, receive: Any, send: Any) -> None:
         form = login_page(by_name=bool(self._roles))
@@ -285,6 +299,11 @@ class Guard:
         secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a proxy with TLS says
         flags = f"HttpOnly; SameSite=Lax; Path=/; Max-Age={SESSION_SECONDS}{secure}"
         await respond(send, 303, b"", location=to, set_cookie=f"{_cookie_name(scope)}={session}; {flags}")
+
+
+def _front(who: str) -> str:
+    """Return the address of the page, for a person."""
+    return f"/?{urlencode({'who': who})}" if who else "/"
 
 
 def plain_page(inside: str) -> str:
@@ -414,14 +433,14 @@ def _replay(body: bytes, receive: Any) -> Any:
     return next_message
 
 
-def _add_headers(send: Any, started: list[bool]) -> Any:
+def _add_headers(send: Any, started: list[bool], always: Mapping[str, str]) -> Any:
     """Return a ``send`` function that adds our headers, and notes in ``started`` that a response has begun."""
 
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
             started.append(True)
             headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in {**ALWAYS, "cache-control": "no-store"}.items():
+            for name, value in {**always, "cache-control": "no-store"}.items():
                 headers.setdefault(name, value)
         await send(message)
 

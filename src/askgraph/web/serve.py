@@ -44,11 +44,12 @@ def serve(
     ready: Callable[[str], None] = print,
     plan: BackupPlan | None = None,
     token: str | None = None,
+    frame_code: str | None = None,
 ) -> None:
     """Serve a project until the server is stopped; call ``ready`` with the address to open.
 
     Backups are made by ``plan``; without one, by the plan that the environment sets. ``token`` is that of a page that is open
-    already, which goes on with this server.
+    already, which goes on with this server. Who brings the ``frame_code`` is let in once, and the page may stand in a frame.
     """
     import uvicorn
 
@@ -72,7 +73,7 @@ def serve(
                 desk = Desk(Project(store), thinker, Leases(lease))
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
                 team = Team(lambda: desk.project.answers.roles, passwords)
-                app = Guard(application(desk), token, names, password, team)
+                app = Guard(application(desk), token, names, password, team, frame_code)
                 config = uvicorn.Config(
                     app,
                     http=cast(Any, Connections().protocol),

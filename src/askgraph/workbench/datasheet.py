@@ -67,9 +67,9 @@ def how_labeled(project: Project) -> str:
     if (sought := project.model.sought) is not None:
         sentences.append(_sought(project, sought))
     if by := decided(answers):
-        names = ", ".join(f"{who} {n:,}" for who, n in by.items())
+        leads = ", ".join(f"{who} {n:,}" for who, n in by.items())
         sentences.append(
-            f"Where people differed, the word of a lead decided on {counted(sum(by.values()), 'item')} ({names})."
+            f"Where people differed, the word of a lead decided on {counted(sum(by.values()), 'item')} ({leads})."
         )
     if agreed := answers.agreement():
         sentences.append(_agreed(project, agreed))

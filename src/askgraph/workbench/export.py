@@ -59,7 +59,7 @@ def prediction_rows(project: Project) -> Iterator[Row]:
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
             "how": ", ".join(answers.ways(place)) or None,
-            **{name: f"lead {leads[place]}" if place in leads else None for name in led},
+            **dict.fromkeys(led, f"lead {leads[place]}" if place in leads else None),
             "aside": aside,
             "variance": float(f"{variance[place]:.{DIGITS}g}"),
             **dict(zip(columns, map(float, p[place]), strict=True)),
