@@ -18,7 +18,7 @@ PANELS = {  # every command, in the order in which a person meets it
     "Begin": ("start", "label", "init", "serve"),
     "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines"),
     "Look": ("status", "review", "people", "history", "report", "doctor"),
-    "Bring and take": ("add", "suggest", "embed", "predict", "export", "copy", "restore", "remove"),
+    "Bring and take": ("add", "suggest", "rule", "sources", "embed", "predict", "export", "copy", "restore", "remove"),
     "Research": ("demo", "simulate", "plot", "paper", "arena"),
 }
 WIDEST = 120  # characters per line of help; wider terminals leave the rest free
@@ -42,7 +42,8 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("vectors", "vectorize"), ("embed",)),
     **dict.fromkeys(("sort",), ("order",)),
     **dict.fromkeys(("categories", "tags"), ("classes",)),
-    **dict.fromkeys(("rules", "instructions"), ("guidelines",)),
+    **dict.fromkeys(("instructions",), ("guidelines",)),
+    **dict.fromkeys(("rules", "heuristics"), ("rule",)),
     **dict.fromkeys(("help", "commands"), ("--help",)),
 }
 

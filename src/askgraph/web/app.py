@@ -40,7 +40,9 @@ from askgraph.web.bodies import (
     Listing,
     Many,
     Removing,
+    Ruling,
     Selecting,
+    Suggesting,
     Undoing,
     UndoingChange,
     Who,
@@ -54,6 +56,7 @@ from askgraph.web.threads import News, Threads
 from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
 from askgraph.workbench.exchange import FORMATS, picture_file
+from askgraph.workbench.guesses import Guess
 
 # How long a reply to an answer waits for an agenda that knows the answer; after that, an older one serves.
 ANSWER_WAIT_SECONDS = 0.06
@@ -158,6 +161,15 @@ def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def remove(said: Removing) -> dict[str, Any]:
         return await run(desk.remove, said.items)
 
+    @app.post("/api/suggest")
+    async def suggest(said: Suggesting) -> dict[str, Any]:
+        given = [Guess(0, one.source, one.label, one.score, one.prompt) for one in said.guesses]
+        return await run(desk.suggest, [one.item for one in said.guesses], given, said.last)
+
+    @app.post("/api/rule")
+    async def rule(said: Ruling) -> dict[str, Any]:
+        return await run(desk.change, said.who, "rule", said.name, said.value, said.key)
+
 
 def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/classes")
@@ -217,6 +229,14 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/suspects")
     async def suspects() -> dict[str, Any]:
         return await run(lambda: views.suspects(desk.project, desk.thinker.picture))
+
+    @app.get("/api/sources")
+    async def sources() -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = await _request(desk, "sources", None, WHY_SECONDS)
+            return found
+        except BusyError:
+            return {"waiting": "the suggestions are being compared"}
 
     @app.get("/api/review")
     async def review() -> dict[str, Any]:

@@ -111,6 +111,32 @@ class Removing(BaseModel):
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 
 
+class Suggested(BaseModel):
+    """What a source guesses for an item."""
+
+    item: Id
+    source: Annotated[str, Field(min_length=1, max_length=10_000)]
+    label: ClassName
+    score: Annotated[float, Field(ge=0, le=1)] | None = None
+    prompt: Annotated[str, Field(max_length=100)] | None = None
+
+
+class Suggesting(BaseModel):
+    """Guesses to store; with ``last`` they count from now on, with those that were sent before."""
+
+    guesses: Annotated[list[Suggested], Field(max_length=10_000)]
+    last: bool = False
+
+
+class Ruling(BaseModel):
+    """A rule that suggests a class, as JSON; what it guesses was sent before."""
+
+    key: Key
+    who: Who
+    name: ClassName
+    value: Annotated[str, Field(max_length=10_000)]
+
+
 class Changing(BaseModel):
     """A change of a class."""
 

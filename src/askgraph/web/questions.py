@@ -28,6 +28,7 @@ from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
 from askgraph.workbench.forms import Label
+from askgraph.workbench.guess_sources import sources
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects, to_sign
@@ -121,6 +122,7 @@ class Thinker:
             "group": self._group,
             "like": self._likeness.of,
             "report": self._report,
+            "sources": self._sources,
         }
 
     def work(self) -> None:
@@ -257,6 +259,9 @@ class Thinker:
     def _report(self, code: str) -> str:
         """Return the page that a person signs, in a language."""
         return page(to_sign(self._project), LANGUAGES[code])
+
+    def _sources(self, _: None) -> dict[str, Any]:
+        return sources(self._project)
 
     @property
     def _learner(self) -> Learner:

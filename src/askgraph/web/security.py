@@ -28,7 +28,12 @@ MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that 
 SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days
 COOKIE = "askgraph"
 LOG_IN, ENTER = "/login", "/enter"  # to bring the password, or the token
-OWNER = ("/api/add", "/api/remove")  # only with the token itself, which commands on the serving machine bring
+OWNER = (
+    "/api/add",
+    "/api/remove",
+    "/api/suggest",
+    "/api/rule",
+)  # only with the token itself, which commands on the serving machine bring
 PAGES = ("/", LOG_IN, ENTER)  # what a person sees: an error there is a page, too
 HTML = "text/html; charset=utf-8"
 
@@ -150,7 +155,7 @@ class Guard:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._is_token(bearer) or any(self._sessions.is_open(value) for value in _cookies(scope, headers)):
             if scope["path"] in OWNER and not self._is_token(bearer):
-                raise Refused(403, "only a command on the serving machine does this: askgraph add, askgraph remove")
+                raise Refused(403, "only a command on the serving machine does this, such as askgraph add")
             scope.get("state", {}).get("trust", _ignore)()  # the connection counts among those of people who are let in
             return True
         if self._password is not None and scope["path"] == "/":

@@ -40,6 +40,7 @@ from askgraph.workbench.export import (
 from askgraph.workbench.forms import Label, as_json, named, rounded
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.store import Item
 from askgraph.workbench.stored_items import NAMING
 
@@ -99,8 +100,8 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
         said = _in_order(project, item)
         ours = _predicted(project, found, item.place)
         guesses = [] if ours is None else [_prediction(OURSELVES, ours.label, ours.score if sure else None, rated)]
-        for one in project.store.guesses(item.place):
-            guesses.append(_prediction(one.source, project.answers.naming.meant(one.label), one.score, rated))
+        for one in standing_guesses(project.store, project.answers.naming, item.place):
+            guesses.append(_prediction(one.source, one.label, one.score, rated))
         yield {
             "id": item.place + 1,
             "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},

@@ -15,16 +15,21 @@ from askgraph.workbench.cells import find_invisible, number, one_line, one_name
 from askgraph.workbench.source import read_columns
 
 ITEM = ("item", "id")  # names of the column of items, beside the one that the ids of the project come from
+RULE = "rule: "  # how the sources of rules begin; no other source is called so
 MAX_NAMED = 3  # rows left out that are named, of each reason; of more, the number is given
 
 
 class Guess(NamedTuple):
-    """A label that a source guesses for an item; ``item`` is the place of the item."""
+    """A label that a source guesses for an item; ``item`` is the place of the item.
+
+    ``prompt`` says which request a model answered, where it is known: see `askgraph.workbench.prompts`.
+    """
 
     item: int
     source: str
     label: str
     score: float | None = None
+    prompt: str | None = None
 
 
 def read_guesses(
@@ -53,6 +58,8 @@ def read_guesses(
         if label is None:
             continue
         wrong = _what_is_wrong(id, label, row[2], places, classes)
+        if wrong is None and source.startswith(RULE):
+            wrong = f"the names of rules begin with {RULE.strip()!r}; call the source otherwise", source
         if wrong is None and (places[id or ""], source) in found:
             wrong = "a second suggestion of one source for an item; keep one of them", id
         if wrong is not None:

@@ -20,6 +20,7 @@ from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, MAX_LIKE_CHAR
 from askgraph.workbench.forms import MARK, Label, class_name, named
 from askgraph.workbench.model import Model
 from askgraph.workbench.names import check_name, check_same, check_sentence
+from askgraph.workbench.rules import from_json
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 
@@ -48,7 +49,7 @@ class Log:
         return len(new)
 
     def _add_change(self, change: Change) -> None:
-        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order"):
+        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order", "rule"):
             self._model.forget()
 
     def say(
@@ -198,7 +199,8 @@ class Log:
             "add" a class; "rename" it to ``value``; "merge" it into the class ``value``; "describe" it by the sentence
             ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
             "find" all of its items, that is, ask for those most likely in it; "certify" what was found, by a random sample of
-            what is left, which is asked for next.
+            what is left, which is asked for next; a "rule", which is ``value`` as JSON, guesses the class: its guesses are
+            stored before.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
             "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
@@ -221,11 +223,14 @@ class Log:
             raise LabelError(f"a change of kind {kind!r} of {name!r} to {value!r}: give all as text")
         if kind == "certify":
             return self._draw(who, key, value)
+        if kind == "rule":
+            self._answers.form.kind.check_guesses()
+            value = from_json(value).to_json()
         if kind == "find" and (name or value):
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
             raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
-        if name is None and kind in ("add", "rename", "merge", "describe", "key"):
+        if name is None and kind in ("add", "rename", "merge", "describe", "key", "rule"):
             raise LabelError(f"a change of kind {kind!r}: name the class")
         name = None if name is None else self._class_name(kind, name)
         if kind in ("rename", "merge"):

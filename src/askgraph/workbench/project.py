@@ -25,7 +25,7 @@ from askgraph.support.notebook import card, tally
 from askgraph.workbench.answers import Answer, Answers, How, Kind
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, count_classes, form_of
-from askgraph.workbench.guesses import read_guesses
+from askgraph.workbench.guesses import RULE, Guess, read_guesses
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
 from askgraph.workbench.new_project import check_about, read_new_project, usual_settings
@@ -91,7 +91,8 @@ class Project:
         with reporting_damage(self.store.path):
             declared_classes(self.about["classes"])  # raises an error for what are not classes
             declared = [normalize("NFC", name) for name in self.about["classes"]]
-            guessed = sorted({guess.label for guess in self.store.guesses()}) if not declared else []
+            guesses = self.store.guesses() if not declared else []
+            guessed = sorted({one.label for one in guesses if not one.source.startswith(RULE)})
         with reporting_damage(self.store.path):
             form = form_of(Settings.from_json(self.about["settings"]).answers)
         self.answers = Answers(declared or guessed, form)
@@ -354,15 +355,46 @@ class Project:
             One line per source: how many guesses it has, and how good they are by the labels so far. Then one line per
             reason for which rows were left out.
         """
+        new, left = self.read_suggestions(file, sheet, encoding)
+        self.add_guesses(new)
+        return [*(str(source) for source in self.learner.guesses.sources), *left]
+
+    def read_suggestions(
+        self, file: FilePath, sheet: str | None = None, encoding: str | None = None
+    ) -> tuple[list[Guess], list[str]]:
+        """Read a file of guesses without adding them; see :meth:`suggest`.
+
+        Parameters
+        ----------
+        file
+            The file.
+        sheet
+            The sheet of a spreadsheet; by default the first.
+        encoding
+            The encoding of text; by default it is found out.
+
+        Returns
+        -------
+        tuple
+            The guesses that fit, and one line per reason for which rows were left out.
+        """
         places, ids = {id: k for k, id in enumerate(self.store.ids())}, self.items.columns.get("id")
         self.answers.form.kind.check_guesses()
-        new, left = read_guesses(file_path(file), places, self.answers.classes, ids, sheet, encoding)
-        self.store.add_guesses(new)
+        return read_guesses(file_path(file), places, self.answers.classes, ids, sheet, encoding)
+
+    def add_guesses(self, guesses: Sequence[Guess]) -> None:
+        """Store guesses, and let the model hear of them; while the project has no classes, those guessed become its classes.
+
+        Parameters
+        ----------
+        guesses
+            The guesses, by the places of their items.
+        """
+        self.store.add_guesses(guesses)
         if self.answers.classes:
             self.model.forget()
         else:
             self._begin()
-        return [*(str(source) for source in self.learner.guesses.sources), *left]
 
     @property
     def graph(self) -> Graph:
