@@ -430,7 +430,7 @@ def suggest(
         Path,
         typer.Argument(
             help="A table with the columns item (or id, or what your table calls it) and label, and perhaps score (0 to 1) "
-            "and source."
+            "and source; or what a model replied to the requests of askgraph export --for prompts."
         ),
     ],
     project: ProjectOption = None,
@@ -441,7 +441,11 @@ def suggest(
 
     Rows of unknown items or classes are left out and named; it is an error if no row fits.
 
-    Example: askgraph suggest guesses.csv
+    Examples:
+
+    askgraph suggest guesses.csv
+
+    askgraph suggest replies.jsonl
     """
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project

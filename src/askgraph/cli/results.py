@@ -119,18 +119,21 @@ def export(
         str | None,
         typer.Option(
             "--for",
-            help="columns (of 1 and 0, one per class), labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or "
-            "folders (of pictures, one per class).",
+            help="columns (of 1 and 0, one per class), labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, "
+            "folders (of pictures, one per class), or prompts (requests to a language model, one per item without a label).",
         ),
     ] = None,
     answered: Annotated[
         bool, typer.Option("--answered", help="Only items whose label was given, without predictions.")
     ] = False,
+    model: Annotated[str | None, typer.Option(help="The model that prompts are for, as its server calls it.")] = None,
     project: ProjectOption = None,
 ) -> None:
     """Write the answers of all people with the fields of the items, or a file for another tool.
 
     Without --for, a .json file is for Label Studio and a .ris file for reference managers; other files hold the answers.
+
+    Prompts are in the batch format of OpenAI-compatible servers. askgraph sends nothing; askgraph suggest reads the replies.
 
     Examples:
 
@@ -143,6 +146,8 @@ def export(
     askgraph export --for fasttext -o train.txt
 
     askgraph export --for columns -o classes.csv
+
+    askgraph export --for prompts --model gpt-4o-mini
     """
     from askgraph.workbench.exchange import FORMATS, labeled_items, write_folders
     from askgraph.workbench.export import lost_columns
@@ -150,8 +155,13 @@ def export(
 
     by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
     wanted = tool or by_suffix
-    if wanted not in (*FORMATS, "folders"):
-        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders'])}")
+    if wanted not in (*FORMATS, "folders", "prompts"):
+        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders', 'prompts'])}")
+    if wanted != "prompts" and model is not None:
+        raise SettingError(f"--model {model}: a model answers prompts only; add --for prompts, or leave it out")
+    if wanted == "prompts":
+        _export_prompts(find_project(project), output or Path("prompts.jsonl"), model or "")
+        return
     with Project.open(find_project(project)) as opened:
         if wanted == "folders":
             say(write_folders(opened, output or Path("labeled"), answered))
@@ -170,6 +180,21 @@ def export(
         say(f"{items:,} item{'s' * (items != 1)} in {path}")
     if lost and wanted not in ("spacy", "fasttext", "ris"):
         _say_lost(lost)
+
+
+def _export_prompts(path: Path, output: Path, model: str) -> None:
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.prompts import BYTES_PER_TOKEN, write_prompts
+
+    with Project.open(path) as opened:
+        made = write_prompts(opened, output, model)
+    about = f", about {made.tokens:,} tokens to read (an estimate: one per {BYTES_PER_TOKEN} bytes of text)"
+    requests = f"{made.requests:,} request{'s' * (made.requests != 1)}"
+    say(f"{requests} to {model} in {output}{about if made.requests else ''}")
+    if made.answered:
+        say(f"{made.answered:,} left out, whose prompt this model has answered already")
+    if made.requests:
+        say("askgraph sends nothing: your own server or client does; then askgraph suggest reads its replies")
 
 
 def _say_lost(names: list[str]) -> None:

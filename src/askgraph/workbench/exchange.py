@@ -489,14 +489,15 @@ class Format(NamedTuple):
 
 
 def _json(rows: Callable[[Project], Iterator[Row]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, to_json(rows(project)))
+    return lambda project, path, answered: write_parts(path, to_json(rows(project)))
 
 
 def _lines(lines: Callable[[Project, bool], Iterator[str]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, lines(project, answered))
+    return lambda project, path, answered: write_parts(path, lines(project, answered))
 
 
-def _write_text(path: Path, parts: Iterable[str]) -> None:
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a text, part by part; a write that fails leaves no file."""
     _write(path, (part.encode() for part in parts))
 
 

@@ -126,7 +126,7 @@ def _write(
 ) -> tuple[Path, list[str]]:
     """Write an addition to a file beside the project; return its path, and sentences about the graph."""
     notes = [*joined.notes, *joined.graph.notes]
-    about = {"graph": notes, "source": now_compared(columns), "goes with": _state_of(project.store)}
+    about: dict[str, Any] = {"graph": notes, "source": now_compared(columns), "goes with": _state_of(project.store)}
     about["changes"] = project.answers.changes
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")

@@ -46,7 +46,13 @@ def read_guesses(
     items by. Labels must be among ``classes``, unless there are none yet. ``sheet`` and ``encoding`` say how the table is read, as
     in `read_columns`. Raises an error if no row fits.
     """
-    table = read_columns(path, sheet, encoding)
+    return guesses_in(path, read_columns(path, sheet, encoding), places, classes, ids)
+
+
+def guesses_in(
+    path: FilePath, table: Table, places: Mapping[str, int], classes: Sequence[str], ids: str | None = None
+) -> tuple[list[Guess], list[str]]:
+    """Return the rows of a table of guesses that fit, and sentences on those that do not, as `read_guesses`."""
     item = item_column(path, table.header, ids)
     has_columns(path, table.header, "label")
     found: dict[tuple[int, str], Guess] = {}
@@ -68,7 +74,8 @@ def read_guesses(
         score = None if one_line(row[2]) is None else number(row[2])
         found[places[id or ""], source] = Guess(places[id or ""], source, label, score)
     left = [
-        f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {_first(rows)}" for why, rows in odd.items()
+        f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {first_few(rows)}"
+        for why, rows in odd.items()
     ]
     if not found and left:
         raise FileError(f"{path}: no suggestion fits. {'. '.join(left)}")
@@ -87,7 +94,8 @@ def item_column(path: FilePath, header: Sequence[str], ids: str | None, names: S
     return name
 
 
-def _first(rows: Sequence[str]) -> str:
+def first_few(rows: Sequence[str]) -> str:
+    """Return the first rows of those left out, and a sign that there are more."""
     return ", ".join(rows[:MAX_NAMED]) + (", …" if len(rows) > MAX_NAMED else "")
 
 

@@ -25,12 +25,13 @@ from askgraph.support.notebook import card, tally
 from askgraph.workbench.answers import Answer, Answers, How, Kind
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, count_classes, form_of
-from askgraph.workbench.guesses import RULE, Guess, read_guesses
+from askgraph.workbench.guesses import RULE, Guess, guesses_in
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
 from askgraph.workbench.new_project import check_about, read_new_project, usual_settings
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
-from askgraph.workbench.source import Source
+from askgraph.workbench.replies import ASKED, replies_in
+from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 from askgraph.workbench.writer_lock import WriterLock
@@ -343,7 +344,8 @@ class Project:
             A csv, tsv, xlsx, ods, jsonl or parquet file with the columns item (or id, or the name of the column that the ids of the
             project come from) and label, and perhaps score (from 0 to 1) and source; by default the source is the name of
             the file. While the project has no classes, those guessed become its classes; after that, a row whose label is
-            not a class is left out, as is one whose item is unknown. If no row fits, that is an error.
+            not a class is left out, as is one whose item is unknown. If no row fits, that is an error. Or the output of a
+            batch, a jsonl file with what a model replied to the requests that ``askgraph export --for prompts`` writes.
         sheet
             The sheet of a spreadsheet; by default the first.
         encoding
@@ -378,9 +380,12 @@ class Project:
         tuple
             The guesses that fit, and one line per reason for which rows were left out.
         """
-        places, ids = {id: k for k, id in enumerate(self.store.ids())}, self.items.columns.get("id")
         self.answers.form.kind.check_guesses()
-        return read_guesses(file_path(file), places, self.answers.classes, ids, sheet, encoding)
+        places, classes = {id: k for k, id in enumerate(self.store.ids())}, self.answers.classes
+        table = read_columns(file := file_path(file), sheet, encoding)
+        if ASKED in table.header:
+            return replies_in(file, table, str(self.about["uid"]), places, classes, self.answers.naming.meant)
+        return guesses_in(file, table, places, classes, self.items.columns.get("id"))
 
     def add_guesses(self, guesses: Sequence[Guess]) -> None:
         """Store guesses, and let the model hear of them; while the project has no classes, those guessed become its classes.
