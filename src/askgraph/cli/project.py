@@ -235,20 +235,11 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
 
     Example: askgraph status
     """
-    from askgraph.workbench.figures import quality_of_classes
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import progress
+    from askgraph.cli.computing import compute
     from askgraph.workbench.writer_lock import WriterLock
 
     path = find_project(project)
-    with Project.open(path) as opened:
-        found = progress(opened, opened.predictions())
-        said = {
-            "project": str(path),
-            **found,
-            "classes": quality_of_classes(opened, found["classes"]),
-            "serving": bool(WriterLock(path).server()),
-        }
+    said = {"project": str(path), **compute(path, "status"), "serving": bool(WriterLock(path).server())}
     if json:
         print_json(said)
     else:
@@ -570,11 +561,9 @@ def sources(project: ProjectOption = None, json: JsonOption = False) -> None:
 
 def _print_sources(path: Path, only: str | None = None, json: bool = False) -> None:
     """Print what is known of the sources of suggestions, or of one."""
-    from askgraph.workbench.guess_sources import sources as compare
-    from askgraph.workbench.project import Project
+    from askgraph.cli.computing import compute
 
-    with Project.open(path) as opened:
-        found = compare(opened)
+    found = compute(path, "sources")
     rows = [one for one in found["sources"] if only in (None, one["name"])]
     if json:
         print_json(found)

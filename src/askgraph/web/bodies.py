@@ -137,6 +137,14 @@ class Ruling(BaseModel):
     value: Annotated[str, Field(max_length=10_000)]
 
 
+class Computing(BaseModel):
+    """What a command computes: its name, the name of the file that it writes, and options."""
+
+    name: Annotated[str, Field(max_length=100)]
+    output: Annotated[str, Field(max_length=1000, pattern=r"^[^/\\\x00]*$")]
+    options: dict[Annotated[str, Field(max_length=100)], str | int | bool | None]
+
+
 class Changing(BaseModel):
     """A change of a class."""
 

@@ -9,6 +9,7 @@ requests by name, see ``Thinker``. The thinker sends (0, "agenda", Agenda), (0, 
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from collections.abc import Callable, Hashable
@@ -24,6 +25,7 @@ from askgraph.plan import Question
 from askgraph.plan.turn import each_once
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.computed import COMPUTED
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
@@ -123,6 +125,7 @@ class Thinker:
             "like": self._likeness.of,
             "report": self._report,
             "sources": self._sources,
+            "compute": self._compute,
         }
 
     def work(self) -> None:
@@ -262,6 +265,11 @@ class Thinker:
 
     def _sources(self, _: None) -> dict[str, Any]:
         return sources(self._project)
+
+    def _compute(self, wanted: tuple[str, dict[str, Any], str]) -> str:
+        """Write the files of a command, and return what it prints as JSON."""
+        name, options, output = wanted
+        return json.dumps(COMPUTED[name](self._project, Path(output), **options))
 
     @property
     def _learner(self) -> Learner:

@@ -28,12 +28,8 @@ MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that 
 SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days
 COOKIE = "askgraph"
 LOG_IN, ENTER = "/login", "/enter"  # to bring the password, or the token
-OWNER = (
-    "/api/add",
-    "/api/remove",
-    "/api/suggest",
-    "/api/rule",
-)  # only with the token itself, which commands on the serving machine bring
+# only with the token itself, which commands on the serving machine bring
+OWNER = ("/api/add", "/api/remove", "/api/suggest", "/api/rule", "/api/compute")
 PAGES = ("/", LOG_IN, ENTER)  # what a person sees: an error there is a page, too
 HTML = "text/html; charset=utf-8"
 

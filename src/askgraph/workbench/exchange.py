@@ -37,6 +37,7 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
+from askgraph.workbench.format_names import FORMAT_NAMES
 from askgraph.workbench.forms import Label, as_json, named, rounded
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
@@ -511,23 +512,23 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 FORMATS = {  # by the name of the tool
     "answers": Format(
-        "answers.csv",
+        FORMAT_NAMES["answers"],
         lambda project, path, _: write_rows(path, answer_rows(project), numbers=number_columns(project)),
     ),
     "columns": Format(
-        "columns.csv",
+        FORMAT_NAMES["columns"],
         lambda project, path, answered: write_rows(
             path, column_rows(project, answered), numbers=number_columns(project)
         ),
     ),
-    "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
-    "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),
-    "argilla": Format("argilla.json", _json(argilla_records)),
+    "asreview": Format(FORMAT_NAMES["asreview"], lambda project, path, _: write_rows(path, asreview_rows(project))),
+    "labelstudio": Format(FORMAT_NAMES["labelstudio"], _json(label_studio_tasks)),
+    "argilla": Format(FORMAT_NAMES["argilla"], _json(argilla_records)),
     "huggingface": Format(
-        "hugging-face.parquet",
+        FORMAT_NAMES["huggingface"],
         lambda project, path, answered: _write(path, [hugging_face_parquet(project, answered)]),
     ),
-    "spacy": Format("spacy.jsonl", _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
-    "fasttext": Format("fasttext.txt", _lines(fasttext_lines)),
-    "ris": Format("references.ris", _lines(ris_lines)),
+    "spacy": Format(FORMAT_NAMES["spacy"], _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
+    "fasttext": Format(FORMAT_NAMES["fasttext"], _lines(fasttext_lines)),
+    "ris": Format(FORMAT_NAMES["ris"], _lines(ris_lines)),
 }

@@ -189,13 +189,14 @@ class Project:
                 lock.release()
 
     def refresh(self) -> int:
-        """Read the answers that were saved since the last call.
+        """Read the answers that were saved since the last call, and the target.
 
         Returns
         -------
         int
             The number of new lines of the log.
         """
+        self.about |= self.store.noted("target")
         return self.log.refresh()
 
     def say(

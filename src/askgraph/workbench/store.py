@@ -310,6 +310,12 @@ class Store:
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO about VALUES (?, ?)", name, json.dumps(value))
 
+    def noted(self, name: str) -> dict[str, Any]:
+        """Return the entry of ``about`` of this name, {} if there is none."""
+        with reporting_damage(self.path):
+            rows = self._rows("SELECT name, value FROM about WHERE name = ?", name)
+            return {name: json.loads(value) for name, value in rows}
+
     def rejoin(self, graph: Graph, features: Features | None, notes: list[str], source: dict[str, Any]) -> None:
         """Replace the graph and the features, and what follows from them, in one step; the answers stay.
 
