@@ -16,7 +16,7 @@ from askgraph.support.wording import nearest
 
 PANELS = {  # every command, in the order in which a person meets it
     "Begin": ("start", "label", "init", "serve"),
-    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines"),
+    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines", "role"),
     "Look": ("status", "review", "people", "history", "report", "doctor"),
     "Bring and take": ("add", "suggest", "rule", "sources", "embed", "predict", "export", "copy", "restore", "remove"),
     "Research": ("demo", "simulate", "plot", "paper", "arena"),
@@ -44,6 +44,7 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("categories", "tags"), ("classes",)),
     **dict.fromkeys(("instructions",), ("guidelines",)),
     **dict.fromkeys(("rules", "heuristics"), ("rule",)),
+    **dict.fromkeys(("roles", "password", "passwords", "lead", "labeler", "member"), ("role",)),
     **dict.fromkeys(("help", "commands"), ("--help",)),
 }
 

@@ -16,11 +16,13 @@ const AGAIN = 1_000; // milliseconds before loading again what is still being co
 export function sourceList(changed) {
   const element = h("section", { class: "panel sources", hidden: true });
   let timer = 0;
+  let gone = false;
 
   async function load() {
     clearTimeout(timer);
     /** @type {Sources | { waiting: string }} */
     const found = await get("/api/sources").catch((error) => ({ waiting: error.message }));
+    if (gone) return;
     if ("waiting" in found) timer = setTimeout(load, AGAIN);
     else draw(found);
   }
@@ -39,7 +41,12 @@ export function sourceList(changed) {
         itemLine(one), one.label !== null && vote(say.people, one.label), one.guesses.map(({ source, label }) => vote(names[source], label, true))))))]);
   }
 
-  return { element, load, leave: () => clearTimeout(timer) };
+  function leave() {
+    gone = true;
+    clearTimeout(timer);
+  }
+
+  return { element, load, leave };
 }
 
 /** Says how many suggestions of a source agree with people, and between which ends that share is.

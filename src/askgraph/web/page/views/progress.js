@@ -12,9 +12,11 @@ import { measure } from "../parts/measure.js";
 import { certifyOffer } from "../parts/certify.js";
 import { findings, proven, reading, seekNothing, sought, soughtWords } from "../parts/search.js";
 import { sourceList } from "../parts/sources.js";
+import { forLeads, leadsOnly } from "../parts/leads.js";
+import { takeBackSince } from "../parts/take_back.js";
 import { targetChoice } from "../parts/target.js";
 import { tag, tint } from "../parts/palette.js";
-import { answers, store, watch } from "../lib/store.js";
+import { answers, mayLead, store, watch } from "../lib/store.js";
 import { inUnit } from "../lib/labels.js";
 import { percent, translated } from "../lib/format.js";
 import { language } from "../lib/language.js";
@@ -41,7 +43,7 @@ export function progressView(root) {
     if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
     clear(page, found.waiting
       ? [h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, translated(found.waiting))]
-      : [...report(found, load, exports), sources.element]);
+      : [report(found, load, exports), sources.element]);
     if (!found.waiting) sources.load();
   }
 
@@ -67,19 +69,19 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void, exports: HTMLElement) => Child} */
 const report = (found, changed, exports) => [
-  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && targetChoice(found.goal.target, changed), seek(found), toSign()), enough(found) && exports,
+  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && forLeads(targetChoice(found.goal.target, changed)), seek(found), toSign()), leadsOnly(), enough(found) && exports,
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
     ].filter(Boolean).join(" · "))),
-  searching(found) && found.find && (found.find.offers.length > 0 || found.find.lost) && panel(words.certify.title, certifyOffer(found.find)),
+  searching(found) && found.find && (found.find.offers.length > 0 || found.find.lost) && forLeads(panel(words.certify.title, certifyOffer(found.find))),
   grown(found.curve) && panel(measure().say.curve, curve(found.curve, found.goal.target)),
   found.numbers && panel(words.progress.numbers, histogram(found.numbers)),
   found.classes.length > 0 && panel(answers().kind === "ordered" ? words.guidelines.steps : words.progress.classes, perClass(found.classes)),
   advice(found).length > 0 && panel(words.progress.advice, h("ul", { class: "advice" }, advice(found).map((one) => h("li", {}, one)))),
-  (found.people.length > 1 || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
+  (found.people.some((one) => one.name !== store.who) || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
 ];
 
-/** @type {(title: string, ...children: Child[]) => Child} */
+/** @type {(title: string, ...children: Child[]) => HTMLElement} */
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
 
 /** Whether labels have come since the curve began.
@@ -140,9 +142,9 @@ function seek({ classes }) {
   const find = store.state?.find ?? null;
   const { choose, one, another, means } = words.find.by[answers().kind];
   const button = h("button", { class: "button", onclick: chooseSought }, find === null ? one : another);
-  return (classes.length > 0 || answers().kind === "numbers") && h("div", { class: "aim seek" }, h("span", {}, choose),
+  return (classes.length > 0 || answers().kind === "numbers") && forLeads(h("div", { class: "aim seek" }, h("span", {}, choose),
     h("div", { class: "ways" }, find !== null && [find.class !== null && find.value === null ? tag(find.class) : soughtWords(find), h("button", { class: "button", onclick: seekNothing }, words.find.end)], button),
-    h("p", { class: "soft" }, means));
+    h("p", { class: "soft" }, means)));
 }
 
 /** Leads to the page that prints on two sheets, in the language of this one. */
@@ -179,11 +181,13 @@ function agreed({ items, share, apart }) {
  * @param {Progress} found
  * @param {() => void} changed
  */
-function together({ people, agreement, disputed }, changed) {
+function together({ people, agreement, disputed, decided }, changed) {
   return [
     agreement && h("p", { class: "gist" }, agreed(agreement)),
-    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)))),
-      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
+    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)), mayLead() && h("td", {}))),
+      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.role && h("span", { class: "soft" }, ` · ${words.people.roles[one.role]}`), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)),
+        mayLead() && h("td", {}, h("button", { class: "plain", "aria-label": words.takeBack.title(one.name), onclick: () => takeBackSince(one.name, changed) }, words.takeBack.open)))))),
+    Object.entries(decided).map(([who, n]) => h("p", { class: "gist" }, words.progress.decided(data(who), n))),
     disputed.length > 0 && [h("h3", {}, words.progress.disputed), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
       itemLine(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? words.progress.setAside : labelTag(label))))))) ],
   ];
