@@ -49,7 +49,7 @@ def test_a_role_comes_with_a_password_that_is_shown_once(path):
 @pytest.mark.parametrize("words", [("ann",), ("ann", "boss"), ("ann", "none"), ("", "lead"), ("Emil", "lead")])
 def test_a_role_that_cannot_be_given_says_what_to_do(path, words):
     run("role", "emil", "labeler")
-    with pytest.raises(LabelError, match="give|write 'emil'|has no role"):
+    with pytest.raises(LabelError, match=r"give|write 'emil'|has no role"):
         run("role", *words)
 
 
@@ -67,7 +67,7 @@ def test_what_a_person_said_since_a_time_is_counted_asked_for_and_taken_back(pat
     assert "given back: 3 answers of emil" in run("undo", "--who", "emil", "--back")
     assert "nothing of emil was taken back" in run("undo", "--who", "emil", "--back")
     for words in (("--since", "soon"), ("--since", "2999-01-01"), ("--since", "2020-01-01", "--back")):
-        with pytest.raises(Exception, match="is not a time|still to come|leave one of them out"):
+        with pytest.raises(Exception, match=r"is not a time|still to come|leave one of them out"):
             run("undo", "--who", "emil", *words)
     with Project.open(path) as project:
         assert len(project.answers.labels) == 3

@@ -409,3 +409,21 @@ def test_a_password_that_is_made_can_be_read_out():
     made = {new_password() for _ in range(200)}
     assert len(made) == 200
     assert all(len(one) == 23 and not set(one) & set("il1o0") for one in made)
+
+
+def test_an_unknown_name_costs_what_a_wrong_password_does(tmp_path, monkeypatch):
+    from askgraph.workbench import passwords
+
+    path = make_project(tmp_path)
+    team(path, ann="lead")
+    kept, made = Passwords(path), []
+
+    def counted(*given, **work):
+        made.append(work["n"] * work["p"])
+        return scrypt(*given, **work)
+
+    scrypt = passwords.scrypt
+    monkeypatch.setattr(passwords, "scrypt", counted)
+    for who, password in (("ann", "wrong"), ("nobody", "wrong"), ("", ""), ("ann", "x" * 10**6)):
+        assert kept.fits(who, password) is None
+    assert made == [passwords.WORK["n"] * passwords.WORK["p"]] * 4
