@@ -176,6 +176,12 @@ def test_prompts_are_refused_that_cannot_be(made, tmp_path):
         with Project.open(path) as project, pytest.raises(SettingError, match="classes"):
             write_prompts(project, tmp_path / "p.jsonl", "x")
     assert not (tmp_path / "p.jsonl").exists()
+    Path("replies.jsonl").write_text(reply({"custom_id": "i1"}, "spam"))
+    with (
+        Project.open(tmp_path / "none.ask", write=True) as project,
+        pytest.raises(SettingError, match="there are none"),
+    ):
+        project.suggest("replies.jsonl")
 
 
 def test_steps_are_named_in_their_order(tmp_path):

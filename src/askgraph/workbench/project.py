@@ -385,6 +385,10 @@ class Project:
         places, classes = {id: k for k, id in enumerate(self.store.ids())}, self.answers.classes
         table = read_columns(file := file_path(file), sheet, encoding)
         if ASKED in table.header:
+            if not classes:
+                raise SettingError(
+                    f"{file}: replies name classes, and there are none; add them with askgraph classes add"
+                )
             return replies_in(file, table, str(self.about["uid"]), places, classes, self.answers.naming.meant)
         return guesses_in(file, table, places, classes, self.items.columns.get("id"))
 
