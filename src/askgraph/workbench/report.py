@@ -41,6 +41,7 @@ from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.notes import reasons_in
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.sampling import read_draw
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
@@ -648,9 +649,9 @@ def _median(answers: Any, who: str) -> float | None:
 def suggested(project: Project, place: int) -> list[dict[str, Any]]:
     """Return the labels that models guess for an item, the one with the most sources first, and who guesses each."""
     found: dict[str, list[str]] = {}
-    for one in project.store.guesses(place):
+    for one in standing_guesses(project.store, project.answers.naming, place):
         sure = "" if one.score is None else f" ({one.score:.0%} sure)"
-        found.setdefault(project.answers.naming.meant(one.label), []).append(f"{one.source}{sure}")
+        found.setdefault(one.label, []).append(f"{one.source}{sure}")
     ranked = sorted(found.items(), key=lambda label: -len(label[1]))
     return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
 

@@ -109,6 +109,17 @@ class StoredItems:
         compared = [name for name in self.columns.get("text") or () if name in self._about["fields"]]
         return compared or [name for name, kind in self.shown.items() if kind == "text"]
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """All fields, and the kind of each."""
+        found: dict[str, str] = self._about["fields"]
+        return found
+
+    @cached_property
+    def text_columns(self) -> list[str]:
+        """The fields of text that people see or items are compared by; none that is kept for exports alone."""
+        return [name for name, kind in self.fields.items() if kind == "text" and name not in self.unseen]
+
     def check_texts(self) -> None:
         """Raise an error where items have no text, so that none of them is like some words."""
         if not self.text_fields:

@@ -11,6 +11,7 @@ import { labelTag } from "../parts/label_tag.js";
 import { measure } from "../parts/measure.js";
 import { certifyOffer } from "../parts/certify.js";
 import { findings, proven, reading, seekNothing, sought, soughtWords } from "../parts/search.js";
+import { sourceList } from "../parts/sources.js";
 import { forLeads, leadsOnly } from "../parts/leads.js";
 import { secondReading } from "../parts/second.js";
 import { takeBackSince } from "../parts/take_back.js";
@@ -29,6 +30,7 @@ const AGAIN = 700; // milliseconds before loading again what is still being comp
 export function progressView(root) {
   const page = h("section", { class: "page progress", "aria-label": words.progress.title }, h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, words.frame.oneMoment));
   const exports = exportLinks();
+  const sources = sourceList(() => load());
   clear(root, page);
   /** @type {string | undefined} */
   let known;
@@ -42,7 +44,8 @@ export function progressView(root) {
     if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
     clear(page, found.waiting
       ? [h("h1", { class: "aloud" }, words.progress.title), h("p", { class: "empty breathing" }, translated(found.waiting))]
-      : report(found, load, exports));
+      : [report(found, load, exports), sources.element]);
+    if (!found.waiting) sources.load();
   }
 
   function refresh() {
@@ -59,6 +62,7 @@ export function progressView(root) {
     leave() {
       gone = true;
       clearTimeout(timer);
+      sources.leave();
       stop();
     },
   };

@@ -203,6 +203,17 @@ export default {
     noMatch: "Kein Eintrag passt.",
     empty: "Dieses Projekt hat noch keine Einträge.",
   },
+  sources: {
+    title: "Woher Vorschläge kommen",
+    means: "Ein Vorschlag ist ein Hinweis und nie eine Antwort. Wie oft er stimmt, wird an dem gemessen, was einzeln geantwortet wurde.",
+    columns: { source: "Quelle", items: "Einträge", agree: "Übereinstimmung" },
+    share: (n, share) => `${n} (${share})`,
+    agree: (agreed, compared, low, high) => `${count(agreed)} von ${count(compared)} (${low} bis ${high})`,
+    none: "noch keiner verglichen",
+    differ: (one, other, n, both) => `„${one}“ und „${other}“ sprechen beide von ${ofItems(both)}; bei ${count(n)} schlagen sie verschiedene Klassen vor.`,
+    disputed: (against, between) => `Vorschläge gegen Menschen: ${items(against)}; Vorschläge gegeneinander: ${items(between)}`,
+    people: "Menschen",
+  },
   suspects: {
     title: (n) => n === 1 ? "1 Antwort ist einen zweiten Blick wert" : `${count(n)} Antworten sind einen zweiten Blick wert`,
     instead: "ähnliche Einträge sagen",
@@ -631,6 +642,7 @@ export default {
       reasons: (name) => `Gründe für ${name} geändert`,
       second: (_, share) => Number(share) ? `Zweite Lesung von ${Math.round(100 * Number(share))} % der Antworten` : "Keine zweite Lesung",
       certify: () => "Zufallsauswahl gezogen, um zu belegen, wie viel gefunden ist",
+      rule: (name) => `Eine Regel schlägt ${name} vor`,
     },
     add: "Klasse hinzufügen",
     steps: "Stufen",
@@ -680,6 +692,7 @@ export default {
       "Alle übrigen Einträge sind gerade bei anderen. Sie kommen zurück, wenn diese fertig sind.",
     "the predictions are being computed": "Einen Moment, das wird gerade berechnet.",
     "the reasons are being computed": "Einen Moment, die Gründe werden berechnet.",
+    "the suggestions are being compared": "Einen Moment, die Vorschläge werden verglichen.",
     "the map is being drawn": "Die Karte wird gezeichnet.",
     "nothing is sought: begin a search with askgraph find CLASS, or on the page": "Es wird nichts gesucht; beginnen Sie erst eine Suche.",
     "a random sample of {} items is being read, {} so far: read all of it, or take it back with askgraph classes undo":
