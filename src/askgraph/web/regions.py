@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,14 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.types import Array, BoolArray, IntArray
+from askgraph.workbench.common_words import common_words, words_of
 
 MIN_ITEMS, MAX_REGIONS = 40, 14  # fewest items for which regions are named, and the most regions
 ITEMS_OVER_SQUARE = 4  # items over the square of the number of regions
-WORD = re.compile(r"[^\W\d_]{3,}")
-COMMON = 0.2  # the share of the items of a region that a word of its name has to be in
-LEAST_SCORE = (
-    0.05  # of a word: the share of items with it in the region times the log of how much larger that is than elsewhere
-)
 WORDS = 2  # in a name
 
 
@@ -37,7 +32,7 @@ def name_regions(positions: Array, texts: Sequence[str]) -> list[Region]:
     if written.sum() < MIN_ITEMS:
         return []
     region = _divide(positions, min(MAX_REGIONS, round((n / ITEMS_OVER_SQUARE) ** 0.5)))
-    words = [set(WORD.findall(text.casefold())) for text in texts]
+    words = [words_of(text) for text in texts]
     everywhere = Counter(word for found in words for word in found)
     regions, used = [], set[str]()
     for k in np.argsort(-np.bincount(region), kind="stable"):
@@ -72,15 +67,9 @@ def _divide(positions: Array, k: int) -> IntArray:
 
 
 def _choose_words(members: list[set[str]], everywhere: Counter[str], n: int) -> list[str]:
-    """Return the words that most distinguish some items from all."""
-    here = Counter(word for found in members for word in found)
-    shares = {word: count / len(members) for word, count in here.items() if count >= COMMON * len(members)}
-    scores = {word: share * float(np.log(share * n / everywhere[word])) for word, share in shares.items()}
-    ranked = sorted(
-        (word for word in scores if scores[word] >= LEAST_SCORE), key=lambda word: (-scores[word], -len(word), word)
-    )
+    """Return the words that most distinguish some items from all, no two of them forms of one."""
     chosen: list[str] = []
-    for word in ranked:
+    for word in common_words(members, everywhere, n):
         if not any(word.startswith(other[:4]) for other in chosen):
             chosen.append(word)
         if len(chosen) == WORDS:

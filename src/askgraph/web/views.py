@@ -139,8 +139,13 @@ def group(project: Project, found: tuple[str, list[int], float] | None) -> Plain
     still_open = [place for place in places if project.log.open_at(place)]
     if len(still_open) < 2:
         return None
-    lines = [report.item_line(project, item) for item in project.store.items(still_open)]
-    return {"label": project.answers.naming.meant(label), "chance": chance, "items": lines}
+    items = project.store.items(still_open)
+    return {
+        "label": project.answers.naming.meant(label),
+        "chance": chance,
+        "items": [report.item_line(project, item) | report.excerpt(project, item) for item in items],
+        "common": project.items.excerpts.common(items)._asdict(),
+    }
 
 
 def looks_ahead(project: Project) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 /** The question: one card in the middle, the answers under it. */
 import { fetchAhead } from "../lib/ahead.js";
+import { flash } from "../lib/flash.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { actionsMenu } from "../parts/actions.js";
 import { answerControl } from "../parts/answer_control.js";
@@ -58,6 +59,7 @@ export function questionView(root) {
   let drawn = null;
   /** @type {Given[] | null} */
   let trailDrawn = null;
+  let { swallowed } = store;
 
   function draw() {
     const { question, finished, waiting, state, sending } = store;
@@ -72,6 +74,8 @@ export function questionView(root) {
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
     press(sending);
+    if (store.swallowed !== swallowed) flash(frame);
+    ({ swallowed } = store);
     undoButton.disabled = !state?.undo;
     if (store.turns === drawn) return;
     drawn = store.turns;

@@ -2,7 +2,8 @@
 import { get } from "../lib/api.js";
 import { changes, clear, data, h } from "../lib/dom.js";
 import { exportLinks } from "../parts/exports.js";
-import { itemLine } from "../parts/item_line.js";
+import { lines, thumb } from "../parts/item_line.js";
+import { bold, boldTyped, wordsOf } from "../parts/bold.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
 import { rangeWords } from "../lib/labels.js";
@@ -114,11 +115,16 @@ export function tableView(root) {
     box.checked = chosen.has(row.id);
     return h("tr", {}, h("td", { class: "pick-cell" }, h("label", {}, box)),
       h("td", { class: "id" }, data(row.id)),
-      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
+      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, h("span", { class: "what" }, thumb(row.image), lines(row, row.common.columns, mark(row))))),
       h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
       h("td", { class: "probability" }, sureness(row)),
       h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", "))))));
   }
+
+  /** Returns what shows a text of a row: with what is looked for in bold, or else with what the row has in common with others of its class.
+   * @type {(row: TableRow) => (text: string) => Child}
+   */
+  const mark = (row) => (text) => (query.search ? boldTyped(text, query.search) : bold(text, query.like ? wordsOf(query.like) : row.common.words));
 
   /** @type {(row: TableRow, on: boolean) => void} */
   function choose(row, on) {
