@@ -1,4 +1,7 @@
-"""Regions of the map: parts of the plane that hold many items, named by the words that are common there and rare elsewhere."""
+"""The plane of the map: as much of it as shows nearly all items, and its regions, which hold many items.
+
+A region is named by the words that are common there and rare elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ import numpy as np
 from askgraph.types import Array, BoolArray, IntArray
 from askgraph.workbench.common_words import common_words, words_of
 
-MIN_ITEMS, MAX_REGIONS = 40, 14  # fewest items for which regions are named, and the most regions
+MIN_ITEMS, MAX_REGIONS = 40, 12  # fewest items for which regions are named, and the most regions
+OUTSIDE = 0.01  # the share of items at each end of an axis that may be drawn at the edge of the map
+AIR = 0.15  # the share of what all others take that is left free around them
+FEWEST = 20  # items: of fewer, none is an outlier
 ITEMS_OVER_SQUARE = 4  # items over the square of the number of regions
 WORDS = 2  # in a name
 
@@ -23,6 +29,55 @@ class Region(NamedTuple):
     y: float
     items: int
     name: str
+
+
+class Frame(NamedTuple):
+    """The square of the plane that the map shows: its corner with the lowest numbers, and its side."""
+
+    x: float
+    y: float
+    side: float
+
+    def place(self, positions: Array) -> Array:
+        """Return where positions are on the map, each number from 0 to 1; those outside the square are at its edge."""
+        return np.clip((positions - (self.x, self.y)) / self.side, 0.0, 1.0)
+
+
+WHOLE = Frame(0.0, 0.0, 1.0)
+
+
+def frame(positions: Array) -> Frame:
+    """Return the square that shows nearly all positions: one far from all others must not squeeze them into a corner.
+
+    Parameters
+    ----------
+    positions
+        One row (x, y) per item, each number from 0 to 1.
+
+    Returns
+    -------
+    Frame
+        The whole unit square, unless some items are far outside of where the others are.
+
+    Examples
+    --------
+    >>> far = np.vstack([np.random.default_rng(0).uniform(0.0, 0.1, (99, 2)), [[1.0, 1.0]]])
+    >>> found = frame(far)
+    >>> round(found.side, 1), found.place(far)[-1].tolist()
+    (0.1, [1.0, 1.0])
+    """
+    if len(positions) < FEWEST:
+        return WHOLE
+    low = np.quantile(positions, OUTSIDE, axis=0, method="higher")
+    high = np.quantile(positions, 1 - OUTSIDE, axis=0, method="lower")
+    air = AIR * float((high - low).max())
+    least, most = positions.min(axis=0), positions.max(axis=0)
+    if air == 0 or ((least >= low - air) & (most <= high + air)).all():
+        return WHOLE
+    low, high = np.maximum(low - air, least), np.minimum(high + air, most)
+    side = float((high - low).max())
+    x, y = ((low + high - side) / 2).tolist()
+    return Frame(x, y, side)
 
 
 def name_regions(positions: Array, texts: Sequence[str]) -> list[Region]:

@@ -288,6 +288,7 @@ def map_parts(project: Project, picture: Picture | None, maker: MapMaker) -> Pla
         "sets": _sets(project, columns(project, picture)),
         "scale": _scale(project, columns(project, picture)),
         "regions": [one._asdict() for one in made.regions],
+        "pictures": project.about["images"] is not None,
         "layout": f"/api/map/layout?v={maker.edition}",
         "state": f"/api/map/state?v={picture.seq}-{seq}",
     }

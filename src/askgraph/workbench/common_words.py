@@ -10,6 +10,7 @@ import numpy as np
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 COMMON = 0.2  # the share of some texts that a word has to be in, to be common there
+TIMES = 2.0  # how many times as common as everywhere a word has to be: "the" and "provides" are common in all texts
 LEAST_SCORE = 0.05  # of a word: the share of texts with it here times the log of how much larger that is than elsewhere
 
 
@@ -48,5 +49,5 @@ def common_words(here: Sequence[set[str]], everywhere: Counter[str], n: int) -> 
     found = Counter(word for words in here for word in words)
     shares = {word: count / len(here) for word, count in found.items() if count >= COMMON * len(here)}
     scores = {word: share * float(np.log(share * n / everywhere[word])) for word, share in shares.items()}
-    kept = (word for word in scores if scores[word] >= LEAST_SCORE)
+    kept = (w for w in scores if scores[w] >= LEAST_SCORE and shares[w] * n >= TIMES * everywhere[w])
     return sorted(kept, key=lambda word: (-scores[word], -len(word), word))

@@ -134,8 +134,9 @@ class StoredItems:
         return Excerpts(self._store, texts, [name for name in compared if fields[name] == "number"])
 
     def is_named(self, item: Item) -> bool:
-        """Return whether an item has a name of its own, so that its title is more than the start of what it holds."""
-        return self.named_by_id or bool(item.fields.get(self.naming_field or ""))
+        """Return whether an item has a name of its own; else its title is the start of what it holds, or tells nothing."""
+        bare = not item.fields and not item.image  # a node of a graph has nothing but its name
+        return bare or self.named_by_id or bool(item.fields.get(self.naming_field or ""))
 
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its name, else its first text, else its numbers, else its id.

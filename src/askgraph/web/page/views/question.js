@@ -7,7 +7,7 @@ import { answerControl } from "../parts/answer_control.js";
 import { enlarge, fading, whole } from "../parts/card.js";
 import { comparingLine } from "../parts/comparing.js";
 import { clear, data, h } from "../lib/dom.js";
-import { exportLinks } from "../parts/exports.js";
+import { exportMenu } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
 import { isEmptyFigures } from "../lib/keys.js";
@@ -209,4 +209,4 @@ const farewell = () => h("div", { class: "empty" },
   h("h2", {}, store.state?.items ? words.question.done : words.question.nothing),
   h("p", {}, store.state?.items ? words.question.allLabeled(store.state.aside) : words.question.noItems),
   h("p", { class: "ways" }, h("a", { class: "button", href: "#table" }, words.question.toTable), h("a", { class: "button", href: "#progress" }, words.question.toProgress)),
-  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportLinks()));
+  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportMenu()));

@@ -1,7 +1,7 @@
 /** All items with their labels: search, filter, sort, select several and label them in one step. */
 import { get } from "../lib/api.js";
 import { changes, clear, data, h } from "../lib/dom.js";
-import { exportLinks } from "../parts/exports.js";
+import { exportMenu } from "../parts/exports.js";
 import { lines, thumb } from "../parts/item_line.js";
 import { bold, boldTyped, wordsOf } from "../parts/bold.js";
 import { openItem } from "../parts/item.js";
@@ -53,7 +53,7 @@ export function tableView(root) {
   const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
   clear(root, h("section", { class: "page table", "aria-label": words.views.table },
-    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportLinks()),
+    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportMenu()),
     suspects.element,
     h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, part),
     sheet, pager, bar));
@@ -83,6 +83,7 @@ export function tableView(root) {
   /** @param {number} total */
   function draw(total) {
     sheet.dataset.kind = answers().kind;
+    sheet.dataset.ids = rows.every((row) => row.named && row.id === row.title) ? "names" : ""; // then the same would be said twice
     drawHeads();
     clear(body, rows.length ? rows.map(line) : note(!store.state?.items ? words.table.empty : query.like ? words.table.nothingLike : words.table.noMatch));
     drawPager(total);
