@@ -10,7 +10,7 @@ import numpy as np
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 COMMON = 0.2  # the share of some texts that a word has to be in, to be common there
-TIMES = 2.0  # how many times as common as everywhere a word has to be: "the" and "provides" are common in all texts
+TIMES = 1.5  # how many times as common as everywhere a word has to be: "the" and "provides" are common in all texts
 LEAST_SCORE = 0.05  # of a word: the share of texts with it here times the log of how much larger that is than elsewhere
 
 
