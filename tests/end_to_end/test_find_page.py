@@ -56,7 +56,9 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         expect(page.locator(".seek .tag")).to_have_text("west")
         found = client.get("/api/progress").json()["find"]
         last = found["last"]
-        expect(page.locator(".lead-in")).to_contain_text(f"{last['found']} of the last {last['labels']} answers were hits")
+        expect(page.locator(".lead-in")).to_contain_text(
+            f"{last['found']} of the last {last['labels']} answers were hits"
+        )
         expect(page.get_by_role("img", name=f"{found['found']} found after {last['labels']} answers.")).to_be_visible()
         expect(page.locator(".recall .chance")).to_have_count(1 if found["known"] else 0)
         expect(page.locator(".curve .band")).to_have_count(0)  # the expected error of all says nothing of a search

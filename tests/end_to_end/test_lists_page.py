@@ -1,4 +1,4 @@
-"""What people see before they confirm: texts with the words that make them alike, classes nobody has seen, keys that came too early."""
+"""What people see before they confirm: words that make texts alike, classes nobody has seen, keys that came too early."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def test_a_key_that_comes_too_early_flashes_and_saves_nothing(browser, notes, mo
     ann.close()
 
 
-def test_progress_says_how_good_it_is_first_names_classes_nobody_has_seen_and_has_exports_in_three_groups(browser, notes):
+def test_progress_says_how_good_it_is_first_names_classes_nobody_has_seen_and_has_exports_in_three_groups(
+    browser, notes
+):
     """W23, and what is exported where one is done."""
     ann = visit(browser, notes, "progress")
     page = ann.page
@@ -144,7 +146,13 @@ def test_a_drag_with_shift_selects_on_the_map_and_a_press_with_shift_does_not(br
     page.mouse.move(x + w / 2, y + h - 2)
     page.mouse.down()
     expect(lasso).to_have_attribute("aria-pressed", "true")
-    for corner in ((x + 2, y + h - 2), (x + 2, y + 2), (x + w - 2, y + 2), (x + w - 2, y + h - 2), (x + w / 2, y + h - 2)):
+    for corner in (
+        (x + 2, y + h - 2),
+        (x + 2, y + 2),
+        (x + w - 2, y + 2),
+        (x + w - 2, y + h - 2),
+        (x + w / 2, y + h - 2),
+    ):
         page.mouse.move(*corner)
     page.mouse.up()
     page.keyboard.up("Shift")

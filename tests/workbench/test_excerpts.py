@@ -38,7 +38,7 @@ def test_a_list_shows_the_start_of_the_texts_compared_and_the_words_that_make_th
 
 
 def test_long_texts_are_cut_empty_ones_left_out_and_the_start_of_a_text_is_no_name(tmp_path):
-    (tmp_path / "a.csv").write_text("text,more\n" + "word " * 400 + ",\n" + 2 * "short one,\"two\n\nlines\"\n")
+    (tmp_path / "a.csv").write_text("text,more\n" + "word " * 400 + ",\n" + 2 * 'short one,"two\n\nlines"\n')
     Project.create(tmp_path / "a.ask", Source(tmp_path / "a.csv", text=["text", "more"]))
     with Project.open(tmp_path / "a.ask") as project:
         one, two = (project.items.excerpts.of(project.items.item(k)) for k in (0, 1))

@@ -21,7 +21,9 @@ SAMPLE = 2_000  # items that are read to know what is common everywhere
 READ = 2_000  # characters of an item that are read for its words
 FEWEST = 3  # items from which on it is said what they have in common
 MOST_WORDS = 12  # that items have in common
-CLOSE = 0.5  # numbers whose spread among some items is at most this share of that among all are what these have in common
+CLOSE = (
+    0.5  # numbers whose spread among some items is at most this share of that among all are what these have in common
+)
 
 
 class Part(NamedTuple):

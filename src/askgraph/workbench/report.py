@@ -25,7 +25,16 @@ from askgraph.workbench.care import cares
 from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
-from askgraph.workbench.figures import guideline_versions, hits, numbers, quality_of_classes, spot_checks, unseen, ways, work
+from askgraph.workbench.figures import (
+    guideline_versions,
+    hits,
+    numbers,
+    quality_of_classes,
+    spot_checks,
+    unseen,
+    ways,
+    work,
+)
 from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
@@ -211,7 +220,7 @@ def item_line(project: Project, item: Item) -> dict[str, Any]:
 
 
 def excerpt(project: Project, item: Item) -> dict[str, Any]:
-    """Return what a list shows of an item beside its title: the start of what it is compared by, and whether the title is a name."""
+    """Return the start of what an item is compared by, for a list, and whether its title is a name."""
     parts = project.items.excerpts.of(item)
     return {"named": project.items.is_named(item), "about": [part._asdict() for part in parts]}
 
