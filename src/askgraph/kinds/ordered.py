@@ -212,9 +212,8 @@ class Ordered(OneClass):
         audited, checks = self._audited_off(moment), self._checked_off(moment)
         drawn = random_items(audited, checks)
         if len(drawn) < MEASURED:
-            value = max(
-                value, Drawn(len(drawn), sum(one > 0 for one in drawn)).least()
-            )  # who is wrong is a step off at least
+            wrong = Drawn(len(drawn), sum(one > 0 for one in drawn))
+            value = max(value, wrong.least())  # what is wrong is a step off at least
             return ErrorEstimate(value, value / TIMES, value * TIMES, len(audited), unit="steps")
         return ErrorEstimate(*mean_of(drawn, value), len(audited), len(drawn), unit="steps")
 

@@ -138,9 +138,13 @@ const searched = ({ find }) => find && [
 /** Says whether to go on with a search.
  * @param {Findings} find
  */
-const headOf = (find) => (find.reached ? words.find.stop(sought(), percent(find.share)) : !find.known ? words.find.goOnUnknown(sought()) : words.find.goOn(sought(), Math.max(1, Math.round(find.value))));
+function headOf({ reached, known, share, value, high }) {
+  if (reached) return words.find.stop(sought(), percent(share));
+  if (!known) return words.find.goOnUnknown(sought());
+  return Math.round(value) ? words.find.goOn(sought(), Math.round(value)) : words.find.goOnUpTo(sought(), high);
+}
 
-/** Says in one sentence what to do, and then how good the predictions are.
+/** Says in one sentence how good the predictions are and whether one can stop, and then what that rests on and how long it takes.
  * @param {Progress} found
  */
 function headline(found) {

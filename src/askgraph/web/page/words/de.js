@@ -445,6 +445,7 @@ export default {
     othersUnseen: (n) => n === 1 ? "Eine weitere Klasse fehlt ebenfalls noch." : `${count(n)} weitere Klassen fehlen ebenfalls noch.`,
     stop: (name, share) => `Sie können aufhören: mindestens ${share} von „${name}“ sind gefunden`,
     goOn: (name, left) => `Weiter: von „${name}“ fehlen vielleicht noch etwa ${count(left)}`,
+    goOnUpTo: (name, most) => `Weiter: von „${name}“ fehlen vielleicht noch bis zu ${count(most)}`,
     goOnUnknown: (name) => `Weiter: Zu früh, um zu sagen, wie viele „${name}“ noch fehlen`,
     end: "Suche beenden",
     begun: (name) => `Ab der nächsten Frage werden alle ${name} gesucht`,

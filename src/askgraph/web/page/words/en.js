@@ -449,6 +449,7 @@ export default {
     othersUnseen: (/** @type {number} */ n) => `Nor of ${plural(n, "other class", "other classes")}.`,
     stop: (/** @type {string} */ name, /** @type {string} */ share) => `You can stop: at least ${share} of “${name}” is found`,
     goOn: (/** @type {string} */ name, /** @type {number} */ left) => `Go on: about ${count(left)} of “${name}” may be left`,
+    goOnUpTo: (/** @type {string} */ name, /** @type {number} */ most) => `Go on: up to ${count(most)} of “${name}” may be left`,
     goOnUnknown: (/** @type {string} */ name) => `Go on: too early to say how many of “${name}” are left`,
     end: "End the search",
     begun: (/** @type {string} */ name) => `Finding all of ${name} from the next question on`,
