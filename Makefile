@@ -165,7 +165,8 @@ wheel: $(VENV)/tested
 	cd build && clean/bin/askgraph demo -o demo.png
 
 # What goes to a registry: both archives, checked by twine, the quick tests of the source archive run from where it is unpacked,
-# the types of the public names, and the conda recipe read by rattler-build.
+# the types of the public names, the conda recipe read by rattler-build, and the workflow by its schema. It ends with an error
+# while release.toml is not filled in.
 RELEASE_VENV ?= .venv-release
 
 release: $(RELEASE_VENV)/installed
@@ -176,10 +177,12 @@ release: $(RELEASE_VENV)/installed
 	mkdir build/release/unpacked && tar -xzf build/release/*.tar.gz -C build/release/unpacked --strip-components 1
 	cd build/release/unpacked && PYTHONPATH=src $(CURDIR)/$(RELEASE_VENV)/bin/python -m pytest -m $(QUICK) -p no:cacheprovider
 	. $(RELEASE_VENV)/bin/activate && pyright --verifytypes askgraph --ignoreexternal --outputjson | python .ci/known_types.py
+	$(RELEASE_VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
+	$(RELEASE_VENV)/bin/python .ci/filled.py
 
 $(RELEASE_VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE_VENV)
-	$(RELEASE_VENV)/bin/python -m pip install --quiet -e ".[test]" py-rattler-build pyright twine
+	$(RELEASE_VENV)/bin/python -m pip install --quiet -e ".[test]" check-jsonschema py-rattler-build pyright twine
 	touch $@
 
 $(VENV)/bin/python:

@@ -26,10 +26,11 @@ import os
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
-from labeled_graphs import FAMILIES, FAMILY, budget, problem, seeds_of
-from measure import SMOKE, machine
+from labeled_graphs import FAMILIES, FAMILY, NAMES, budget, problem, seeds_of
+from measure import SMOKE, machine, write_csv
 from scipy.optimize import linprog, nnls
 from scipy.special import betaincinv
 
@@ -193,8 +194,8 @@ def right(cases, family):
     return f"{np.mean(shares):.3f}" if shares else "–"
 
 
-def report(records):
-    """Print the tables."""
+def report(records, folder=None):
+    """Print the tables; write that of all graphs into a folder."""
     plain, checked = (Cases([record for record in records if record["every"] == every]) for every in EVERY)
     families = [family for family in FAMILIES if family in plain.family]
     every = np.ones(len(plain.true), dtype=bool)
@@ -222,6 +223,10 @@ def report(records):
         few = " (too few to judge)" if len(judged.rows[graph]) < FEW else ""
         print(row(graph + few, *judged.cells(graph)))
     cost_of_checks(records, families)
+    if folder is not None:
+        graphs = [graph for family in families for graph in FAMILIES[family] if graph in plain.graph]
+        found = [(NAMES[graph], *judged.cells(graph)) for graph in graphs]
+        write_csv(folder / "expected_error_by_graph.csv", ("graph", *CASES.split(" | ")), found)
 
 
 def cost_of_checks(records, families):
@@ -275,13 +280,18 @@ def flips(name, seed):
     return len(worst & set(nodes[:FLIPPED].tolist())) / FLIPPED
 
 
-def suspects(names, seeds):
-    """Print how often people are warned, and truthful and flipped labels among the suspects."""
+def suspects(names, seeds, folder=None):
+    """Print how often people are warned, and truthful and flipped labels among the suspects; write the first two into a folder."""
+    rows = []
     print(f"\n| graph | warned | truthful labels named | flipped labels found |\n|{'---|' * 4}")
     for name in names:
         warned, named = np.array([watched(name, seed) for seed in range(seeds or seeds_of(known(name)))], dtype=float).T
         found = f"{np.mean([flips(name, seed) for seed in range(seeds or 20)]):.2f}" if name in FLIPS else "–"
         print(row(name, f"{warned.sum():.0f}/{len(warned)}", f"{named.mean():.3f}", found), flush=True)
+        rows.append((NAMES[name], f"{warned.sum():.0f}", len(warned), f"{named.mean():.3f}"))
+    if folder is not None:
+        heads = ("graph", "runs with a warning", "runs", "truthful labels named")
+        write_csv(folder / "warnings_by_graph.csv", heads, rows)
 
 
 def tasks(names, seeds, done):
@@ -314,15 +324,18 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", default="honesty.jsonl")
     parser.add_argument("--suspects", action="store_true")
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     print(f"Machine: {machine()}.\n", flush=True)
     file, wanted = Lines(asked.output), asked.graphs.split(",")
     record(wanted, asked.seeds, asked.workers, file)
-    report([one for one in file.read() if one["graph"] in wanted])
+    report([one for one in file.read() if one["graph"] in wanted], asked.csv)
     if asked.suspects or SMOKE:
-        suspects(wanted, asked.seeds)
+        suspects(wanted, asked.seeds, asked.csv)
 
 
 if __name__ == "__main__":

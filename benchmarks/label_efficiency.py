@@ -2,11 +2,12 @@
 
 python benchmarks/label_efficiency.py [--graphs cora,grid] [--methods influence+cautious,poisson+margin] [--seeds 5]
 Without --seeds there are 20 seeds below 3,000 nodes, ten below 20,000 and five above. Beyond 20,000 nodes accuracy is measured
-at thirty numbers of labels, and in between on the line that joins them. "hubs asked" is influence as it was before the rule for
-hubs, "hubs skipped" asks for no hub while another node is left.
+at thirty numbers of labels, and in between on the line that joins them. "hubs asked" is influence that asks for hubs as for
+other nodes, "hubs skipped" asks for no hub while another node is left.
 
-Records go to --output (a curve that is there is not run again; begin a new file when a method changes), a plot to --plot;
-tables are printed. Files of the datasets are looked for in the folder ASKGRAPH_DATA; a graph without its files is left out.
+Records go to --output (a curve that is there is not run again; begin a new file when a method changes), a plot to --plot, the
+tables of the site to the folder --csv (benchmarks/records); all tables are printed. Files of the datasets are looked for in the
+folder ASKGRAPH_DATA; a graph without its files is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 import peers_curves
-from label_report import MARKS, against_random, cells_of, failures, falls, plot, tables
+from label_report import MARKS, against_random, cells_of, failures, falls, plot, tables, write_tables
 from labeled_graphs import GROUP, budget, codes_of, problem, seeds_of
 from measure import SMOKE, machine
 
@@ -294,6 +295,9 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("label_efficiency.jsonl"))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
     options = parser.parse_args()
     methods = names_in(options.methods, METHODS, "method")
@@ -305,6 +309,8 @@ def main():
     against_random(cells, problems)
     falls(cells, problems)
     failures(records)
+    if options.csv:
+        write_tables(cells, problems, methods, options.csv)
     if options.plot:
         plot(cells, methods, options.plot)
 

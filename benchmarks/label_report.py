@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from labeled_graphs import GROUPS, majority
+from labeled_graphs import GROUPS, NAMES, majority
+from measure import write_csv
+from peers_curves import PEERS
 from scipy import stats
 
 from askgraph.simulate import curves
@@ -127,21 +129,78 @@ def against_random(cells, problems):
     )
     print(f"\n### {DEFAULT} against {RANDOM}, and against the commonest class\n\n| {heads} |\n|{'---|' * 9}")
     for graph, row in rows.items():
-        mine, random = row[DEFAULT], row[RANDOM]
-        gap = mine.aucs - random.aucs
-        reach = stats.t.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / gap.size**0.5 if gap.size > 1 else np.nan
-        interval = f"{gap.mean():+.3f} ({gap.mean() - reach:+.3f} to {gap.mean() + reach:+.3f})"
+        mine, random, (gap, low, high) = row[DEFAULT], row[RANDOM], difference(row)
+        interval = f"{gap:+.3f} ({low:+.3f} to {high:+.3f})"
         fall = f"{largest_fall(mine):.3f}" if problems[graph].graph.n_nodes >= LARGE else "–"
         commonest = majority(problems[graph], len(mine.curve))
+        lowest = least(mine.curve - random.curve)
         print(
-            f"| {graph} | {gap.size} | {mine.auc:.3f} | {random.auc:.3f} | {interval} | {least(mine.curve - random.curve):+.3f} | "
-            f"{fall} | {mine.curve[-1]:.3f} | {commonest:.3f} |"
+            f"| {graph} | {mine.aucs.size} | {mine.auc:.3f} | {random.auc:.3f} | {interval} | {lowest:+.3f} | {fall} | "
+            f"{mine.curve[-1]:.3f} | {commonest:.3f} |"
         )
     print(
         f"\n- Least over {SMOOTHED} labels: the least mean of the difference over {SMOOTHED} labels in a row."
         f"\n- Largest fall: from {FROM} labels per class on, between readings {READ} labels apart; mean of seeds; on graphs of at "
         f"least {LARGE:,} nodes."
     )
+
+
+def difference(row):
+    """Return how far the default is ahead of random questions, paired by seed, and the ends of the 95 % interval."""
+    gap = row[DEFAULT].aucs - row[RANDOM].aucs
+    reach = stats.t.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / gap.size**0.5 if gap.size > 1 else np.nan
+    return gap.mean(), gap.mean() - reach, gap.mean() + reach
+
+
+def write_tables(cells, problems, methods, folder):
+    """Write what docs/measured/every_graph.md shows: every graph and method, in csv files."""
+    every, by_graph, beside_random, reached, means = [], [], [], [], []
+    for group, mine in grouped(cells):
+        for graph, row in mine.items():
+            every += [(group, NAMES[graph], method, f"{row[method].auc:.3f}") for method in methods if method in row]
+            by_graph.append((group, NAMES[graph], *(read(row, method) for method in SHOWN), *best_peer(row)))
+            if DEFAULT in row and RANDOM in row:
+                gap = [f"{x:+.3f}" for x in difference(row)]
+                commonest = f"{majority(problems[graph], len(row[DEFAULT].curve)):.3f}"
+                end = f"{row[DEFAULT].curve[-1]:.3f}"
+                both = (read(row, DEFAULT), read(row, RANDOM))
+                beside_random.append((NAMES[graph], row[DEFAULT].aucs.size, *both, *gap, end, commonest))
+        for method in (method for method in methods if any(method in row for row in mine.values())):
+            name, auc, rank, worst, *others = row_of(mine, method)
+            regret, on = worst.removesuffix(")").split(" (")
+            means.append((group, name, auc, rank, regret, NAMES[on], *others[:4], others[-1]))
+            reached.append((group, name, *others[4:-1]))
+    write_csv(folder / "accuracy_all.csv", ("group", "graph", "method", "accuracy"), every)
+    write_csv(folder / "accuracy_by_graph.csv", GRAPH_HEADS, by_graph)
+    write_csv(folder / "accuracy_beside_random.csv", RANDOM_HEADS, beside_random)
+    write_csv(folder / "accuracy_methods.csv", MEANS_HEADS, means)
+    write_csv(folder / "accuracy_reached.csv", REACHED_HEADS, reached)
+
+
+SHOWN = (DEFAULT, RANDOM, "paper")
+GRAPH_HEADS = ("group", "graph", "askgraph", "random questions", "the paper's TV", "best peer", "which peer")
+RANDOM_HEADS = (
+    *("graph", "seeds", "askgraph", "random questions", "difference", "from", "to"),
+    *("at the end", "commonest class"),
+)
+MEANS_HEADS = (
+    *("group", "method", "accuracy", "rank", "worst regret", "on"),
+    *("at 2 labels per class", "at 5", "at 10", "at 20", "seconds"),
+)
+REACHED_HEADS = (
+    *("group", "method", "labels per class to 80 %", "to 90 %", "to 95 %"),
+    *("calibration error at 5 labels per class", "at 10"),
+)
+
+
+def read(row, method):
+    return f"{row[method].auc:.3f}" if method in row else ""
+
+
+def best_peer(row):
+    """Return the accuracy and the name of the best method that is not ours; nothing where none was run."""
+    best = max((method for method in PEERS if method in row), key=lambda method: row[method].auc, default=None)
+    return (read(row, best), best) if best else ("", "")
 
 
 def least(difference):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import multiprocessing
 import platform
 import resource
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 SMOKE = (
@@ -76,3 +78,12 @@ def machine() -> str:
 
     versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}"
     return f"{cores} cores, {names[0] if names else cpu}, {versions}"
+
+
+def write_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table that the site shows."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(heads)
+        writer.writerows(rows)
+    print(f"{path} is written")

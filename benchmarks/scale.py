@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from measure import SMOKE, Meter, in_own_process, machine
+from measure import SMOKE, Meter, in_own_process, machine, write_csv
 
 QUESTIONS, AHEAD = (20, 3) if not SMOKE else (2, 1)  # next questions timed, and how many of them after prefetch
 EXACT, LATE = (
@@ -267,6 +267,38 @@ def table(records, bandwidth):
         print(f"| {' | '.join(cells)} |")
 
 
+NAMES = {
+    "16-d": "neighbors in 16 dimensions",
+    "3-d": "neighbors in 3 dimensions",
+    "community": "communities",
+    "road": "road-like",
+}
+COLUMNS = (
+    *("graph", "nodes", "sampler", "engine", "set-up (s)", "first question (s)", "next (s)", "slowest of 20 (s)"),
+    *("after prefetch (s)", "memory (GB)", "quality", "worst", "solves per s", "GB/s"),
+)
+SHOWN = (*COLUMNS[:4], *COLUMNS[5:7], *COLUMNS[8:12])  # what fits on a page
+
+
+def write_tables(records, folder):
+    """Write what docs/measured/large.md shows, and all columns beside it."""
+    rows = []
+    for r in sorted(records, key=lambda r: (r["kind"], r["nodes"], r["utility"])):
+        exact = r["engine"].startswith(("direct", "dense"))
+        quality = ("exact",) * 2 if exact else (f"{statistics.median(r['quality']):.3f}", f"{min(r['quality']):.3f}")
+        cells = (
+            *(NAMES.get(r["kind"], r["kind"]), r["nodes"], r["utility"], r["engine"].partition(":")[0]),
+            *(f"{seconds:.2f}" for seconds in (r["setup"], r["first"])),
+            *(f"{seconds:.3f}" for seconds in (statistics.median(r["next"]), max(r["next"]))),
+            *(f"{statistics.median(r['ahead']):.4f}", f"{r['megabytes'] / 1e3:.2f}", *quality),
+            f"{r['solves']:.0f}" if r["solves"] else "",
+            f"{r['bandwidth']:.1f}" if r["bandwidth"] else "",
+        )
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    write_csv(folder / "scale.csv", COLUMNS, [tuple(row.values()) for row in rows])
+    write_csv(folder / "scale_questions.csv", SHOWN, [[row[column] for column in SHOWN] for row in rows])
+
+
 def exponents(records):
     """Return the exponent of the growth with n: the slope of a line through the logarithms."""
     print("\n| graph | sampler | set-up | next question | memory |\n|---|---|---|---|---|")
@@ -326,6 +358,9 @@ def main():
     parser.add_argument("--cache", type=Path, default=Path("scale-graphs"))
     parser.add_argument("--output", type=Path, default=Path("scale.jsonl"))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument(
+        "--csv", type=Path, default=Path() if SMOKE else None, help="a folder for the tables of the site"
+    )
     parser.add_argument("--against", type=Path, help="the source of another version, to run in turns with this one")
     parser.add_argument("--no-quality", action="store_true", help="times and memory only")
     parser.add_argument("--smoke", action="store_true", help="everything at its smallest size, to see that it runs")
@@ -355,6 +390,8 @@ def main():
                 print(f"{name}, {n:,}, {utility}: next {statistics.median(found['next']):.3f} s; {cpu}", flush=True)
     table(done, in_own_process(stream))
     exponents(done)
+    if options.csv:
+        write_tables(done, options.csv)
     if options.plot:
         plot(done, options.plot)
 

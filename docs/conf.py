@@ -31,6 +31,7 @@ exclude_patterns = ["_build", "tutorials"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["askgraph.css"]
+html_js_files = [("sort.js", {"defer": "defer"})]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4  # so that links to headings are checked
@@ -80,12 +81,15 @@ html_sidebars = {"index": [], "is_this_for_me": []}
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {  # pages with wide tables have no list of their headings beside them
+        "**": ["page-toc"],
+        **{name: [] for name in ("equations", "measured/*", "paper/*", "petsc", "promises")},
+    },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

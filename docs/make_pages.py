@@ -294,8 +294,16 @@ def equations_page() -> str:
     rows = []
     for number, words in EQUATIONS.items():
         used, plain, test = (" ".join(cells[number, column]) for column in ("used", "plain", "test"))
-        rows.append(f"| ({number}) | {words} | {used} | {plain} | {test} |\n")
+        rows.append(f"| ({number}) | {_lowered(words)} | {used} | {plain} | {test} |\n")
     return HEAD + "".join(rows) + "".join(_beyond(heading, *part) for heading, part in BEYOND.items())
+
+
+def _lowered(formula: str) -> str:
+    """Return words with their subscripts set below the line."""
+    return SUBSCRIPT.sub(r"<sub>\1</sub>", formula)
+
+
+SUBSCRIPT = re.compile(r"(?<=[\w‖)])_([A-Za-z0-9]+)")
 
 
 def _beyond(heading: str, sentence: str, equations: list[Any]) -> str:
@@ -304,7 +312,7 @@ def _beyond(heading: str, sentence: str, equations: list[Any]) -> str:
     for words, used, tests in equations:
         computed = [_link(Citation(0, f"src/askgraph/{path}", name)) for path, name in used]
         shown = [_link(Citation(0, path, name)) for path, name in tests]
-        rows.append(f"| {words} | {' '.join(computed)} | {' '.join(shown)} |\n")
+        rows.append(f"| {_lowered(words)} | {' '.join(computed)} | {' '.join(shown)} |\n")
     return f"\n## {heading}\n\n{sentence}\n\n| equation | computed by | shown by |\n|---|---|---|\n" + "".join(rows)
 
 

@@ -1,11 +1,12 @@
-"""Draw the pictures of docs/answers.md: one per kind of answers, each from the example beside it.
+"""Draw the pictures of docs/answers.md and of docs/questions: each from the example beside it, or from one like it.
 
-python docs/make_pictures.py [FOLDER]
+python docs/make_pictures.py [FOLDER] [--only questions/think,answers-numbers]
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -19,6 +20,7 @@ from PIL import Image
 from sklearn.datasets import load_digits, load_iris
 
 import askgraph as ag
+from askgraph.layout import layout
 
 DOCS = Path(__file__).resolve().parent
 SIZE = (4.8, 2.7)  # inches: letters of 9 points stay readable where the picture is 360 pixels wide
@@ -223,17 +225,279 @@ def numbers() -> Figure:
     return figure
 
 
-PICTURES = {"one-class": one_class, "one-of": one_of, "ordered": ordered, "several": several, "numbers": numbers}
+WIDE = (7.2, 2.7)  # inches: the pictures of questions are 640 pixels wide or more
+
+
+def think() -> Figure:
+    """A chain of five nodes, labeled at both ends: what each label says of the nodes between, and what is asked next."""
+    learner = ag.Learner(ag.chain(5), classes=["ham", "spam"], rng=0)
+    learner.tell(0, "ham")
+    learner.tell(4, "spam")
+    votes, place = learner.field.votes, np.arange(5)
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    axes.plot([0, 4], [-0.22, -0.22], color=PALE, linewidth=2, zorder=1)
+    for column, (name, color) in enumerate((("ham", BLUE), ("spam", ORANGE))):
+        axes.plot(place, votes[:, column], "o-", color=color, linewidth=2, markersize=5)
+        axes.text(4 * column, 1.07, f"a person said {name}", color=color, ha="right" if column else "left", va="bottom")
+    for node, share in enumerate(votes[:, 0] / votes.sum(axis=1)):
+        color = BLUE if share > 0.6 else ORANGE if share < 0.4 else PALE
+        axes.scatter(node, -0.22, s=420, color=color, edgecolors=INK, linewidths=1.6 if node in (0, 4) else 0, zorder=2)
+        axes.text(node, -0.225, str(node), ha="center", va="center", color=INK if color == PALE else "white", zorder=3)
+    asked = learner.ask()
+    arrow = {"arrowstyle": "->", "shrinkB": 12}
+    axes.annotate("asked next", (asked, -0.22), (asked + 0.3, 0.16), va="center", arrowprops=arrow)
+    axes.set(xticks=[], yticks=[0, 0.5, 1], ylabel="votes", xlim=(-0.35, 4.35), ylim=(-0.42, 1.25))
+    axes.spines["bottom"].set_visible(False)
+    return figure
+
+
+TOPICS = np.array([BLUE, ORANGE, GREEN])
+
+
+def small_graph() -> tuple[ag.Graph, np.ndarray, np.ndarray]:
+    """Return three communities of 20, 30 and 40 nodes, where each node is drawn, and its community."""
+    graph, home = ag.communities((20, 30, 40), mixing=0.12, rng=3)
+    return graph, layout(graph), home
+
+
+def nodes(axes: Axes, graph: ag.Graph, place: np.ndarray, colors: object, alpha: float = 1.0) -> None:
+    """Draw edges and nodes."""
+    edges = graph.weights.tocoo()
+    ends = [place[[edges.row, edges.col], axis] for axis in (0, 1)]
+    axes.plot(*ends, color=PALE, linewidth=0.4, zorder=0)
+    axes.scatter(*place.T, color=colors, s=16, linewidths=0, alpha=alpha, zorder=1)
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+def number(axes: Axes, at: np.ndarray, words: str, color: str = INK) -> None:
+    """Write a number in a circle."""
+    circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": color, "linewidth": 1.3}
+    axes.annotate(words, at, ha="center", va="center", fontsize=8, color=color, bbox=circle, zorder=4)
+
+
+def ask() -> Figure:
+    """The first six questions of four samplers on one small graph, in their order."""
+    graph, place, home = small_graph()
+    figure, panels = plt.subplots(1, 4, figsize=(8.4, 2.5), layout="constrained")
+    for axes, sampler in zip(panels, ("influence", "vm", "unc", "random"), strict=True):
+        learner = ag.Learner(graph, sampler, rng=3)
+        asked = [step.node for step in learner.run(lambda node: int(home[node]), budget=6)]
+        nodes(axes, graph, place, TOPICS[home])
+        for order, node in enumerate(asked, 1):
+            number(axes, place[node], str(order))
+        axes.set_title(sampler)
+    return figure
+
+
+def sure() -> Figure:
+    """The share of wrong predictions as labels come: the truth, the estimate of the model, and what an audit proves."""
+    X, digits = load_digits(return_X_y=True)
+    learner = ag.Learner(ag.nearest_neighbors(X[:600], k=10), rng=0, classes=range(10))
+    labels, estimates, truth = [], [], []
+    for count, _ in enumerate(learner.run(lambda node: int(digits[node]), budget=60), 1):
+        if count >= 10 and count % 2 == 0:
+            rest = np.setdiff1d(np.arange(600), list(learner.labels))
+            labels.append(count)
+            estimates.append(learner.judge.expected_error())
+            truth.append(np.mean(learner.predict(rest) != digits[rest]))
+    audits = []
+    for draws in (20, 40):
+        for node in learner.judge.audit(draws):
+            learner.judge.tell_audit(node, int(digits[node]))
+        audits.append((learner.judge.expected_error(), sum((20, 40)[: len(audits) + 1])))
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    low, value, high = (np.array([getattr(one, part) for one in estimates]) * 100 for part in ("low", "value", "high"))
+    axes.fill_between(labels, low, high, color=BLUE, alpha=0.18, linewidth=0, label="from the model, with its range")
+    axes.plot(labels, value, color=BLUE, linewidth=1.8)
+    axes.plot(labels, np.array(truth) * 100, color=INK, linewidth=1.4, label="the truth, which nobody knows")
+    for at, (error, drawn) in zip((65, 70), audits, strict=True):
+        bounds = [[100 * (error.value - error.low)], [100 * (error.high - error.value)]]
+        axes.errorbar(at, 100 * error.value, bounds, fmt="o", color=ORANGE, capsize=3, markersize=4)
+        axes.text(at, 100 * error.high + 1.5, f"{drawn}", color=ORANGE, ha="center")
+    axes.text(67.5, 100 * audits[0][0].high + 8, "measured on so many\nrandom items", color=ORANGE, ha="center")
+    axes.set(xlabel="labels", ylabel="wrong predictions in %", xlim=(10, 88), ylim=(0, None), xticks=range(10, 61, 10))
+    axes.legend(loc="upper right", borderaxespad=0)
+    return figure
+
+
+def neighbors_differ() -> Figure:
+    """Accuracy as labels come on a graph whose neighbors share a label, and where labels have nothing to do with the edges."""
+    graph, home = ag.communities((60, 90, 120), mixing=0.12, rng=0)
+    shuffled = np.random.default_rng(0).permutation(home)
+    figure, panels = plt.subplots(1, 2, figsize=WIDE, layout="constrained", sharey=True)
+    edges = graph.weights.tocoo()
+    for axes, truth in zip(panels, (home, shuffled), strict=True):
+        learner = ag.Learner(graph, rng=0, classes=range(3))
+        answers = learner.run(lambda node, truth=truth: int(truth[node]), budget=40)
+        right = [100 * np.mean(learner.predict() == truth) for _ in answers]
+        commonest = 100 * np.bincount(truth).max() / truth.size
+        axes.plot(range(1, 41), right, color=BLUE, linewidth=1.8)
+        axes.axhline(commonest, color="#4A515C", linestyle=":", linewidth=1.2)
+        axes.text(40, commonest - 9, "always the commonest class", ha="right", color="#4A515C", fontsize=8)
+        same = np.mean(truth[edges.row] == truth[edges.col])
+        axes.set(title=f"{same:.0%} of the edges join one class", xlabel="labels", ylim=(0, 104), xlim=(1, 40))
+    panels[0].set_ylabel("right in %")
+    return figure
+
+
+def rare_digits() -> tuple[ag.Graph, np.ndarray]:
+    """Return the graph of all digits but most eights, and for each whether it is one of the 40 that are left."""
+    X, digits = load_digits(return_X_y=True)
+    eights = np.random.default_rng(0).choice(np.flatnonzero(digits == 8), 40, replace=False)
+    kept = np.sort(np.r_[np.flatnonzero(digits != 8), eights])
+    return ag.nearest_neighbors(X[kept], k=10), np.where(digits[kept] == 8, "eight", "other")
+
+
+def unequal() -> Figure:
+    """How many of 40 rare digits among 1,663 are found by the number of answers: sought, asked as usual, and at random."""
+    graph, truth = rare_digits()
+    first = {int(np.flatnonzero(truth == name)[0]): name for name in ("eight", "other")}
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    ways = {"sought: plan.finding": BLUE, "influence, as usual": GREEN, "drawn at random": "#6A727D"}
+    for (words, color), sampler in zip(ways.items(), ("influence", "influence", "random"), strict=True):
+        learner = ag.Learner(graph, sampler, rng=0)
+        learner.tell_all(first)
+        plan, found = learner.plan.finding("eight") if words.startswith("sought") else learner.plan, [1]
+        for _ in range(98):
+            node = learner.question(plan=plan).node
+            learner.tell(node, str(truth[node]))
+            found.append(found[-1] + int(truth[node] == "eight"))
+        axes.plot(np.arange(2, 101), found, color=color, linewidth=1.8)
+        axes.text(101, found[-1], words, color=color, va="center")
+    axes.set(xlabel="answers", ylabel="rare items found, of 40", xlim=(0, 132), ylim=(0, 43), xticks=range(0, 101, 20))
+    return figure
+
+
+def copies() -> Figure:
+    """A survey of two questions: each row a node; neighbors among distinct rows only, or among all rows."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 4, (60, 2)).astype(float)
+    apart = X + 0.27 * np.column_stack([f(rng.uniform(0, 2 * np.pi, 60)) for f in (np.cos, np.sin)])
+    figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.0), layout="constrained")
+    plain = np.argsort(((X[:, None] - X) ** 2).sum(axis=2) + 1e9 * np.eye(60), axis=1, kind="stable")[:, :3]
+    among_all = ag.Graph.from_edges(np.column_stack([np.repeat(np.arange(60), 3), plain.ravel()]))
+    for axes, graph, title in (
+        (panels[0], among_all, "neighbors among all rows"),
+        (panels[1], ag.nearest_neighbors(X, k=3), "askgraph: among distinct rows"),
+    ):
+        parts = graph.components()
+        nodes(axes, graph, apart, [mpl.colormaps["tab20"](part % 20) for part in parts])
+        axes.set_title(f"{title}: {'one part' if parts.max() == 0 else f'{parts.max() + 1} parts'}")
+    return figure
+
+
+def people() -> Figure:
+    """Three people at once: each has a question of their own."""
+    graph, place, home = small_graph()
+    learner = ag.Learner(graph, rng=3)
+    for _ in learner.run(lambda node: int(home[node]), budget=4):
+        pass
+    figure, axes = plt.subplots(figsize=(5.2, 2.9), layout="constrained")
+    sure = learner.probabilities().max(axis=1)
+    nodes(axes, graph, place, TOPICS[learner.predict().astype(int)], alpha=0.25 + 0.75 * (sure - 1 / 3) * 1.5)
+    labeled = list(learner.labels)
+    axes.scatter(*place[labeled].T, s=60, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=3)
+    for who, question in zip(("Ann", "Bo", "Cy"), learner.question(3, batch="now"), strict=True):
+        box = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": INK, "linewidth": 1.2}
+        axes.annotate(who, place[question.node], ha="center", va="center", fontsize=9, bbox=box, zorder=4)
+    return figure
+
+
+def folds() -> Figure:
+    """Five folds: labeled rows are held out in turn, and rows without a label are in every training part."""
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    for fold in range(5):
+        for part in range(9):
+            color = PALE if part > 4 else ORANGE if part == fold else BLUE
+            axes.add_patch(Rectangle((part, -fold), 0.94, 0.8, color=color, linewidth=0))
+        axes.text(-0.15, 0.4 - fold, f"fold {fold + 1}", ha="right", va="center")
+    for x, words, color in ((2.5, "rows with a label", BLUE), (7, "rows without", "#4A515C")):
+        axes.text(x, 1.0, words, ha="center", va="bottom", color=color)
+    axes.text(9.1, 0.4, "trained on: blue and gray", va="center", color=INK)
+    axes.text(9.1, -0.6, "scored on: orange", va="center", color="#A85400")
+    axes.set(xlim=(-1.1, 12.2), ylim=(-4.2, 1.6))
+    axes.axis("off")
+    return figure
+
+
+def spreading() -> Figure:
+    """Right predictions of 1,797 digits by the number of labels: LabelSpreading with random labels, and askgraph."""
+    from sklearn.semi_supervised import LabelSpreading
+
+    X, digits = load_digits(return_X_y=True)
+    graph, budgets = ag.nearest_neighbors(X, k=10), np.array([10, 20, 30, 40, 50, 60])
+    theirs, ours = np.zeros((5, 6)), np.zeros((5, 6))
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(digits.size)
+        learner = ag.Learner(graph, rng=seed, classes=range(10))
+        for column, budget in enumerate(budgets):
+            y = np.full(digits.size, -1)
+            y[order[:budget]] = digits[order[:budget]]
+            model = LabelSpreading(kernel="knn", n_neighbors=10, alpha=0.9, max_iter=1000).fit(X, y)
+            theirs[seed, column] = np.mean(model.transduction_[y == -1] == digits[y == -1])
+            for _ in learner.run(lambda node: int(digits[node]), budget=int(budget - len(learner.labels))):
+                pass
+            rest = np.setdiff1d(np.arange(digits.size), list(learner.labels))
+            ours[seed, column] = np.mean(learner.predict(rest) == digits[rest])
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    for found, color, words in ((ours, BLUE, "askgraph asks"), (theirs, ORANGE, "LabelSpreading,\nrandom labels")):
+        axes.fill_between(budgets, *(100 * np.quantile(found, (0, 1), axis=0)), color=color, alpha=0.18, linewidth=0)
+        axes.plot(budgets, 100 * found.mean(axis=0), "o-", color=color, linewidth=1.8, markersize=4)
+        axes.text(61, 100 * found.mean(axis=0)[-1], words, color=color, va="center")
+    axes.set(xlabel="labels", ylabel="right in %", xlim=(8, 74), ylim=(40, 101), xticks=budgets)
+    return figure
+
+
+def seeds() -> Figure:
+    """Twelve seeds on the digits: another first question, other questions, and much the same predictions."""
+    X, digits = load_digits(return_X_y=True)
+    graph = ag.nearest_neighbors(X, k=10)
+    figure, axes = plt.subplots(figsize=WIDE, layout="constrained")
+    ends = []
+    for seed in range(12):
+        learner = ag.Learner(graph, rng=seed, classes=range(10))
+        right = [
+            100 * np.mean(learner.predict() == digits) for _ in learner.run(lambda node: int(digits[node]), budget=30)
+        ]
+        axes.plot(range(1, 31), right, color=BLUE, linewidth=0.9, alpha=0.6)
+        ends.append(right[-1])
+    axes.text(30.3, np.mean(ends), f"{min(ends):.1f} to {max(ends):.1f} %\nafter 30 labels", color=BLUE, va="center")
+    axes.set(xlabel="labels", ylabel="right in %", xlim=(1, 36), ylim=(0, 103), xticks=range(5, 31, 5))
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    "answers-one-class": one_class,
+    "answers-one-of": one_of,
+    "answers-ordered": ordered,
+    "answers-several": several,
+    "answers-numbers": numbers,
+    "questions/think": think,
+    "questions/ask": ask,
+    "questions/sure": sure,
+    "questions/neighbors_differ": neighbors_differ,
+    "questions/unequal": unequal,
+    "questions/copies": copies,
+    "questions/people": people,
+    "questions/folds": folds,
+    "questions/spreading": spreading,
+    "questions/seeds": seeds,
+}
 
 
 def main() -> None:
-    """Write all pictures."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS
+    """Write all pictures, or some."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=DOCS)
+    parser.add_argument("--only", default=",".join(PICTURES), help="names with commas between them")
+    asked = parser.parse_args()
     plt.switch_backend("Agg")
-    for name, draw in PICTURES.items():
-        path = folder / f"answers-{name}.png"
+    for name in asked.only.split(","):
+        path = asked.folder / f"{name}.png"
+        path.parent.mkdir(exist_ok=True)
         with mpl.rc_context({**STYLE, "figure.dpi": DOTS}):
-            figure = draw()
+            figure = PICTURES[name]()
             figure.savefig(path, dpi=DOTS)
         Image.open(path).convert("RGB").quantize(COLORS).save(path, optimize=True)
         plt.close(figure)

@@ -2,8 +2,9 @@
 
     make docs && python docs/make_screenshots.py [FOLDER]
 
-Says which pages are wider than the screen, print an error, or ask for anything beyond the folder of the site; writes pictures of
-some pages to FOLDER, and without FOLDER those that the repository keeps: the front page and two more.
+Says which pages are wider than the screen, have a table wider than the page of a desktop, print an error, or ask for anything
+beyond the folder of the site, and which searches find another page first than the one that answers; writes pictures of some pages
+to FOLDER, and without FOLDER those that the repository keeps: the front page and two more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -34,7 +36,24 @@ LOOKED_AT = [
     "accuracy",
     "changelog",
     "howto/index",
+    "benchmarks",
+    "measured/every_graph",
+    *(f"questions/{name}" for name in ("install", "think", "ask", "sure", "unequal", "copies", "label_spreading")),
 ]
+SEARCHES = {  # what people look for -> the page that answers
+    "install": "questions/install",
+    "imbalanced": "questions/unequal",
+    "rare": "questions/unequal",
+    "duplicates": "questions/copies",
+    "label errors": "howto/find_wrong_labels",
+    "cross-validation": "questions/cross_validation",
+    "LabelSpreading": "questions/label_spreading",
+    "cite": "questions/cite",
+}
+WIDE = """  // of each table that is wider than the page: by how much, and its first words
+[...document.querySelectorAll(".bd-article table")].filter((table) => table.scrollWidth > table.clientWidth + 1).map((table) =>
+  `a table is ${table.scrollWidth - table.clientWidth} pixels wider than the page: ${table.innerText.trim().slice(0, 40)}`)
+"""
 
 
 def pages() -> list[str]:
@@ -65,10 +84,26 @@ def complaints_of(browser: Browser, size: str, theme: str, folder: Path | None) 
         yield from (f"{name}, {size}, {theme}: {what}" for what in complaints)
         if wide > 0:
             yield f"{name}, {size}, {theme}: {wide} pixels wider than the screen"
+        if (size, theme) == ("desktop", "light"):
+            yield from (f"{name}: {what}" for what in page.evaluate(WIDE))
         if folder is not None and name in LOOKED_AT:
             page.screenshot(path=folder / f"{name.replace('/', '_')}-{size}-{theme}.png")
         if folder is None and name in KEPT and (size, theme) == ("desktop", "light"):
             page.screenshot(path=DOCS / KEPT[name])
+
+
+def missed(browser: Browser) -> Iterator[str]:
+    """Yield the searches that find another page first."""
+    page, _ = opened(browser, "desktop", "light")
+    for words, wanted in SEARCHES.items():
+        page.goto(f"{(SITE / 'search.html').as_uri()}?{urlencode({'q': words})}")
+        page.wait_for_selector("#search-results ul.search li a")
+        page.wait_for_function(
+            "document.querySelector('#search-results .search-summary')?.textContent.includes('found')"
+        )
+        found = page.evaluate("document.querySelector('#search-results ul.search li a').getAttribute('href')")
+        if not found.startswith(f"{wanted}.html"):
+            yield f'a search for "{words}" finds {found} first, not {wanted}'
 
 
 def main() -> None:
@@ -85,6 +120,7 @@ def main() -> None:
         browser = playwright.chromium.launch(**options)
         looks = [(size, theme) for size in SIZES for theme in ("light", "dark")]
         wrong = [what for look in looks for what in complaints_of(browser, *look, folder)]
+        wrong += missed(browser)
         browser.close()
     print(
         "\n".join(wrong)

@@ -20,9 +20,9 @@ asking. Here is what each asks on the same small graph, and which to take.
 # a baseline                                        ``random``                           what asking well has to beat
 # ================================================= ==================================== =======================================
 #
-# Mean accuracy over the learning curve, from :doc:`/accuracy`: ``influence`` 0.872, 0.768 and 0.688 on ten development, nine
-# validation and twelve wild graphs; the paper's TV 0.820, 0.736 and 0.549; random questions with the same readout 0.826, 0.689 and
-# 0.643. ``unc`` asks where the model is unsure, and so digs in at one border before it has seen the rest of the graph.
+# Mean accuracy over the learning curve, from :doc:`/accuracy`: ``influence`` 0.872, 0.771 and 0.685 on ten development, nine
+# validation and twelve wild graphs; the paper's TV 0.820, 0.736 and 0.549; random questions with the same readout 0.826, 0.698 and
+# 0.644. ``unc`` asks where the model is unsure, and so digs in at one border before it has seen the rest of the graph.
 #
 # One small graph
 # ---------------

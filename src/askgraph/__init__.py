@@ -30,7 +30,7 @@ _HOMES = {
     "options": "Options",
     "errors": "AskgraphError BusyError ConvergenceError EngineError FileError FullError GraphError LabelError MissingExtraError "
     "NewerError SettingError TooLargeError",
-    "estimator": "GraphClassifier GraphRegressor",
+    "estimator": "GraphClassifier GraphRegressor LabeledKFold",
     "graph.combine": "with_features",
     "graph.texts": "nearest_texts search_texts",
     "field": "Field",
@@ -54,8 +54,10 @@ _HOMES = {
     "kinds.stopping": "ErrorEstimate",
     "utilities": "Criterion two_step_approximation",
     "clients.annotations": "annotate",
+    "clients.labeling": "Labeling label",
     "workbench.embedding": "embed",
     "workbench.project": "Project",
+    "workbench.reading": "OpenProject open_project",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [  # a literal, which type checkers can read
@@ -80,12 +82,15 @@ __all__ = [  # a literal, which type checkers can read
     "Guesses",
     "Judge",
     "LabelError",
+    "LabeledKFold",
+    "Labeling",
     "Learner",
     "Map",
     "Mass",
     "MissingExtraError",
     "NewerError",
     "Numbers",
+    "OpenProject",
     "Options",
     "Ordered",
     "Plan",
@@ -112,10 +117,12 @@ __all__ = [  # a literal, which type checkers can read
     "embed",
     "from_neighbors",
     "grid",
+    "label",
     "nearest_neighbors",
     "nearest_pictures",
     "nearest_texts",
     "one_of",
+    "open_project",
     "pearson",
     "power_law",
     "prior",
@@ -137,6 +144,7 @@ if TYPE_CHECKING:
     from askgraph.answers.shares import one_of
     from askgraph.answers.sought import at_least
     from askgraph.clients.annotations import annotate
+    from askgraph.clients.labeling import Labeling, label
     from askgraph.distributed.read_shards import read_shards
     from askgraph.distributed.sharded_graph import ShardedGraph
     from askgraph.errors import (
@@ -153,7 +161,7 @@ if TYPE_CHECKING:
         SettingError,
         TooLargeError,
     )
-    from askgraph.estimator import GraphClassifier, GraphRegressor
+    from askgraph.estimator import GraphClassifier, GraphRegressor, LabeledKFold
     from askgraph.field import Field
     from askgraph.graph import Graph
     from askgraph.graph.build import from_neighbors, nearest_neighbors, pearson, radial_basis, scale_features
@@ -178,6 +186,7 @@ if TYPE_CHECKING:
     from askgraph.utilities import Criterion, two_step_approximation
     from askgraph.workbench.embedding import embed
     from askgraph.workbench.project import Project
+    from askgraph.workbench.reading import OpenProject, open_project
 
 _OLD = {"Error": "ErrorEstimate", "SuggestionSource": "GuessSource", "SuspectSuggestion": "SuspectGuess"}
 

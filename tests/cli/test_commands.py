@@ -165,6 +165,23 @@ def test_add_says_how_many_rows_were_there_already(tmp_path, monkeypatch):
     assert run("add", "more.csv", "--all").splitlines()[0] == "t.ask: 3 items more"
 
 
+def answers_by_person():
+    return {one["who"]: one["answers"] for one in json_of("people")["people"]}
+
+
+def test_answers_in_a_table_are_of_the_people_it_names(project):
+    (project / "said.csv").write_text("id,label,who\nf0,wide,ann\nf0,tall,bob\nf1,tall,\nf2,tall,ann\n")
+    assert run("tell", "--file", "said.csv", "--who", "cy") == "saved: 2 of ann, 1 of bob, 1 of cy\n"
+    assert answers_by_person() == {"ann": 2, "bob": 1, "cy": 1}
+    (project / "wrong.csv").write_text("id,label,who\nf3,wide,ann\nnobody,tall,bob\n")
+    assert "no item 'nobody'" in error_of("tell", "--file", "wrong.csv")
+    (project / "odd.csv").write_text(f"id,label,who\nf3,wide,ann\nf4,tall,{'x' * 201}\n")
+    assert "a person called" in error_of("tell", "--file", "odd.csv")
+    (project / "predicted.csv").write_text('id,label,source,who\nf3,wide,answered,"ann, bob"\n')
+    assert run("tell", "--file", "predicted.csv", "--who", "cy") == "saved: 1 answer\n"
+    assert answers_by_person() == {"ann": 2, "bob": 1, "cy": 2}
+
+
 def test_results_come_back_in_batches(project):
     (project / "results.csv").write_text("id,label,by\nf0,wide,lab\nf1,tall,lab\nf2,,lab\n")
     assert run("tell", "--file", "results.csv") == "saved: 2 answers\n"

@@ -67,10 +67,10 @@ class TestPyTorchGeometric:
         wide = ag.Graph(data.Data(edge_index=index, edge_attr=torch.ones(5, 3), num_nodes=6))
         assert "ignored edge_attr" in same(wide, PLAIN).notes[0]
 
-    def test_a_heterogeneous_graph_is_named(self):
+    def test_a_graph_without_edges_is_named(self):
         data = client("torch_geometric.data")
         with pytest.raises(ag.GraphError, match="edge_index"):
-            ag.Graph(data.HeteroData())
+            ag.Graph(data.Data(num_nodes=3))
 
     def test_an_edge_index_alone(self):
         torch = client("torch")

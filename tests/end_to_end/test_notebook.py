@@ -1,4 +1,4 @@
-"""The labeling card in JupyterLab, in a real browser: make test-notebook."""
+"""The labeling card and the page of a frame in JupyterLab, in a real browser: make test-notebook."""
 
 from __future__ import annotations
 
@@ -23,17 +23,23 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("ASKGRAPH_NOTEBOOK") != "required", reason="make test-notebook"),
 ]
 PATIENCE = 300_000  # milliseconds
-CODE = "from askgraph.clients.card import LabelingCard\ncard = LabelingCard('items.ask', who='ann')\ncard"
+CARD = "from askgraph.clients.card import LabelingCard\ncard = LabelingCard('items.ask', who='ann')\ncard"
+FRAME = """import askgraph as ag, pandas as pd
+frame = pd.DataFrame({"width": [k % 2 * 9 + k / 10 for k in range(20)]})
+result = ag.label(frame, "frame.ask", classes=["wide", "tall"], budget=3, who="ann")
+print("labels:", (result["source"] == "answered").sum(), result["label"].notna().all())
+"""
 
 
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "items.csv").write_text("id,width\n" + "".join(f"f{k},{k % 2 * 9 + k / 10}\n" for k in range(20)))
     ag.Project.create(tmp_path / "items.ask", Source(tmp_path / "items.csv", neighbors=3), classes=["wide", "tall"])
-    cell = {"cell_type": "code", "source": CODE, "metadata": {}, "outputs": [], "execution_count": None, "id": "card"}
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    book = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (tmp_path / "label.ipynb").write_text(json.dumps(book))
+    for name, code in (("card", CARD), ("frame", FRAME)):
+        cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None, "id": name}
+        book = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(book))
     return tmp_path
 
 
@@ -82,11 +88,37 @@ def page():
         browser.close()
 
 
-def test_items_are_labeled_in_jupyterlab_with_the_keys_of_the_page(lab, folder, page):
-    page.goto(f"{lab}/lab/tree/label.ipynb?reset")
+def run_first_cell(page, address):
+    page.goto(f"{address}?reset")
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # what is run before that is lost
     page.locator(".jp-Notebook .jp-InputArea-editor").first.click()
     page.keyboard.press("Shift+Enter")
+
+
+def test_a_frame_is_labeled_on_the_page_in_a_cell_and_comes_back(lab, folder, page):
+    run_first_cell(page, f"{lab}/lab/tree/frame.ipynb")
+    frame = page.frame_locator(".jp-OutputArea iframe")
+    frame.get_by_role("button", name="wide").first.wait_for()
+    with ag.open_project(folder / "frame.ask") as project:
+        for k in range(60):  # a click within a moment of the last answer is held back
+            if (labeled := len(project.project.answers.labels)) == 3:
+                break
+            frame.get_by_role("button", name=("wide", "tall")[labeled % 2]).first.click()
+            page.wait_for_timeout(1000)
+            if (where := os.environ.get("ASKGRAPH_SCREENSHOT")) and k == 1:
+                page.screenshot(path=where)
+    page.get_by_text("labels: 3 True").wait_for()
+    saved = (folder / "frame.ipynb").read_text()
+    page.keyboard.press("Control+s")
+    page.wait_for_timeout(1000)
+    with ag.Project.open(folder / "frame.ask") as project:
+        assert len(project.answers.labels) == 3
+        assert {a.who for a in project.answers.log.values()} == {"ann"}
+    assert "token=" not in saved + (folder / "frame.ipynb").read_text()
+
+
+def test_items_are_labeled_in_jupyterlab_with_the_keys_of_the_page(lab, folder, page):
+    run_first_cell(page, f"{lab}/lab/tree/card.ipynb")
     card = page.locator(".askgraph-label")
     card.wait_for()
     title = card.locator(".title")

@@ -36,6 +36,7 @@ LIKE_SCIKIT_LEARN = (
     "GraphClassifier.fit",
     "GraphClassifier.partial_fit",
     "GraphRegressor",
+    "LabeledKFold",
     "GraphQueryStrategy",
 )
 VALUES: dict[str, Callable[[], Any]] = {

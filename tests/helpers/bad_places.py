@@ -31,6 +31,7 @@ def more_places(folder: Path) -> Places:
     yield from _foreign_objects()
     yield from _learners()
     yield from _estimators()
+    yield from _folds()
     if find_spec("skactiveml"):
         yield from _strategies()
     yield from _pages(folder)
@@ -213,6 +214,21 @@ def _regressors(X: Any, y: Any) -> Places:
     yield "GraphRegressor.predict(return_std)", lambda v: fitted().predict(X + 0.1, v)
     for key in ("link", "delta", "sampler", "engine", "k", "first"):
         yield f"GraphRegressor({key})", lambda v, key=key: fitted(**{key: v}).predict(X)
+
+
+def _folds() -> Places:
+    X, y = np.zeros((9, 1)), np.array([0, 1, -1, 0, 1, -1, 0, 1, 0])
+
+    def parts(X: Any = X, y: Any = y, **how: Any) -> Any:
+        return list(ag.LabeledKFold(**{"n_splits": 2, **how}).split(X, y))
+
+    for key in ("n_splits", "numbers", "shuffle"):
+        yield f"LabeledKFold({key})", lambda v, key=key: parts(**{key: v})
+    yield "LabeledKFold(random_state)", lambda v: parts(shuffle=True, random_state=v)
+    yield "LabeledKFold.split(X)", lambda v: parts(X=v)
+    yield "LabeledKFold.split(y)", lambda v: parts(y=v)
+    yield "LabeledKFold.split(a label)", lambda v: parts(y=[v, *y[1:].tolist()])
+    yield "LabeledKFold.split(a number)", lambda v: parts(y=[v, *y[1:].tolist()], numbers=True)
 
 
 def _strategies() -> Places:

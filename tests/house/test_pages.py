@@ -124,7 +124,8 @@ def public_functions():
         if inspect.isclass(value):
             for attribute, method in inspect.getmembers(value, inspect.isroutine):
                 ours = (getattr(method, "__module__", None) or "").startswith("askgraph")
-                first = next(kind for kind in reversed(value.__mro__) if attribute in vars(kind))
+                bases = [kind for kind in reversed(value.__mro__) if kind.__module__.startswith("askgraph")]
+                first = next((kind for kind in bases if attribute in vars(kind)), value)
                 if ours and not attribute.startswith("_") and (first is value or first.__name__ not in ag.__all__):
                     yield f"{name}.{attribute}", getattr(first, attribute)
         else:

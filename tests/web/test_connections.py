@@ -188,23 +188,27 @@ def test_a_session_ends_and_only_its_server_can_have_started_it(monkeypatch):
     sessions = Sessions("token", "password", lambda: now[0])
     session = sessions.start()
     assert session != sessions.start()
-    assert sessions.is_open(session)
-    assert Sessions("token", "password", lambda: now[0]).is_open(session)  # the next server goes on
-    assert not Sessions("token", "another", lambda: now[0]).is_open(session)
-    assert not Sessions("guess", "password", lambda: now[0]).is_open(session)
-    ends, nonce, signature = session.split(".")
+    assert sessions.read(session) == (None, "t")
+    assert Sessions("token", "password", lambda: now[0]).read(session)  # the next server goes on
+    assert Sessions("token", "another", lambda: now[0]).read(session) is None
+    assert Sessions("guess", "password", lambda: now[0]).read(session) is None
+    ends, nonce, how, signature = session.split(".")
     for forged in (
         "",
         ".",
         "..",
-        f"{ends}9.{nonce}.{signature}",
-        f"x.{nonce}.{signature}",
-        f"{ends}.{nonce}.",
+        f"{ends}9.{nonce}.{how}.{signature}",
+        f"x.{nonce}.{how}.{signature}",
+        f"{ends}.{nonce}.p.{signature}",
+        f"{ends}.{nonce}.YW5u.{signature}",
+        f"{ends}.{nonce}.{signature}",
+        f"{ends}.{nonce}.{how}.",
         "é.é.é",
+        "é.é.é.é",
     ):
-        assert not sessions.is_open(forged)
+        assert sessions.read(forged) is None
     now[0] += security.SESSION_SECONDS
-    assert not sessions.is_open(session)
+    assert sessions.read(session) is None
 
 
 def test_wrong_passwords_cost_the_address_they_come_from():

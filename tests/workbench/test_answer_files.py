@@ -98,7 +98,7 @@ def test_answers_come_back_equal_from_every_table(tmp_path_factory, name, data):
             if end != ".json":  # which tell takes for what other tools write
                 create(folder / f"{what}{end}.ask", kind, classes)
                 with Project.open(folder / f"{what}{end}.ask", write=True) as again:
-                    again.say_all("bob", [(id, "label", label) for id, label in read_answers(again, file)])
+                    again.say_all("bob", [(id, "label", label) for id, label, _ in read_answers(again, file)])
                 assert labels_of(folder / f"{what}{end}.ask") == before
             if what == "labels":
                 source = Source(file, id="id", features=["x"], label="label", neighbors=2)
@@ -136,7 +136,7 @@ def test_a_column_per_class_comes_back_equal(tmp_path_factory, said):
             FORMATS["columns"].write(project, folder / f"c{end}", True)
         create(folder / f"{end}.ask", kind, classes)
         with Project.open(folder / f"{end}.ask", write=True) as again:
-            again.say_all("bob", [(id, "label", label) for id, label in read_answers(again, folder / f"c{end}")])
+            again.say_all("bob", [(id, "label", label) for id, label, _ in read_answers(again, folder / f"c{end}")])
         assert labels_of(folder / f"{end}.ask") == before
         source = Source(folder / f"c{end}", features=["x"], label="a,b b,ü", neighbors=2)
         create(folder / f"{end}-init.ask", kind, (), source)
@@ -302,7 +302,7 @@ def test_what_hugging_face_and_spacy_get_comes_back_equal(tmp_path, name, said):
             FORMATS[tool].write(project, file, True)
         if texts is None:
             with Project.open(create(tmp_path / "told.ask", kind, classes)) as told:
-                assert dict(read_answers(told, file)) == before
+                assert {id: label for id, label, _ in read_answers(told, file)} == before
         source = Source(file, features=None if texts else ["x"], text=texts, label=column, neighbors=1, meaning="none")
         again = create(tmp_path / f"{tool}.ask", kind, classes, source)
         assert list(labels_of(again).values()) == given
@@ -380,7 +380,7 @@ def told(tmp_path, name, text, end=".csv"):
     """What a table that comes back says to a project without answers, by ids."""
     (tmp_path / f"back{end}").write_text(text)
     with Project.open(some(tmp_path, name, {})) as project:
-        return dict(read_answers(project, tmp_path / f"back{end}"))
+        return {id: label for id, label, _ in read_answers(project, tmp_path / f"back{end}")}
 
 
 @pytest.mark.parametrize(("name", "text", "wrong"), [

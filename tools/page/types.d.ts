@@ -78,7 +78,9 @@ interface Control {
 type MakeControl = (options: { pick: (label: Label) => unknown }) => Control;
 
 interface ClassInfo { name: string; key: string; count: number }
-interface Person { name: string; answers: number; active: boolean }
+interface Person { name: string; answers: number; active: boolean; role: "labeler" | "lead" | null }
+/** Who is logged in, without a name by the link or the password of all, and what they may do. */
+interface Me { who: string | null; rank: "labeler" | "lead" | "owner" }
 /** How often people agree, or by how much they differ. */
 interface Agreement { items: number; share: number | null; apart: number | null }
 
@@ -104,6 +106,7 @@ interface State {
   undo: { item: string; title: string; kind: Kind; label: Label | null; what: string } | null;
   find: Sought | null;
   people: Person[];
+  me?: Me;
 }
 
 interface ItemField { name: string; value: string; kind: "text" | "number" }
@@ -148,13 +151,15 @@ interface HistoryLine extends ItemLine {
   label: Label | null;
   seconds: number | null;
   predicted: Label | null;
-  how: "map" | "table" | "group" | "copy" | "review" | null;
+  how: "map" | "table" | "group" | "copy" | "review" | "since" | "back" | null;
   undone: boolean;
   current: boolean;
+  /** Whether it was given by somebody who was a lead then. */
+  lead: boolean;
 }
 
 interface Prediction { label: Label; probability: number | null; range: Between }
-interface ItemReport { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null }
+interface ItemReport { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
 
 interface TableRow extends Excerpt {
   common: Common;
@@ -166,6 +171,8 @@ interface TableRow extends Excerpt {
   range: Between;
   status: Status;
   who: string[];
+  /** The lead whose word decides against others. */
+  decided: string | null;
 }
 
 /** What an answer to selected items would do: how many it would label, and how sure their predictions are. */
@@ -253,11 +260,15 @@ interface Progress {
   people: (Person & { seconds: number | null })[];
   agreement: Agreement | null;
   disputed: Dispute[];
+  /** On how many items the word of each lead decides against others. */
+  decided: Record<string, number>;
 }
 
 /** Everything the views show. */
 interface Store {
   who: string;
+  /** None before the server has said it. */
+  me: Me | null;
   state: State | null;
   question: Question | null;
   finished: string | null;

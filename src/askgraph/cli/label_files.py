@@ -38,15 +38,17 @@ def read_labels(
 
 def read_answers(
     project: Project, file: Path, sheet: str | None = None, encoding: str | None = None
-) -> list[tuple[str, Label]]:
-    """Read ids and answers of the kind of a project from a table that comes back; leave out rows without an answer.
+) -> list[tuple[str, Label, str | None]]:
+    """Read ids, answers of the kind of a project and who gave them from a table that comes back; leave out unanswered rows.
 
-    Answers are in a column called label or labels; where items have several classes, perhaps in one column per class.
+    Answers are in a column called label or labels; where items have several classes, perhaps in one column per class. A column
+    called who names the person of each row, but in a table of predictions, where it lists all who answered an item.
     """
     from askgraph.workbench.answer_cells import answer_columns
     from askgraph.workbench.answer_cells import read_answers as read_rows
     from askgraph.workbench.formulas import without_marks
     from askgraph.workbench.guesses import item_column
+    from askgraph.workbench.names import check_name
     from askgraph.workbench.source import read_columns
 
     table = without_marks(read_columns(file, sheet, encoding), file)
@@ -56,8 +58,14 @@ def read_answers(
     items = item_column(file, table.header, project.items.columns.get("id"), ("id", "item", "node"))
     columns = answer_columns(file, table.header, form, classes, naming.meant)
     labels = read_rows(table, columns, form, naming.heard, lambda label: form.check(label, classes, naming.meant))
-    pairs = zip(table.cells(items), labels, strict=True)
-    return [(str(item), label) for item, label in pairs if item is not None and label is not None]
+    named = "who" in table.header and "source" not in table.header and "who" not in columns  # a class may be called so
+    people = table.cells("who") if named else [None] * len(labels)
+    rows = zip(table.cells(items), labels, people, strict=True)
+    return [
+        (str(item), label, None if who is None else check_name(who, "person"))
+        for item, label, who in rows
+        if item is not None and label is not None
+    ]
 
 
 def check_classes(path: Path, labels: Iterable[Any]) -> None:

@@ -16,7 +16,7 @@ from askgraph.support.wording import nearest
 
 PANELS = {  # every command, in the order in which a person meets it
     "Begin": ("start", "label", "init", "serve"),
-    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines"),
+    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines", "role"),
     "Look": ("status", "review", "people", "history", "report", "doctor"),
     "Bring and take": ("add", "suggest", "embed", "predict", "export", "copy", "restore", "remove"),
     "Research": ("demo", "simulate", "plot", "paper", "arena"),
@@ -43,6 +43,7 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("sort",), ("order",)),
     **dict.fromkeys(("categories", "tags"), ("classes",)),
     **dict.fromkeys(("rules", "instructions"), ("guidelines",)),
+    **dict.fromkeys(("roles", "password", "passwords", "lead", "labeler", "member"), ("role",)),
     **dict.fromkeys(("help", "commands"), ("--help",)),
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -290,8 +292,8 @@ def tell(
     file: Annotated[
         Path | None,
         typer.Option(
-            help="A table with the columns id (or what your table calls it) and label, or JSON of Label Studio or Argilla, "
-            "to save many at once."
+            help="A table with the columns id (or what your table calls it) and label, and perhaps who, or JSON of Label "
+            "Studio or Argilla, to save many at once."
         ),
     ] = None,
     new: NewOption = False,
@@ -323,16 +325,22 @@ def tell(
     if file is not None and file.suffix.casefold() == ".json":
         save_annotations(project, file, new)
         return
-    said = [(id or "", label or "")] if file is None else _read_file(project, file, sheet, encoding)
-    _save(project, who, [(item, "label", name) for item, name in said], new)
+    if file is None:
+        _save(project, who, [(id or "", "label", label or "")], new)
+        return
+    with _opened(project) as opened:
+        rows = read_answers(opened, file, sheet, encoding)
+    by_person: dict[str, list[Any]] = {}
+    for item, found, named in rows:
+        by_person.setdefault(named or who or user_name(), []).append((item, "label", found))
+    _save_all(project, by_person or {who or user_name(): []}, new)
 
 
-def _read_file(project: Path | None, file: Path, sheet: str | None, encoding: str | None) -> list[tuple[str, Any]]:
-    """Read ids and answers of a project's kind from a table."""
+def _opened(project: Path | None) -> AbstractContextManager[Any]:
+    """Return the project, opened to read it."""
     from askgraph.workbench.project import Project
 
-    with Project.open(find_project(project)) as opened:
-        return read_answers(opened, file, sheet, encoding)
+    return Project.open(find_project(project))
 
 
 @app.command()
@@ -582,16 +590,39 @@ def skip(
 
 
 @app.command()
-def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
-    """Take back your last answer, or all that you gave in one step; it stays in the history.
+def undo(
+    project: ProjectOption = None,
+    who: WhoOption = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Take back all answers since then: 14:00 of today, or with the date, such as '2026-11-19 14:00'."
+        ),
+    ] = None,
+    back: Annotated[bool, typer.Option("--back", help="Let the answers count again that --since took back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Take back your last answer, or all that you gave in one step; or all that a person gave since a time.
 
-    Example: askgraph undo
+    All lines stay in the history, and what --since took back, --back gives back.
+
+    Examples:
+
+    askgraph undo
+
+    askgraph undo --who emil --since "2026-11-02 14:00"
     """
     from askgraph.workbench.client import open_writer
     from askgraph.workbench.forms import in_words
 
+    who = who or user_name()
+    if since is not None or back:
+        if since is not None and back:
+            raise SettingError("--since takes answers back and --back gives them back: leave one of them out")
+        _give_back(project, who) if since is None else _undo_since(project, who, since, yes)
+        return
     with open_writer(find_project(project)) as writer:
-        undone = writer.undo(who or user_name())
+        undone = writer.undo(who)
     if undone is None:
         say("there is nothing to take back")
     else:
@@ -600,22 +631,64 @@ def undo(project: ProjectOption = None, who: WhoOption = None) -> None:
         say(f"taken back: {undone.item} {what}{others}")
 
 
-def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
-    """Save answers; labels that are text are read as cells of a table are."""
+def _undo_since(project: Path | None, who: str, since: str, yes: bool) -> None:
+    """Say how many answers of a person would be taken back, ask, and take them back."""
     from askgraph.workbench.client import open_writer
+    from askgraph.workbench.moments import in_local_time, read_moment
+    from askgraph.workbench.names import check_name
     from askgraph.workbench.project import Project
 
-    path = find_project(project)
+    path, moment, who = find_project(project), read_moment(since), check_name(who, "person")
     with Project.open(path) as opened:
+        found = opened.answers.since(who, moment)
+    if not found:
+        say(f"{who} gave no answer since {in_local_time(moment)} that could be taken back")
+        return
+    items = counted(len({answer.item for answer in found}), "item")
+    say(f"{who} gave {counted(len(found), 'answer')} to {items} since {in_local_time(moment)}")
+    if not (yes or typer.confirm("Take them back?")):
+        say("nothing was taken back")
+        return
+    with open_writer(path) as writer:
+        taken = writer.undo_since(user_name(), who, moment)
+    say(
+        f"taken back: {counted(taken, 'answer')} of {who}; askgraph undo --who {shlex.quote(who)} --back gives them back"
+    )
+
+
+def _give_back(project: Path | None, who: str) -> None:
+    """Let the answers of a person count again that were last taken back since a time."""
+    from askgraph.workbench.client import open_writer
+
+    with open_writer(find_project(project)) as writer:
+        given = writer.give_back(user_name(), who)
+    say(f"given back: {counted(given, 'answer')} of {who}" if given else f"nothing of {who} was taken back by --since")
+
+
+def _save(project: Path | None, who: str | None, said: list[Any], new: bool = False) -> None:
+    """Save answers of one person; labels that are text are read as cells of a table are."""
+    with _opened(project) as opened:
         said = [(item, kind, _read_label(opened, one) if isinstance(one, str) else one) for item, kind, one in said]
         doubt = _doubt(opened, said)
-    if not new:
-        check_classes(path, [label for _, _, label in said])
-    with open_writer(path) as writer:
-        saved = writer.say(who or user_name(), said)
-    say(f"saved: {saved} answer{'s' * (saved != 1)}")
+    _save_all(project, {who or user_name(): said}, new)
     if doubt:
         say(doubt)
+
+
+def _save_all(project: Path | None, said: dict[str, list[Any]], new: bool) -> None:
+    """Save the answers of some people, after all of them are checked; ``new`` allows new classes."""
+    from askgraph.workbench.client import open_writer
+
+    path, everything = find_project(project), [one for given in said.values() for one in given]
+    if not new:
+        check_classes(path, [label for _, _, label in everything])
+    if len(said) > 1:
+        with _opened(project) as opened:
+            opened.log.check(everything)
+    with open_writer(path) as writer:
+        saved = [(writer.say(name, given), name) for name, given in said.items()]
+    alone = len(saved) == 1
+    say("saved: " + (counted(saved[0][0], "answer") if alone else ", ".join(f"{n} of {name}" for n, name in saved)))
 
 
 def _read_label(opened: Any, text: str) -> Any:

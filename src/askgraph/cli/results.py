@@ -33,7 +33,16 @@ def history(
     if json:
         print_json(rows)
     else:
-        columns = ("seq", "at", "who", "item", "kind", "label", "undone")
+        columns = (
+            "seq",
+            "at",
+            "who",
+            *(["lead"] if any(row["lead"] for row in rows) else []),
+            "item",
+            "kind",
+            "label",
+            "undone",
+        )
         texts = [None if row["label"] is None else form.text_of(row["label"], known) for row in rows]
         print_table(
             [{name: row[name] for name in columns} | {"label": text} for row, text in zip(rows, texts, strict=True)]

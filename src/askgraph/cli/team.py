@@ -1,4 +1,4 @@
-"""The commands of a team: classes, guidelines, review, and how far people agree."""
+"""The commands of a team: classes, guidelines, roles, review, and how far people agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_project, say, split_names, user_name
 from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
-from askgraph.errors import FileError
+from askgraph.errors import FileError, LabelError
 from askgraph.support.wording import brief
 
 if TYPE_CHECKING:
@@ -226,6 +226,72 @@ def guidelines(
 
 
 @app.command()
+def role(
+    name: Annotated[str | None, typer.Argument(help="The person [default: list who has a role].")] = None,
+    role: Annotated[str | None, typer.Argument(metavar="[lead|labeler|none]", help="The role.")] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Type the password instead of getting one.")] = False,
+    project: ProjectOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say who leads and who labels; each gets a password of their own for a served page, which is shown once.
+
+    A lead changes classes, guidelines and targets, and the word of a lead decides where people differ. Once somebody has a role,
+    people log in with their names. The same command gives a new password in place of one that was lost.
+
+    Examples:
+
+    askgraph role ann lead
+
+    askgraph role emil labeler
+
+    askgraph role
+    """
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.passwords import check_password, new_password
+    from askgraph.workbench.roles import ROLES
+
+    path = find_project(project)
+    if name is None:
+        _show_roles(path, json)
+        return
+    if role not in (*ROLES, "none"):
+        came = "" if role is None else f" is not {role!r}"
+        raise LabelError(f"the role of {name}{came}: give lead, labeler or none, as in askgraph role {name} labeler")
+    if role == "none":
+        with open_writer(path) as writer:
+            gone = writer.give_role(user_name(), name, None, None)
+        say(f"{gone} has no role anymore, and is logged out; answers that were given stand as they are")
+        return
+    password = typer.prompt("Password", hide_input=True, confirmation_prompt=True) if ask else new_password()
+    check_password(password)
+    with open_writer(path) as writer:
+        given = writer.give_role(user_name(), name, role, password)
+    if json:
+        print_json({"name": given, "role": role, **({} if ask else {"password": password})})
+        return
+    say(
+        f"{given} is a {role} now" + (", with this password" if ask else f". The password, shown this once: {password}")
+    )
+    say("a served page lets people in by name and password from now on: askgraph serve")
+
+
+def _show_roles(path: Path, json: bool) -> None:
+    """List who has a role, and whether they can log in on this machine."""
+    from askgraph.workbench.passwords import Passwords
+    from askgraph.workbench.project import Project
+
+    with Project.open(path) as opened:
+        roles, known = opened.answers.roles, Passwords(path).people
+        rows = [{"person": who, "role": role, "password": who in known} for who, role in roles.items()]
+    if json:
+        print_json(rows)
+    elif rows:
+        print_table([{**row, "password": "set" if row["password"] else "none on this machine"} for row in rows])
+    else:
+        say("nobody has a role, so everybody may do everything; askgraph role ann lead gives one")
+
+
+@app.command()
 def review(
     n: Annotated[int, typer.Option("-n", help="Number of items, and of suggestions.", min=1)] = 20,
     project: ProjectOption = None,
@@ -283,7 +349,8 @@ def people(project: ProjectOption = None, json: JsonOption = False) -> None:
         return
     unit = getattr(kind, "unit", None) or ""
     print_table([_careful(row, unit) for row in cared])
-    print_table([{head: row.get(name) for head, name in WORK.items()} for row in cared])
+    heads = WORK | (LED if any(row["role"] or row["decided"] for row in cared) else {})
+    print_table([{head: row.get(name) for head, name in heads.items()} for row in cared])
     say(ERRS if kind.by_class else OFF)
     if not agreed["pairs"]:
         say("agreement: no item was labeled by two people yet; askgraph init --overlap 2 asks for that")
@@ -303,6 +370,7 @@ WORK = {
     "first day": "first",
     "last day": "last",
 }
+LED = {"role": "role", "decided as lead": "decided"}
 ERRS = "errs: estimated from items that several people labeled and from spot checks; 5 % before there are any"
 OFF = (
     "above the others: half of the numbers are higher than others say by this, or more; spread: two of three numbers differ from "

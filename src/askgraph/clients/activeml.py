@@ -34,7 +34,14 @@ def _strategies() -> dict[str, type]:
         """What strategies share: ask as a learner would that was told what is known."""
 
         def query(
-            self, X: Any, y: Any, candidates: Any = None, batch_size: int = 1, return_utilities: bool = False
+            self,
+            X: Any,
+            y: Any,
+            candidates: Any = None,
+            batch_size: int = 1,
+            return_utilities: bool = False,
+            clf: Any = None,
+            reg: Any = None,
         ) -> IntArray | tuple[IntArray, Array]:
             """Choose the samples to label next.
 
@@ -50,6 +57,8 @@ def _strategies() -> dict[str, type]:
                 The number of samples to choose.
             return_utilities : bool
                 Whether to return the scores that they were chosen by too.
+            clf, reg : estimator, optional
+                The model that a loop hands to every strategy; not read, as the field on the graph is the model that asks.
 
             Returns
             -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from askgraph.estimator.classifier import GraphClassifier
+from askgraph.estimator.folds import LabeledKFold
 from askgraph.estimator.regressor import GraphRegressor
 
-__all__ = ["GraphClassifier", "GraphRegressor"]
+__all__ = ["GraphClassifier", "GraphRegressor", "LabeledKFold"]

@@ -16,6 +16,7 @@ from askgraph.graph.neighbors import find_neighbors
 from askgraph.graph.pairs import LARGEST_FEATURE, check_bandwidth, distinct_pairs, edge_weights, neighbor_lists
 from askgraph.graph.sources import Raw, coordinates, frame_column, is_frame
 from askgraph.support.arguments import flag, one_of, real_number, whole_number
+from askgraph.support.label_names import USUAL_LABELS
 from askgraph.support.progress import working
 from askgraph.support.wording import counted
 from askgraph.types import AnyArray, Array, IntArray
@@ -80,7 +81,7 @@ def nearest_neighbors(
     one_of(metric, "metric", ("euclidean", "cosine"))
     if approximate is not None:
         flag(approximate, "approximate")
-    points, found = _check_points(X, names, scale)
+    points, found, named = _check_points(X, names, scale)
     n = points.shape[0]
     if n < 2:
         raise GraphError(f"{counted(n, 'point')}: neighbors need at least two")
@@ -95,7 +96,7 @@ def nearest_neighbors(
         i, j, weights = copies.joined(i, j, weights)
         notes.append(copies.note)
     notes += [] if k < m else [_came_down(k, m, m < n)]
-    return graph_from_pairs(n, i, j, weights, found).noted(*notes)
+    return graph_from_pairs(n, i, j, weights, found).noted(*notes, *named)
 
 
 def _came_down(k: int, m: int, repeat: bool) -> str:
@@ -177,9 +178,10 @@ def radial_basis(
     from scipy.spatial.distance import cdist
 
     sigma = check_bandwidth(bandwidth)
-    points, found = _check_points(X, names, scale)
+    points, found, named = _check_points(X, names, scale)
     P = _dense(points) / sigma
-    return _all_pairs(lambda rows: np.exp(-cdist(P[rows], P[rows.start :], "sqeuclidean")), len(P), threshold, found)
+    graph = _all_pairs(lambda rows: np.exp(-cdist(P[rows], P[rows.start :], "sqeuclidean")), len(P), threshold, found)
+    return graph.noted(*named)
 
 
 def pearson(
@@ -216,12 +218,12 @@ def pearson(
     >>> pearson([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.5]], scale=False).weights.toarray().round(3).tolist()
     [[0.0, 0.707, 0.0], [0.707, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    points, found = _check_points(X, names, scale)
+    points, found, named = _check_points(X, names, scale)
     U = _directions(_dense(points), flag(centered, "centered"))
     least = max(real_number(threshold, "threshold"), CORRELATION_ROUNDOFF)
     graph = _all_pairs(lambda rows: U[rows] @ U[rows.start :].T, len(U), least, found)
     flat = int(np.count_nonzero(~U.any(axis=1)))
-    return graph.noted(f"{counted(flat, 'row')} without direction: isolated") if flat else graph
+    return graph.noted(*([f"{counted(flat, 'row')} without direction: isolated"] if flat else []), *named)
 
 
 def scale_features(X: object) -> Array:
@@ -262,8 +264,8 @@ def check_at_least(what: str, value: int, least: int) -> None:
     whole_number(value, what, least)
 
 
-def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
-    """Return the table as floats (a dense or a csr array) and the names of its rows."""
+def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any, list[str]]:
+    """Return the table as floats (a dense or a csr array), the names of its rows, and notes on its columns."""
     X = plain(X)
     if library(X) == "geopandas" and hasattr(X, "geometry"):
         names, X = X.index if names is None else names, coordinates_of(X)
@@ -280,7 +282,22 @@ def _check_points(X: Any, names: Any, scale: bool) -> tuple[Any, Any]:
         raise SettingError("scale=True would fill a sparse table: pass scale=False, or a dense table")
     table = coordinates(table).tocsr() if sp.issparse(table) else table.astype(np.float64)
     _check_finite(table, columns)
-    return (_scale_columns(table) if scale else table), names
+    return (_scale_columns(table) if scale else table), names, note_labels(X)
+
+
+def note_labels(X: Any) -> list[str]:
+    """Return a note on columns of a frame that are called as labels are: rows that are joined by them know the answer.
+
+    >>> import pandas
+    >>> note_labels(pandas.DataFrame({"width": [1.0, 2.0], "label": [0, 1]}))
+    ["column 'label' may hold labels, and joins rows as a feature does: leave it out if it does"]
+    """
+    X = plain(X)
+    return [
+        f"column {name!r} may hold labels, and joins rows as a feature does: leave it out if it does"
+        for name in (X.columns if is_frame(X) else ())
+        if str(name).casefold() in USUAL_LABELS
+    ]
 
 
 def check_features(X: Any) -> Any:

@@ -169,7 +169,11 @@ def _indexed(i: AnyArray, j: AnyArray, n: int, weights: Any = None) -> Raw:
 
 
 def _from_pyg(data: Any) -> Raw:
-    if getattr(data, "edge_index", None) is None or not hasattr(data, "num_nodes") or hasattr(data, "edge_types"):
+    if hasattr(data, "edge_types"):
+        raise GraphError(
+            f"a {type(data).__name__} has nodes and edges of several types: give one graph of it, such as data.to_homogeneous()"
+        )
+    if getattr(data, "edge_index", None) is None or not hasattr(data, "num_nodes"):
         raise GraphError(f"a {type(data).__name__} without one edge_index: give a torch_geometric.data.Data with edges")
     notes, weights = tuple[str, ...](), None
     for name in ("edge_weight", "edge_attr"):

@@ -24,6 +24,7 @@ from askgraph.io.tables import Table, label_list, npz_table, text_table
 from askgraph.io.text import TEXT, FilePath, naming_file, parse_integers, read_all_rows, read_lines, suffix, text_column
 from askgraph.support.arguments import listed
 from askgraph.support.files import reading
+from askgraph.support.label_names import FILE_LABELS
 from askgraph.support.npz import load_arrays
 from askgraph.support.progress import working
 from askgraph.support.wording import counted, few
@@ -37,7 +38,6 @@ TABLES = {  # readers of tables that are not text
     ".ris": ris_table,
     **dict.fromkeys(SPREADSHEETS, sheet_table),
 }
-LABELS = {"label", "labels", "class", "y"}  # headers of a column of labels
 
 
 def read_graph(path: FilePath, symmetrize: Symmetrize | None = None) -> Graph:
@@ -231,7 +231,7 @@ def _text_labels(path: FilePath, graph: Graph) -> Labels:
     if (width := len(found[0].cells)) > 2:
         raise FileError(f"{path}: {width} columns; give node and label, or one label per line")
     if width == 1:
-        named = len(found) == graph.n_nodes + 1 and found[0].cells[0].casefold() in LABELS
+        named = len(found) == graph.n_nodes + 1 and found[0].cells[0].casefold() in FILE_LABELS
         return Labels(text_column(path, found[named:], 0), [], str)
     place = {str(graph.name(i)) for i in range(graph.n_nodes)}
     named = len(found) > 1 and found[0].cells[0] not in place and found[1].cells[0] in place
@@ -273,7 +273,7 @@ def _describe_unknown(graph: Graph, name: str) -> str:
 def _read_array(path: FilePath) -> AnyArray:
     if Path(path).suffix.casefold() == ".npz":
         stored = load_arrays(path)
-        keys = [key for key in stored if key in LABELS or len(stored) == 1]
+        keys = [key for key in stored if key in FILE_LABELS or len(stored) == 1]
         if not keys:
             raise FileError(f"{path}: which of {few(list(stored))} are the labels? name that array y")
         return stored[keys[0]]

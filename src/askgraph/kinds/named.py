@@ -31,4 +31,4 @@ def as_kind(answers: str | Kind) -> Kind:
         return KINDS[answers]
     if isinstance(answers, type) and issubclass(answers, Kind):
         raise SettingError(f"answers={answers.__name__}: make one, as in {answers.__name__}(...)")
-    raise SettingError(f"answers={answers!r}: choose one of {', '.join(map(repr, KINDS))}, or make one")
+    raise SettingError(f"answers={answers!r}: choose one of {', '.join(map(repr, KINDS))}")

@@ -3,7 +3,7 @@
 Labels that were asked for are not a random sample, and their neighborhoods are not average ones: the mean of 1 − max p is too
 low, leave-one-out too high. The model's estimate is a weighted sum of both, of the share of nodes at which another readout decides
 otherwise, and of the share that a class without any label has by the rule of succession. Its range ends at two curves that 93 % of
-the errors on the graphs of the benchmarks lie between: docs/accuracy.md says which, and how well that holds on a family of graphs
+the errors on the graphs of the benchmarks lie between: docs/measured says which, and how well that holds on a family of graphs
 that was left out. Only items drawn at random make an estimate sure: no rule that reads labels that were asked for knows a graph
 that says nothing from one that says everything. From eight of them on, the range is what they prove (see random_answers).
 """

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import GraphError, SettingError
 from askgraph.graph import Graph
+from askgraph.graph.build import note_labels
 from askgraph.priors.features import Features, Kernels, join_features
 
 Join = Callable[[Graph | None, Any], tuple[Graph, Any]]
@@ -59,4 +60,4 @@ def joined_graphs(graph: Any, features: Any, tune: bool, join: Join = join_featu
     if len(given) > 1:
         raise SettingError(f"features and {len(given)} graphs: give one graph beside features")
     joined, linear = join(next(iter(given.values()), None), features)
-    return {next(iter(given), ALONE): joined}, linear
+    return {next(iter(given), ALONE): joined.noted(*note_labels(features))}, linear

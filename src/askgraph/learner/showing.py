@@ -1,4 +1,4 @@
-"""What a learner shows of itself: a line, a card for notebooks, pictures."""
+"""What a learner shows of itself: a line, a card for notebooks, a frame, pictures."""
 
 from __future__ import annotations
 
@@ -7,19 +7,51 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from askgraph.kinds import Kind
+from askgraph.learner.frames import predictions_frame
 from askgraph.learner.state import Whole
 from askgraph.plan.set_aside import why_finished
 from askgraph.support.notebook import card, drawn, tally
 
 
 class Shown:
-    """A line, a card and pictures, for a learner."""
+    """A line, a card, a frame and pictures, for a learner."""
 
     def __repr__(self: Whole) -> str:
         labels, classes, kind = self.field.held, len(self.history.classes), self.answers
         said = [f"{labels} labels", f"{classes} classes"] if kind.by_class else [f"{labels} numbers"]
         said += [] if kind.name == "classes" else [f"answers={kind.name!r}"]
         return f"Learner({', '.join([f'{self.graph.n_nodes} nodes', *said])}, engine={self.field.prior.name!r})"
+
+    def to_frame(self, nodes: Sequence[Hashable] | None = None) -> Any:
+        """Return what is predicted as a pandas frame, one row per node (``pip install pandas``).
+
+        The column ``label`` is the prediction: a category, whose categories have their order where classes do; a tuple where
+        nodes may have several classes; a number. ``probability`` is that of the label; of several classes, ``probability_CLASS``
+        that of each; of numbers, ``low`` and ``high`` are the ends of a range that holds nine in ten answers. ``told`` says which
+        labels were told.
+
+        Parameters
+        ----------
+        nodes : sequence, optional
+            Some nodes; by default all, in the order of the graph.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The predictions; the index is the nodes.
+
+        Examples
+        --------
+        >>> import askgraph as ag
+        >>> learner = ag.Learner(ag.Graph.from_edges([("ann", "bob"), ("bob", "cy")]), rng=0)
+        >>> learner.tell_all({"ann": "left", "cy": "right"})
+        >>> learner.to_frame()
+             label  probability   told
+        ann   left          1.0   True
+        bob   left          0.5  False
+        cy   right          1.0   True
+        """
+        return predictions_frame(self, nodes)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw what is predicted where, with matplotlib (``pip install "askgraph[plot]"``).

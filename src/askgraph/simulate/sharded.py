@@ -16,11 +16,12 @@ from askgraph.distributed.ranks import Ranks, own_share
 from askgraph.distributed.read_shards import list_shards
 from askgraph.distributed.sharded_graph import ShardedGraph
 from askgraph.errors import FileError
-from askgraph.io.readers import LABELS, TABLES
+from askgraph.io.readers import TABLES
 from askgraph.io.tables import label_list
 from askgraph.io.text import TEXT, parse_integers, read_all_rows, suffix
 from askgraph.spaces.base import Space
 from askgraph.support.hashing import FIRST, GOLDEN
+from askgraph.support.label_names import FILE_LABELS
 from askgraph.support.wording import few
 from askgraph.types import AnyArray, IntArray
 
@@ -103,7 +104,7 @@ def _read_pairs(path: str) -> Iterable[Pair]:
         columns = [table.values(name) for name in table.header]
     else:
         lines = [row.cells for row in read_all_rows(path)]
-        named = lines[0][-1].casefold() in LABELS or lines[0][0].casefold() in NODES
+        named = lines[0][-1].casefold() in FILE_LABELS or lines[0][0].casefold() in NODES
         columns = [list(column) for column in zip(*lines[named:], strict=True)]
     if len(columns) != 2:
         raise FileError(f"{path}: {len(columns)} columns; give node and label")

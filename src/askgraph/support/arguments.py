@@ -66,12 +66,22 @@ def listed(values: Any, name: str, error: type[AskgraphError] = SettingError) ->
 
 
 def node_mapping(given: Any, name: str, needed: bool = False) -> Mapping[Any, Any]:
-    """Return what maps nodes to something; None is an empty one, unless one is needed."""
+    """Return what maps nodes to something, also a pandas Series, whose cells may be empty; None is an empty one, unless needed."""
     if isinstance(given, Mapping):
         return given
     if given is None and not needed:
         return {}
-    raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}")
+    if type(given).__name__ == "Series" and hasattr(given, "index") and hasattr(given, "items"):
+        return _series_mapping(given, name)
+    raise LabelError(f"{name}={given!r}: give {{node: label}}, such as {{0: 'spam', 7: 'ham'}}, or a pandas Series")
+
+
+def _series_mapping(series: Any, name: str) -> Mapping[Any, Any]:
+    """Return {node: value} of a series whose index names nodes; empty cells say nothing."""
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise LabelError(f"{name}: {twice!r} comes twice in the index: give each node one row")
+    return {node: value for node, value in series.items() if not is_missing(value)}
 
 
 def generator(rng: Any, name: str = "rng") -> np.random.Generator:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, HTTPException, Query
+from fastapi import Depends, FastAPI, HTTPException, Query
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.background import BackgroundTask
@@ -34,13 +34,16 @@ from askgraph.web.bodies import (
     ConfirmingGroup,
     ConfirmingPlaces,
     Download,
+    Giving,
     Grouping,
     Guiding,
     Id,
     Listing,
     Many,
+    Name,
     Removing,
     Selecting,
+    TakingBack,
     Undoing,
     UndoingChange,
     Who,
@@ -50,6 +53,7 @@ from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.headers import REPORT_POLICY
 from askgraph.web.listing import Query as TableQuery
 from askgraph.web.page_files import add_page
+from askgraph.web.rights import CALLER, check_rights, is_labeler
 from askgraph.web.threads import News, Threads
 from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
@@ -74,12 +78,20 @@ def application(desk: Desk) -> FastAPI:
         yield
         run.close()
 
-    app = FastAPI(title="askgraph", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="askgraph",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        dependencies=[Depends(check_rights)],
+    )
     add_error_handlers(app)
     add_page(app)
     _add_labeling_routes(app, desk, run)
     _add_owner_routes(app, desk, run)
     _add_team_routes(app, desk, run)
+    _add_people_routes(app, desk, run)
     _add_report_routes(app, desk, run)
     _add_file_routes(app, desk, run)
     return app
@@ -99,6 +111,7 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/answer")
     async def answer(said: Answering) -> dict[str, Any]:
         given = (said.item, said.kind, said.label, said.seconds, said.key, said.review)
+        await _check_classes(desk, run, said.label)
         saved = await run(desk.answer, said.who, *given)
         far = desk.far(saved)  # by the predictions before this answer
         if said.holding is None and desk.alone:
@@ -113,6 +126,7 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/answers")
     async def answers(said: Many) -> dict[str, Any]:
+        await _check_classes(desk, run, *(one.label for one in said.answers))
         return await run(desk.answer_all, said.who, [(one.item, one.kind, one.label) for one in said.answers], said.key)
 
     @app.post("/api/selection")
@@ -121,6 +135,7 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/confirm")
     async def confirm(said: Confirming) -> dict[str, Any]:
+        await _check_classes(desk, run, said.label)
         return await run(_confirm, desk, said)
 
     @app.post("/api/group")
@@ -134,10 +149,12 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
     @app.post("/api/group/confirm")
     async def confirm_group(said: ConfirmingGroup) -> dict[str, Any]:
+        await _check_classes(desk, run, said.label)
         return await run(desk.confirm_group, said.who, said.label, said.items, said.odd, said.seconds, said.key)
 
     @app.post("/api/confirm/places")
     async def confirm_places(said: ConfirmingPlaces) -> dict[str, Any]:
+        await _check_classes(desk, run, said.label)
         return await run(_confirm_places, desk, said)
 
     @app.post("/api/undo")
@@ -157,6 +174,10 @@ def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/remove")
     async def remove(said: Removing) -> dict[str, Any]:
         return await run(desk.remove, said.items)
+
+    @app.post("/api/role")
+    async def role(said: Giving) -> dict[str, Any]:
+        return await run(desk.give_role, said.who, said.name, said.role, said.password, said.key)
 
 
 def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
@@ -181,10 +202,28 @@ def _add_team_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return await run(desk.write_guidelines, said.who, said.text, said.key, said.read)
 
 
+def _add_people_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
+    @app.get("/api/me")
+    async def me() -> dict[str, Any]:
+        return CALLER.get()._asdict()
+
+    @app.get("/api/people/since")
+    async def since(person: Name, since: Annotated[str, Query(max_length=100)]) -> dict[str, Any]:
+        return await run(lambda: views.said_since(desk.project, person, since))
+
+    @app.post("/api/people/undo")
+    async def undo_since(said: TakingBack) -> dict[str, Any]:
+        return await run(desk.undo_since, said.who, said.person, said.since, said.key)
+
+    @app.post("/api/people/back")
+    async def give_back(said: TakingBack) -> dict[str, Any]:
+        return await run(desk.give_back, said.who, said.person, said.key)
+
+
 def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/state")
     async def state(who: Who) -> dict[str, Any]:
-        return await run(desk.check_in, who)
+        return {**await run(desk.check_in, who), "me": CALLER.get()._asdict()}
 
     @app.get("/api/history")
     async def history(
@@ -313,6 +352,12 @@ async def _export(desk: Desk, format: str) -> FileResponse:
         remove()
         raise
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
+
+
+async def _check_classes(desk: Desk, run: Threads, *labels: Any) -> None:
+    """Refuse answers of somebody who labels only if they name a class that is not there: only a lead adds one."""
+    if is_labeler() and (new := await run(desk.new_classes, [label for label in labels if label is not None])):
+        raise HTTPException(403, f"no class {new[0]!r}: only a lead adds classes, and you are logged in as a labeler")
 
 
 def _select(desk: Desk, said: Selecting) -> dict[str, Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StrictFloat
+from pydantic import AfterValidator, BaseModel, Field, StrictFloat
+
+from askgraph.web.rights import speaker
 
 MAX_INTEGER = 2**53  # JavaScript cannot represent larger integers exactly
 POLYGON = r"^(-?\d{1,3}(\.\d{1,6})?,-?\d{1,3}(\.\d{1,6})?(,|$)){3,}$|^$"  # x,y of at least three corners
 
-Who = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Who = Annotated[Name, AfterValidator(speaker)]  # who sends the request: the name of a session counts, not what is sent
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Download = Literal[
     "csv",
@@ -109,6 +112,25 @@ class Removing(BaseModel):
     """Items to delete for good."""
 
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+
+
+class Giving(BaseModel):
+    """A role for a person and the password that goes with it; without a role, the person loses both."""
+
+    key: Key
+    who: Who
+    name: Name
+    role: Literal["labeler", "lead"] | None = None
+    password: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class TakingBack(BaseModel):
+    """A request to take back all answers of a person since a time, or to give back what the last such step took."""
+
+    key: Key
+    who: Who
+    person: Name
+    since: Annotated[str, Field(max_length=100)] = ""
 
 
 class Changing(BaseModel):

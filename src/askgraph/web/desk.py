@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -18,8 +19,10 @@ from askgraph.web.together import answerable, as_predicted, was_sent
 from askgraph.workbench import report
 from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.classes import ChangeKind, in_words
+from askgraph.workbench.forms import named
 from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
 from askgraph.workbench.names import check_name
+from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
 
 Plain = dict[str, Any]
@@ -198,6 +201,29 @@ class Desk:
         """Save a new version of the guidelines, unless there is another one than the writer has read."""
         self.project.log.write_guidelines(who, text, key, read)
         return {"version": self.project.log.guidelines[0], "state": self._state(who)}
+
+    def new_classes(self, labels: Iterable[Any]) -> list[str]:
+        """Return the classes that some answers, given as JSON says them, would make."""
+        answers = self.project.answers
+        classes, naming = answers.classes, answers.naming
+        names = [name for label in labels for name in named(answers.form.parse(label, classes))]
+        return [name for name in names if naming.meant(name) not in classes]
+
+    def give_role(self, who: str, name: str, role: str | None, password: str | None, key: str) -> Plain:
+        """Give a person a role and a password, or take both away; return the name as it is written."""
+        return {"name": give_role(self.project, who, name, role, password, key)}
+
+    def undo_since(self, who: str, person: str, since: str, key: str) -> Plain:
+        """Take back all answers of a person since a time."""
+        taken = self.project.log.undo_since(who, person, since, key)
+        self._notify()
+        return {"taken": len(taken), "state": self._state(who)}
+
+    def give_back(self, who: str, person: str, key: str) -> Plain:
+        """Let the answers count again that were last taken back from a person so."""
+        given = self.project.log.give_back(who, person, key)
+        self._notify()
+        return {"given": len(given), "state": self._state(who)}
 
     def aim(self, who: str, target: float) -> Plain:
         """Change the share of wrong predictions that people aim at."""

@@ -18,6 +18,8 @@ POLICY = (
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+LOCAL = "http://127.0.0.1:* http://localhost:*"  # pages of this machine
+FRAMED_POLICY = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {LOCAL}")  # in a cell of a notebook
 # of the report: no script, no picture and no form at all, and the one style that it brings
 REPORT_POLICY = f"{report_page.POLICY}; frame-ancestors 'none'"
 ALWAYS = {  # a route may send a stricter policy

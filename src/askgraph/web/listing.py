@@ -164,4 +164,5 @@ def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
         "range": known.range(place),
         "status": STATUSES[known.status[place]],
         "who": list(project.answers.of(place)),
+        "decided": project.answers.decided_by(place),
     }

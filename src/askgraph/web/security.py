@@ -9,16 +9,21 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 
 from askgraph.web.complaints import complain
 from askgraph.web.connections import group_address
-from askgraph.web.headers import ALWAYS, STYLE
+from askgraph.web.headers import ALWAYS, FRAMED_POLICY, STYLE
+from askgraph.web.rights import CALLER, Caller
+from askgraph.workbench.names import MAX_NAME_CHARACTERS
+from askgraph.workbench.passwords import Passwords
+from askgraph.workbench.roles import Role, named_alike
 
 MAX_BODY = 2**20  # bytes; a longer request is refused
 BODY_SECONDS = 10.0  # a body that has not arrived by then is refused
@@ -28,7 +33,12 @@ MAX_ADDRESSES = 10_000  # whose tries are remembered; beyond that, the one that 
 SESSION_SECONDS = 2_592_000  # how long a browser stays logged in: 30 days
 COOKIE = "askgraph"
 LOG_IN, ENTER = "/login", "/enter"  # to bring the password, or the token
-OWNER = ("/api/add", "/api/remove")  # only with the token itself, which commands on the serving machine bring
+CHECKS_AT_ONCE = 2  # passwords of people: each takes 16 MB and a part of a second of one core
+BY_TOKEN, BY_PASSWORD = "t", "p"  # how a session without a name began
+NOT_IT = (
+    "That is not the password.",
+    "That is not a name with its password.",
+)  # where people have no roles, and where they do
 PAGES = ("/", LOG_IN, ENTER)  # what a person sees: an error there is a page, too
 HTML = "text/html; charset=utf-8"
 
@@ -45,29 +55,72 @@ class Refused(Exception):
         self.status, self.said, self.headers = status, said, headers
 
 
-class Sessions:
-    """The logins of browsers. A session is a text that only this server can have signed, and that says when it ends.
+class Team(NamedTuple):
+    """Who logs in by name: the roles of people as they are now, and their passwords."""
 
-    No list is kept, so sessions go on with the next server that has the same token and password, and take no memory.
+    roles: Callable[[], Mapping[str, Role]]
+    passwords: Passwords
+
+
+class Sessions:
+    """The logins of browsers. A session is a text that only this server can have signed; it says when it ends and whose it is.
+
+    No list is kept, so sessions go on with the next server that has the same token and password, and take no memory. That of a
+    person is signed with the stamp of their password, too: it ends when they get another one, or none.
     """
 
-    def __init__(self, token: str, password: str | None, clock: Callable[[], float] = time.time) -> None:
-        self._key = hmac.digest(token.encode(), (password or "").encode(), "sha256")
-        self._clock = clock
+    def __init__(
+        self,
+        token: str,
+        password: str | None,
+        clock: Callable[[], float] = time.time,
+        stamp: Callable[[str], str | None] = lambda who: None,
+    ) -> None:
+        self._token, self._clock, self._stamp = token.encode(), clock, stamp
+        self._key = hmac.digest(self._token, (password or "").encode(), "sha256")
 
-    def start(self) -> str:
-        """Return a new session."""
-        said = f"{int(self._clock()) + SESSION_SECONDS}.{secrets.token_urlsafe(16)}"
-        return f"{said}.{self._signature(said)}"
+    def start(self, how: str = BY_TOKEN) -> str:
+        """Return a new session of somebody who has no name."""
+        return self._signed(how, self._key)
 
-    def is_open(self, session: str) -> bool:
-        """Return whether this server started a session, and it has not ended."""
+    def start_for(self, who: str, stamp: str) -> str:
+        """Return a new session of a person whose password has this stamp."""
+        return self._signed(urlsafe_b64encode(who.encode()).decode(), self._key_of(stamp))
+
+    def read(self, session: str) -> tuple[str | None, str] | None:
+        """Return whose session this is, None for nobody by name, and how it began; None for one that is not ours, or has ended."""
         said, _, signature = session.rpartition(".")
-        signed = hmac.compare_digest(signature.encode(), self._signature(said).encode())
-        return signed and int(said.partition(".")[0]) > self._clock()
+        until, _, rest = said.partition(".")
+        whose = rest.rpartition(".")[2]
+        if whose in (BY_TOKEN, BY_PASSWORD):
+            who, key = None, self._key
+        else:
+            who = _name_in(whose)
+            stamp = self._stamp(who)
+            key = self._key_of(
+                stamp or secrets.token_hex()
+            )  # that nobody has: an unknown name takes as long as a known one
+        signed = hmac.compare_digest(signature.encode(), _signature(said, key).encode())
+        return (who, whose) if signed and int(until) > self._clock() else None
 
-    def _signature(self, said: str) -> str:
-        return hmac.new(self._key, said.encode(), "sha256").hexdigest()
+    def _signed(self, whose: str, key: bytes) -> str:
+        said = f"{int(self._clock()) + SESSION_SECONDS}.{secrets.token_urlsafe(16)}.{whose}"
+        return f"{said}.{_signature(said, key)}"
+
+    def _key_of(self, stamp: str) -> bytes:
+        return hmac.digest(self._token, f"person {stamp}".encode(), "sha256")
+
+
+def _signature(said: str, key: bytes) -> str:
+    return hmac.new(key, said.encode(), "sha256").hexdigest()
+
+
+def _name_in(whose: str) -> str:
+    """Return the name that a session says; an empty one, which nobody has, where it says none."""
+    try:
+        return urlsafe_b64decode(whose.encode()).decode()
+    except ValueError:
+        return ""
 
 
 class PasswordTries:
@@ -94,13 +147,27 @@ class Guard:
     """ASGI middleware that checks every request and adds security headers to every response.
 
     ``hosts`` are the names that the server answers to, without port; numeric addresses are always allowed.
-    With a ``password`` there is a page to log in; without, only the token gives access.
+    With a ``password`` there is a page to log in; without, only the token gives access. Where people of the ``team`` have roles,
+    each logs in with a name and a password of their own, and that one password lets nobody in. A ``frame_code`` lets one browser
+    in, once, and lets pages of this machine show this one in a frame.
     """
 
-    def __init__(self, app: Any, token: str, hosts: Iterable[str] = (), password: str | None = None) -> None:
-        self._app, self._password = app, password
+    def __init__(
+        self,
+        app: Any,
+        token: str,
+        hosts: Iterable[str] = (),
+        password: str | None = None,
+        team: Team | None = None,
+        frame_code: str | None = None,
+    ) -> None:
+        self._app, self._password, self._team = app, password, team
+        self._headers = ALWAYS if frame_code is None else {**ALWAYS, "content-security-policy": FRAMED_POLICY}
+        self._frame_code = frame_code
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
-        self._token, self._sessions, self._tries = token, Sessions(token, password), PasswordTries()
+        stamp = team.passwords.stamp if team else lambda who: None
+        self._token, self._sessions, self._tries = token, Sessions(token, password, stamp=stamp), PasswordTries()
+        self._checking = asyncio.Semaphore(CHECKS_AT_ONCE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle one request."""
@@ -109,7 +176,7 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         started: list[bool] = []
-        guarded = _add_headers(send, started)
+        guarded = _add_headers(send, started, self._headers)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
@@ -140,23 +207,49 @@ class Guard:
         if scope["path"] == "/" and given:
             await self._enter(scope, send, given, who)
             return False
+        if scope["path"] == "/" and (code := asked.get("once", [""])[0]) and self._caller(scope, headers) is None:
+            await self._enter_once(scope, send, code, who)
+            return False
         if scope["path"] == ENTER and scope["method"] == "POST":
             fields = _fields(await _read_body(receive, headers))
             await self._enter(scope, send, fields("token"), fields("who"))
             return False
-        if self._password is not None and scope["path"] == LOG_IN:
+        if self._takes_passwords and scope["path"] == LOG_IN:
             await self._log_in(scope, headers, receive, send)
             return False
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._is_token(bearer) or any(self._sessions.is_open(value) for value in _cookies(scope, headers)):
-            if scope["path"] in OWNER and not self._is_token(bearer):
-                raise Refused(403, "only a command on the serving machine does this: askgraph add, askgraph remove")
+        if (caller := self._caller(scope, headers)) is not None:
+            CALLER.set(caller)
             scope.get("state", {}).get("trust", _ignore)()  # the connection counts among those of people who are let in
             return True
-        if self._password is not None and scope["path"] == "/":
+        if self._takes_passwords and scope["path"] == "/":
             await respond(send, 303, b"", location=LOG_IN)
             return False
         raise Refused(401, "no token: open the address that askgraph printed")
+
+    @property
+    def _roles(self) -> Mapping[str, Role]:
+        return self._team.roles() if self._team else {}
+
+    @property
+    def _takes_passwords(self) -> bool:
+        return self._password is not None or bool(self._roles)
+
+    def _caller(self, scope: Any, headers: Headers) -> Caller | None:
+        """Return who sends a request: a command with the token, or the first open session; None for nobody who is let in."""
+        if self._is_token(headers.get("authorization", "").removeprefix("Bearer ")):
+            return Caller(None, "owner")
+        found = (self._holder(value) for value in _cookies(scope, headers))
+        return next((caller for caller in found if caller is not None), None)
+
+    def _holder(self, session: str) -> Caller | None:
+        """Return who has a session, by the roles of this moment: with roles, the password of all lets nobody in."""
+        if (read := self._sessions.read(session)) is None:
+            return None
+        who, how = read
+        if who is None:
+            return None if how == BY_PASSWORD and self._roles else Caller(None, "lead")
+        role = self._roles.get(who)
+        return role and Caller(who, role)
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._token.encode())
@@ -165,28 +258,52 @@ class Guard:
         """Start a session for whoever has the token."""
         if not self._is_token(token):
             raise Refused(401, "this link is not valid anymore; open the one that askgraph printed last")
-        await self._start_session(scope, send, f"/?{urlencode({'who': who})}" if who else "/")
+        await self._let_in(scope, send, self._sessions.start(), _front(who))
+
+    async def _enter_once(self, scope: Any, send: Any, code: str, who: str) -> None:
+        """Start a session for the first who brings the code."""
+        if self._frame_code is None or not hmac.compare_digest(code.encode(), self._frame_code.encode()):
+            raise Refused(401, "this page was opened before; run the cell again")
+        self._frame_code = None
+        await self._let_in(scope, send, self._sessions.start(), _front(who))
 
     async def _log_in(self, scope: Any, headers: Headers, receive: Any, send: Any) -> None:
+        form = login_page(by_name=bool(self._roles))
         if scope["method"] != "POST":
-            await respond(send, 200, LOGIN.encode(), content_type=HTML)
+            await respond(send, 200, form.encode(), content_type=HTML)
             return
-        given = _fields(await _read_body(receive, headers))("password")
+        given = _fields(await _read_body(receive, headers))
         self._tries.count((scope.get("client") or ("", 0))[0])
-        if hmac.compare_digest(given.encode(), (self._password or "").encode()):
-            await self._start_session(scope, send)
+        session = await self._session_for(given("who"), given("password"))
+        if session is not None:
+            await self._let_in(scope, send, session)
             return
         await asyncio.sleep(TRY_SECONDS)
-        said = LOGIN.replace("<form", "<p role='alert'>That is not the password.</p>\n<form")
+        said = form.replace("<form", f"<p role='alert'>{NOT_IT[bool(self._roles)]}</p>\n<form")
         await respond(send, 401, said.encode(), content_type=HTML)
 
-    async def _start_session(self, scope: Any, send: Any, to: str = "/") -> None:
+    async def _session_for(self, who: str, password: str) -> str | None:
+        """Return a new session for a password: that of a person where people have roles, else that of all; None if it is wrong."""
+        if not (roles := self._roles) or self._team is None:
+            fits = self._password is not None and hmac.compare_digest(password.encode(), self._password.encode())
+            return self._sessions.start(BY_PASSWORD) if fits else None
+        typed = " ".join(who[: MAX_NAME_CHARACTERS + 1].split())
+        name = typed if typed in roles else named_alike(typed, roles) or ""
+        async with self._checking:
+            stamp = await asyncio.to_thread(self._team.passwords.fits, name, password)
+        return None if stamp is None else self._sessions.start_for(name, stamp)
+
+    async def _let_in(self, scope: Any, send: Any, session: str, to: str = "/") -> None:
+        """Send the cookie of a session, and lead to the page."""
         # SameSite=Lax rather than Strict: a link in an email must work too
         secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a proxy with TLS says
         flags = f"HttpOnly; SameSite=Lax; Path=/; Max-Age={SESSION_SECONDS}{secure}"
-        await respond(
-            send, 303, b"", location=to, set_cookie=f"{_cookie_name(scope)}={self._sessions.start()}; {flags}"
-        )
+        await respond(send, 303, b"", location=to, set_cookie=f"{_cookie_name(scope)}={session}; {flags}")
+
+
+def _front(who: str) -> str:
+    """Return the address of the page, for a person."""
+    return f"/?{urlencode({'who': who})}" if who else "/"
 
 
 def plain_page(inside: str) -> str:
@@ -198,9 +315,13 @@ def plain_page(inside: str) -> str:
 """
 
 
-LOGIN = plain_page("""
+def login_page(by_name: bool) -> str:
+    """Return the page that asks for the password, and for the name where each person has a password."""
+    name = '<label>Name <input name="who" autocomplete="username" autofocus></label>\n' if by_name else ""
+    focus = "" if by_name else " autofocus"
+    return plain_page(f"""
 <form method="post" action="/login">
-<label>Password <input type="password" name="password" autocomplete="current-password" autofocus></label>
+{name}<label>Password <input type="password" name="password" autocomplete="current-password"{focus}></label>
 <button>Enter</button></form>
 """)
 
@@ -312,14 +433,14 @@ def _replay(body: bytes, receive: Any) -> Any:
     return next_message
 
 
-def _add_headers(send: Any, started: list[bool]) -> Any:
+def _add_headers(send: Any, started: list[bool], always: Mapping[str, str]) -> Any:
     """Return a ``send`` function that adds our headers, and notes in ``started`` that a response has begun."""
 
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
             started.append(True)
             headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in {**ALWAYS, "cache-control": "no-store"}.items():
+            for name, value in {**always, "cache-control": "no-store"}.items():
                 headers.setdefault(name, value)
         await send(message)
 

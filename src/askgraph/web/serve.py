@@ -18,9 +18,10 @@ from askgraph.web.app import application, remove_old_exports
 from askgraph.web.connections import ACCEPTS_AT_ONCE, Connections, Listener
 from askgraph.web.desk import Desk
 from askgraph.web.leases import Leases
-from askgraph.web.security import Guard
+from askgraph.web.security import Guard, Team
 from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench.backups import BackupPlan, BackupThread
+from askgraph.workbench.passwords import Passwords
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Store
 from askgraph.workbench.writer_lock import WriterLock
@@ -43,17 +44,20 @@ def serve(
     ready: Callable[[str], None] = print,
     plan: BackupPlan | None = None,
     token: str | None = None,
+    frame_code: str | None = None,
 ) -> None:
     """Serve a project until the server is stopped; call ``ready`` with the address to open.
 
     Backups are made by ``plan``; without one, by the plan that the environment sets. ``token`` is that of a page that is open
-    already, which goes on with this server.
+    already, which goes on with this server. Who brings the ``frame_code`` is let in once, and the page may stand in a frame.
     """
     import uvicorn
 
-    if not _is_loopback(host) and not password:
+    passwords = Passwords(path)
+    if not _is_loopback(host) and not password and not passwords.people:
         raise SettingError(
-            f"--host {host}: others could reach the server; give a password with --password, or stay with 127.0.0.1"
+            f"--host {host}: others could reach the server; give a password with --password, or each person one of their own with "
+            "askgraph role, or stay with 127.0.0.1"
         )
     Store.open(path).close()
     listening = listen(host, port)
@@ -68,7 +72,8 @@ def serve(
             try:
                 desk = Desk(Project(store), thinker, Leases(lease))
                 names = [*hosts, socket.gethostname(), socket.getfqdn()]
-                app = Guard(application(desk), token, names, password)
+                team = Team(lambda: desk.project.answers.roles, passwords)
+                app = Guard(application(desk), token, names, password, team, frame_code)
                 config = uvicorn.Config(
                     app,
                     http=cast(Any, Connections().protocol),
@@ -83,7 +88,7 @@ def serve(
                 server = uvicorn.Server(config)
                 with _stopping_in_order(server):
                     lock.tell(url, token)
-                    ready(f"{url}/" if password else f"{url}/?token={token}")
+                    ready(f"{url}/" if password or not _is_loopback(host) else f"{url}/?token={token}")
                     with BackupThread(store, plan or BackupPlan.from_environment()), comparing(desk):
                         server.run(sockets=[listening])
             finally:

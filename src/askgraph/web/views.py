@@ -25,6 +25,8 @@ from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import readable
 from askgraph.workbench.exchange import has_titles
 from askgraph.workbench.forms import as_json
+from askgraph.workbench.moments import read_moment
+from askgraph.workbench.names import check_name
 from askgraph.workbench.project import Project
 from askgraph.workbench.store import Item
 
@@ -41,7 +43,10 @@ Plain = dict[str, Any]
 def state(project: Project, thinker: ThinkerProcess, active: set[str], who: str) -> Plain:
     """Return the figures that the page always shows; ``active`` are the people whose pages are open."""
     answers, last = project.answers, project.answers.last(who)
-    people = [{"name": name, "answers": n, "active": name in active} for name, n in answers.people.items()]
+    people = [
+        {"name": name, "answers": n, "active": name in active, "role": answers.roles.get(name)}
+        for name, n in answers.people.items()
+    ]
     new = sorted(active - answers.people.keys(), key=lambda name: (name != who, name))[:MAX_NEWCOMERS]
     return {
         **_figures(project, answers.seq, answers.changes),
@@ -49,7 +54,8 @@ def state(project: Project, thinker: ThinkerProcess, active: set[str], who: str)
         "worker": thinker.status,
         "undo": last and _undoable(project, last),
         "find": _search(project, thinker.picture),
-        "people": people + [{"name": name, "answers": 0, "active": True} for name in new],
+        "people": people
+        + [{"name": name, "answers": 0, "active": True, "role": answers.roles.get(name)} for name in new],
     }
 
 
@@ -186,6 +192,14 @@ def history(project: Project, limit: int, before: int | None, who: str | None, l
     return {"answers": lines[:limit], "more": len(lines) > limit}
 
 
+def said_since(project: Project, person: str, since: str) -> Plain:
+    """Return how many answers of a person since a time would be taken back, to how many items, and how many can be given back."""
+    person = check_name(person, "person")
+    found = project.answers.since(person, read_moment(since))
+    items = len({answer.item for answer in found})
+    return {"answers": len(found), "items": items, "back": len(project.answers.taken_back(person))}
+
+
 def item(project: Project, picture: Picture | None, place: int) -> Plain:
     """Return one item with all answers to it and its prediction."""
     known, answers = columns(project, picture), project.answers
@@ -198,6 +212,7 @@ def item(project: Project, picture: Picture | None, place: int) -> Plain:
         "item": show(project, project.items.item(place)),
         "answers": report.describe(project, lines),
         "label": as_json(decision.label),
+        "decided": answers.decided_by(place),
         "status": "labeled" if decision.label is not None else decision.aside or ("predicted" if predicted else "open"),
         "prediction": prediction if predicted else None,
     }

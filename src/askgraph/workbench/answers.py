@@ -12,6 +12,7 @@ answer of a person (workbench)             event of the learner
 ``cannot``: nobody can tell                ``skip``, likewise
 ``invalid``: not a valid item              ``skip``, likewise
 ``undo``: take back one earlier answer     ``retract`` if nothing is left that counts, else as for what counts then
+``undo`` of an undo: the answer is back    as for the answer
 (none)                                     ``audit``: a label to judge predictions by; only Python code uses it
 =========================================  ========================================================================
 """
@@ -27,10 +28,11 @@ from typing import Any, Literal, NamedTuple
 from askgraph.kinds import Kind as AnswerKind
 from askgraph.workbench.classes import Change, Classes
 from askgraph.workbench.forms import Form, Label, form_of, named, renamed, sure
+from askgraph.workbench.roles import Role, with_role
 
 Kind = Literal["label", "later", "cannot", "invalid", "undo"]
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
-How = Literal["map", "table", "group", "copy", "review"]
+How = Literal["map", "table", "group", "copy", "review", "since", "back"]
 HOWS: tuple[How, ...] = ("map", "table", "group", "copy", "review")
 TOGETHER: frozenset[How | None] = frozenset(HOWS[:-1])  # answers to many items in one step, which one undo takes back
 LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an item put off with "later" is due again
@@ -42,8 +44,9 @@ class Answer(NamedTuple):
     ``label`` is what `askgraph.workbench.forms` says for the kind of answers: a class, some classes, a number.
     ``predicted`` is what was predicted before, where the item was drawn at random: a spot check. ``how`` says that the answer
     was given to many items in one step (those selected on the "map" or in the "table", or a "group" that look alike), to an exact
-    copy of this item ("copy"), or on a second look ("review"). In a line that was read, ``label`` and ``predicted`` are the
-    names that the classes have now.
+    copy of this item ("copy"), or on a second look ("review"). An undo is part of a step that took back all answers of a person
+    "since" a time, or of one that gave these "back". In a line that was read, ``label`` and ``predicted`` are the names that the
+    classes have now.
     """
 
     seq: int
@@ -100,11 +103,14 @@ class Answers:
         self.aside: dict[int, Kind] = {}
         self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
+        self.roles: dict[str, Role] = {}  # who has which role now; another dict after every change
         self.changes: int = 0  # the number of lines of the log of changes
         self._before: dict[int, frozenset[int]] = {}  # line that drew a sample -> items that had an answer
         # dicts without values are ordered sets: any line leaves them in one step
         self._said: dict[int, dict[str, dict[int, None]]] = {}  # item -> who -> lines not undone; the last one counts
         self._mine: dict[str, dict[int, None]] = {}  # who -> lines not undone
+        self._led: set[int] = set()  # lines of people who were leads then
+        self._given_back: set[int] = set()  # undos that were taken back
         self._meant: dict[int, tuple[Any, Any]] = {}  # line -> what was given and predicted, with numbers of classes
         self._lines: dict[int, list[int]] = {}  # number of a class -> lines that give or predict it
 
@@ -125,6 +131,8 @@ class Answers:
         else:
             self._said.setdefault(answer.item, {}).setdefault(answer.who, {})[answer.seq] = None
             self._mine.setdefault(answer.who, {})[answer.seq] = None
+            if self.roles.get(answer.who) == "lead":
+                self._led.add(answer.seq)
         after = self._decide(answer.item)
         self._note(answer.item, before, after)
         return before, after
@@ -136,6 +144,8 @@ class Answers:
             self.guidelines.append(change)
         elif change.kind == "certify":
             self._before[change.seq] = frozenset(self.answered())
+        elif change.kind == "role":
+            self.roles = with_role(self.roles, change)
         renamed = self.naming.add(change)
         lines = sorted({seq for number in renamed for seq in self._lines.get(number, ())})
         new = {seq: self._renamed(self.log[seq]) for seq in lines}
@@ -199,6 +209,47 @@ class Answers:
                 break
             found.append(self.log[seq])
         return found[::-1]
+
+    def since(self, who: str, moment: str) -> list[Answer]:
+        """Return the answers of a person from a moment on that were not undone, those to exact copies too, oldest first."""
+        return [self.log[seq] for seq in self._mine.get(who, ()) if self.log[seq].at >= moment]
+
+    def taken_back(self, who: str) -> list[Answer]:
+        """Return the undos of the last step that took back answers of a person since a time; none if they were given back."""
+        undos = [
+            line
+            for line in self.log.values()
+            if line.how == "since" and line.seq not in self._given_back and self.log[line.undoes or 0].who == who
+        ]
+        step = undos[-1].key.partition(":")[0] if undos else ""
+        return [line for line in undos if line.key.partition(":")[0] == step]
+
+    @property
+    def has_leads(self) -> bool:
+        """Whether a lead has ever answered."""
+        return bool(self._led)
+
+    def is_led(self, answer: Answer) -> bool:
+        """Return whether the person was a lead when they gave this answer."""
+        return answer.seq in self._led
+
+    def word(self, item: int) -> Answer | None:
+        """Return the answer of a lead that decides on an item: the newest that is not put off; None if there is none."""
+        said = [answer for answer in self.of(item).values() if answer.seq in self._led and answer.kind != "later"]
+        return max(said, default=None, key=attrgetter("seq"))
+
+    def decided_by(self, item: int) -> str | None:
+        """Return the lead whose word decides on an item where somebody said otherwise; None if nobody did."""
+        word = self.word(item)
+        if word is None:
+            return None
+        others = [one for one in self.of(item).values() if one.kind != "later"]
+        return word.who if any((one.kind, one.label) != (word.kind, word.label) for one in others) else None
+
+    def decided(self) -> dict[int, str]:
+        """Return the items on which the word of a lead decides against others, and who it is."""
+        found = {self.log[seq].item: None for seq in sorted(self._led)}
+        return {item: lead for item in found if (lead := self.decided_by(item)) is not None}
 
     def counts(self, answer: Answer) -> bool:
         """Return whether this answer is the person's current one to its item."""
@@ -274,8 +325,9 @@ class Answers:
         return sum(bool(ways := self.ways(item)) and TOGETHER.issuperset(ways) for item in self.labels)
 
     def disputed(self) -> list[int]:
-        """Return the items on which people are divided: see ``disputed`` of the form."""
-        return self.form.disputed(self.opinions(), self.steps)
+        """Return the items on which people are divided and no lead has decided: see ``disputed`` of the form."""
+        opinions = {item: labels for item, labels in self.opinions().items() if self.word(item) is None}
+        return self.form.disputed(opinions, self.steps)
 
     def was_reviewed(self, item: int) -> bool:
         """Return whether somebody has answered an item on a second look."""
@@ -292,11 +344,26 @@ class Answers:
 
     def _take_back(self, undo: Answer) -> None:
         answer = self.log.get(undo.undoes or 0)
-        if answer is None or answer.seq in self.undone or answer.kind == "undo":
+        if answer is None or answer.seq in self.undone:
+            return
+        if answer.kind == "undo":
+            self._give_back(answer)
             return
         self.undone.add(answer.seq)
         del self._said[answer.item][answer.who][answer.seq]
         del self._mine[answer.who][answer.seq]
+
+    def _give_back(self, undo: Answer) -> None:
+        """Let an answer count again that an undo has taken back; an older one of the same person stays behind a newer one."""
+        answer = self.log.get(undo.undoes or 0)
+        if answer is None or answer.seq not in self.undone or undo.seq in self._given_back:
+            return
+        self._given_back.add(undo.seq)
+        self.undone.remove(answer.seq)
+        for lines in (self._said[answer.item][answer.who], self._mine[answer.who]):
+            kept = sorted([*lines, answer.seq])
+            lines.clear()
+            lines.update(dict.fromkeys(kept))
 
     def _renamed(self, answer: Answer) -> Answer:
         """Return a line with the names that its classes have now."""
@@ -308,7 +375,12 @@ class Answers:
         return answer._replace(label=label, predicted=predicted)
 
     def _decide(self, item: int) -> Decision:
-        """Return the label that the form decides on, or the reason that more people give; ties go to the label, or the newest."""
+        """Return what a lead said; else the label that the form decides on, or the reason that more people give.
+
+        Ties go to the label, or the newest.
+        """
+        if (word := self.word(item)) is not None:
+            return Decision(word.label, None if word.kind == "label" else word.kind)
         said = sorted(self.of(item).values(), reverse=True, key=attrgetter("seq"))
         labels = [a.label for a in said if a.label is not None]
         reasons = Counter(a.kind for a in said if a.label is None and a.kind != "later")

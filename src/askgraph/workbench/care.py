@@ -10,6 +10,8 @@ Of numbers, each person has a bias and a spread, and the true numbers and these 
 of the keys counts for little. That all people are biased alike cannot be seen: the one in the middle has no bias. What was
 predicted is no word here, since predictions are drawn to the mean. An answer "one of some classes" is evidence of what is true,
 and says nothing of the care of its person.
+
+What a lead says of an item is true of it. Of numbers it is a word as others are.
 """
 
 from __future__ import annotations
@@ -106,18 +108,27 @@ class Raters:
     [True, True, False]
     """
 
-    def __init__(self, said: Sequence[Mapping[str, Label]], classes: Sequence[str], ranked: bool = False) -> None:
+    def __init__(
+        self,
+        said: Sequence[Mapping[str, Label]],
+        classes: Sequence[str],
+        ranked: bool = False,
+        truth: Sequence[Label | None] = (),
+    ) -> None:
         self._place = {name: k for k, name in enumerate(classes)}
         self._ranked = ranked
         known = [{who: str(label) for who, label in one.items() if sure([label])} for one in said]
-        several = [one for one in known if len(one) > 1]
-        self._people: list[str] = list(dict.fromkeys(who for one in several for who in one))
-        codes = np.full((len(several), len(self._people)), -1)
+        both = zip(known, truth or [None] * len(known), strict=True)
+        several = [(one, true) for one, true in both if len(one) > 1]
+        self._people: list[str] = list(dict.fromkeys(who for one, _ in several for who in one))
+        codes = np.full((len(several), len(self._people) + 1), -1)  # what each person said, and at the end what is true
         at = {who: k for k, who in enumerate(self._people)}
-        for row, one in zip(codes, several, strict=True):
+        for row, (one, true) in zip(codes, several, strict=True):
             for who, label in one.items():
                 row[at[who]] = self._place[label]
-        self._compared = (codes >= 0).sum(axis=0)
+            if true is not None and sure([true]):
+                row[-1] = self._place[str(true)]
+        self._compared = (codes[:, :-1] >= 0).sum(axis=0)
         self._confusions = self._estimated(*np.unique(codes, axis=0, return_counts=True))
 
     def care(self, who: str) -> Care:
@@ -146,12 +157,17 @@ class Raters:
         return _even(PEOPLE, len(self._place))
 
     def _estimated(self, codes: IntArray, times: IntArray) -> list[Array]:
-        """Return the matrix of each person, by what they said of different items, and how many items each stands for."""
-        k = len(self._place)
+        """Return the matrix of each person, by what they said of different items, and how many items each stands for.
+
+        The last column of codes is what is known to be true, -1 where nobody knows.
+        """
+        k, codes, true = len(self._place), codes[:, :-1], codes[:, -1]
         starts = [_even(MODELS if who == MODEL else PEOPLE, k) for who in self._people]
         confusions, self._shares, shares = starts, np.ones((len(starts), k)), np.full(k, 1 / max(k, 1))
         for _ in range(PASSES if len(codes) else 0):
-            truth = _posterior(codes, confusions, shares) * times[:, None]
+            truth = _posterior(codes, confusions, shares)
+            truth[true >= 0] = np.eye(k)[true[true >= 0]]
+            truth *= times[:, None]
             shares = (truth.sum(axis=0) + USUAL) / (times.sum() + USUAL * k)
             counts = [truth.T @ (column[:, None] == np.arange(k)) for column in codes.T]
             confusions = [_confusion(count, start) for count, start in zip(counts, starts, strict=True)]
@@ -162,13 +178,14 @@ class Raters:
 class SetRaters:
     """The confusion matrices of people for each class, where items have several or none."""
 
-    def __init__(self, said: Sequence[Mapping[str, Label]], classes: Sequence[str]) -> None:
-        self._of = {
-            name: Raters(
-                [{who: YES if name in named(label) else NO for who, label in one.items()} for one in said], [NO, YES]
-            )
-            for name in classes
-        }
+    def __init__(
+        self, said: Sequence[Mapping[str, Label]], classes: Sequence[str], truth: Sequence[Label | None] = ()
+    ) -> None:
+        self._of: dict[str, Raters] = {}
+        for name in classes:
+            has = [{who: YES if name in named(label) else NO for who, label in one.items()} for one in said]
+            true = [None if label is None else YES if name in named(label) else NO for label in truth]
+            self._of[name] = Raters(has, [NO, YES], truth=true)
 
     def care(self, who: str) -> CareOfSets:
         """Return how often a person errs; the range is as if all classes of an item went wrong together."""
@@ -219,13 +236,13 @@ class NumberRaters:
 
 def raters(answers: Answers) -> Raters:
     """Return how often people err, by all labels that stand; those that copies took are no words of their own."""
-    said = _with_predicted(answers)
+    said, truth = _with_predicted(answers), _true(answers)
     names = dict.fromkeys(
         [*answers.classes, *(name for one in said for label in one.values() for name in named(label))]
     )
     if answers.form.ranked:
-        return Raters(said, [step for step in answers.steps if step in names], ranked=True)
-    return Raters(said, list(names))
+        return Raters(said, [step for step in answers.steps if step in names], True, truth)
+    return Raters(said, list(names), truth=truth)
 
 
 def cares(answers: Answers) -> dict[str, Care | CareOfSets | CareOfNumbers]:
@@ -238,7 +255,7 @@ def cares(answers: Answers) -> dict[str, Care | CareOfSets | CareOfNumbers]:
     elif answers.form.exclusive:
         known = raters(answers)
     else:
-        known = SetRaters(_with_predicted(answers), answers.classes)
+        known = SetRaters(_with_predicted(answers), answers.classes, _true(answers))
     return {who: known.care(who) for who in answers.people}
 
 
@@ -249,6 +266,12 @@ def _with_predicted(answers: Answers) -> list[Mapping[str, Label]]:
         predicted = answers.predicted(item)
         said.append(given if predicted is None else {**given, MODEL: predicted})
     return said
+
+
+def _true(answers: Answers) -> list[Label | None]:
+    """Return what a lead says of each item that somebody labeled; None where none does."""
+    words = [answers.word(item) for item in answers.given()]
+    return [None if word is None else word.label for word in words]
 
 
 def _range(share: float, n: float) -> tuple[float, float]:

@@ -17,7 +17,9 @@ from typing import Literal, NamedTuple
 from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
-ChangeKind = Literal["add", "rename", "merge", "describe", "key", "order", "find", "certify", "guidelines", "undo"]
+ChangeKind = Literal[
+    "add", "rename", "merge", "describe", "key", "order", "find", "certify", "guidelines", "role", "undo"
+]
 CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find", "certify")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
@@ -31,8 +33,8 @@ class Change(NamedTuple):
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
-    random sample that is to certify a search, as JSON. ``undoes`` is
-    the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
+    random sample that is to certify a search, as JSON. Of a "role", ``name`` is the person, and ``value`` the role, None for none
+    anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
     """
 
     seq: int
@@ -228,7 +230,7 @@ class Classes:
             return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
-        if change.kind in ("guidelines", "certify") or (change.kind == "find" and change.name is None):
+        if change.kind in ("guidelines", "certify", "role") or (change.kind == "find" and change.name is None):
             return ()
         numbers = self._bearers(change.name or "")
         if change.kind in ("rename", "merge"):
@@ -311,6 +313,7 @@ def in_words(change: Change) -> str:
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "certify": "a random sample drawn, to certify how much is found",
         "guidelines": "guidelines written",
+        "role": f"{change.name}: {change.value or 'no role'}",
     }
     return said.get(change.kind, change.kind)
 

@@ -18,6 +18,7 @@ from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.classes import ChangeKind, in_words
 from askgraph.workbench.forms import as_json
 from askgraph.workbench.growing import Removed, remove_items, take_in
+from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
 
@@ -80,6 +81,18 @@ class LocalWriter:
         self._project.log.write_guidelines(who, text)
         return self._project.log.guidelines[0]
 
+    def undo_since(self, by: str, who: str, since: str) -> int:
+        """Take back all answers of a person since a time; return how many."""
+        return len(self._project.log.undo_since(by, who, since))
+
+    def give_back(self, by: str, who: str) -> int:
+        """Let the answers count again that were last taken back from a person so; return how many."""
+        return len(self._project.log.give_back(by, who))
+
+    def give_role(self, by: str, who: str, role: str | None, password: str | None) -> str:
+        """Give a person a role and a password, or take both away; return the name as it is written."""
+        return give_role(self._project, by, who, role, password)
+
 
 class RemoteWriter:
     """Sends answers to the server that has the project open."""
@@ -131,6 +144,20 @@ class RemoteWriter:
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
         return int(self._post("/api/guidelines", {"key": str(uuid.uuid4()), "who": who, "text": text})["version"])
+
+    def undo_since(self, by: str, who: str, since: str) -> int:
+        """Take back all answers of a person since a time; return how many."""
+        said = {"key": str(uuid.uuid4()), "who": by, "person": who, "since": since}
+        return int(self._post("/api/people/undo", said)["taken"])
+
+    def give_back(self, by: str, who: str) -> int:
+        """Let the answers count again that were last taken back from a person so; return how many."""
+        return int(self._post("/api/people/back", {"key": str(uuid.uuid4()), "who": by, "person": who})["given"])
+
+    def give_role(self, by: str, who: str, role: str | None, password: str | None) -> str:
+        """Give a person a role and a password, or take both away; return the name as it is written."""
+        said = {"key": str(uuid.uuid4()), "who": by, "name": who, "role": role, "password": password}
+        return str(self._post("/api/role", said)["name"])
 
     def _post(self, route: str, body: dict[str, Any], seconds: float = REQUEST_SECONDS) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}

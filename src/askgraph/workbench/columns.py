@@ -17,9 +17,10 @@ import numpy as np
 from askgraph.errors import SettingError
 from askgraph.graph.texts import like_texts
 from askgraph.io.pictures import find_picture, is_picture
-from askgraph.io.readers import LABELS, read_graph
+from askgraph.io.readers import read_graph
 from askgraph.io.tables import Table
 from askgraph.io.text import FilePath, is_number
+from askgraph.support.label_names import LABEL_NAMES
 from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.workbench.cells import is_missing, is_numeric, number, one_line, truths
@@ -55,10 +56,6 @@ NOT_KEYS = {
 # one of LABEL_NAMES, and then may hold numbers. Several columns of yes and no with gaps are answers to a list of questions and no
 # labels.
 MAX_CLASSES, MIN_PER_CLASS, MIN_EMPTY, SIGNS = 30, 3, 0.05, 2
-LABEL_NAMES = LABELS - {"y"} | {
-    "target", "relevant", "relevance", "included", "include", "label_included", "inclusion", "annotation", "gold", "klasse",
-    "zielklasse", "relevanz", "einschluss",
-}  # fmt: skip
 
 DAY = r"(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}\.\d{1,2}\.(\d{4}|\d\d)|\d{1,2}/\d{1,2}/(\d{4}|\d\d))"
 TIME = r"([T ]+\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d\d(:?\d\d)?))?)?"

@@ -15,7 +15,7 @@ from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.workbench.answers import Agreed
-from askgraph.workbench.figures import imported, numbers, spot_checks, ways, work
+from askgraph.workbench.figures import decided, imported, numbers, spot_checks, ways, work
 from askgraph.workbench.forms import count_classes, rounded
 from askgraph.workbench.project import Project
 
@@ -66,6 +66,11 @@ def how_labeled(project: Project) -> str:
     )
     if (sought := project.model.sought) is not None:
         sentences.append(_sought(project, sought))
+    if by := decided(answers):
+        leads = ", ".join(f"{who} {n:,}" for who, n in by.items())
+        sentences.append(
+            f"Where people differed, the word of a lead decided on {counted(sum(by.values()), 'item')} ({leads})."
+        )
     if agreed := answers.agreement():
         sentences.append(_agreed(project, agreed))
     judged = answers.form.can_judge(found.classes, len(answers.labels))

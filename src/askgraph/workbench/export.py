@@ -29,6 +29,7 @@ from askgraph.workbench.store import IMPORT, Item
 DIGITS = 4  # decimals of probabilities
 OURS = ("label", "probability", "source", "who", "how", "aside", "variance")  # columns beside those of the table
 # columns of an answer; "predicted before" is of a spot check
+DECIDED, ROLE = "decided by", "role"  # columns of predictions and of answers where leads have answered
 ANSWER = ("id", "answer", "label", "who", "at", "seconds", "predicted before", "how", "guidelines")
 Row = dict[str, Any]
 
@@ -37,12 +38,14 @@ def prediction_rows(project: Project) -> Iterator[Row]:
     """Yield one row per item: its own columns, then its label, how likely that is, who or what said so and how, and each class.
 
     Numbers have no probability; they and ordered classes have the ends of a range, "low" and "high". Several classes are a list.
-    A column of the table that has one of our names is called "label (table)" and so on.
+    A column of the table that has one of our names is called "label (table)" and so on. Where leads have answered, "decided by"
+    says whose word decides against others.
     """
     found, answers, kind = project.predictions(), project.answers, project.answers.kind
     ends = ["low", "high"] if kind.ranged else []
     columns = [f"p({name})" for name in found.classes]
-    own = own_columns(project, ["id", *OURS, *ends, *columns])
+    led, leads = [DECIDED] if answers.has_leads else [], answers.decided()
+    own = own_columns(project, ["id", *OURS, *led, *ends, *columns])
     p, variance = np.round(found.probabilities, DIGITS), found.variance
     for item in project.store.every():
         place = item.place
@@ -56,6 +59,7 @@ def prediction_rows(project: Project) -> Iterator[Row]:
             "source": None if label is None else source_of(said),
             "who": ", ".join(said) or None,
             "how": ", ".join(answers.ways(place)) or None,
+            **dict.fromkeys(led, f"lead {leads[place]}" if place in leads else None),
             "aside": aside,
             "variance": float(f"{variance[place]:.{DIGITS}g}"),
             **dict(zip(columns, map(float, p[place]), strict=True)),
@@ -149,15 +153,18 @@ def _vector_cells(project: Project) -> dict[str, Callable[[int], Any]]:
 
 
 def answer_rows(project: Project) -> Iterator[Row]:
-    """Yield one row per current answer: the item with its fields, who answered what and when."""
-    answers, own = project.answers, own_columns(project, ANSWER)
+    """Yield one row per current answer: the item with its fields, who answered what and when, and whether as a lead."""
+    answers = project.answers
+    led = [ROLE] if answers.has_leads else []
+    own = own_columns(project, [*ANSWER, *led])
     standing = [a for a in answers.log.values() if a.kind != "undo" and answers.counts(a)]
     items = {item.place: item for item in project.store.items({a.item for a in standing})}
     for a in standing:
         item = items[a.item]
         label, predicted = (to_cell(answers.form, one) for one in (a.label, a.predicted))
         said = (item.id, a.kind, label, a.who, a.at, a.seconds, predicted, a.how, answers.version(a))
-        yield {**dict(zip(ANSWER, said, strict=True)), **own(item)}
+        role = "lead" if answers.is_led(a) else None
+        yield {**dict(zip(ANSWER, said, strict=True)), **dict.fromkeys(led, role), **own(item)}
 
 
 def joined(cell: Any) -> Any:

@@ -51,6 +51,11 @@ def _work_of(said: list[Answer]) -> Plain:
     }
 
 
+def decided(answers: Answers) -> dict[str, int]:
+    """Return on how many items the word of each lead decides against others."""
+    return dict(Counter(answers.decided().values()))
+
+
 def ways(answers: Answers) -> Plain:
     """Return how many answers were given one by one, how many in which way to many items, in how many steps, and to copies."""
     said = standing(answers)

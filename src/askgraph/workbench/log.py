@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from unicodedata import normalize
 
@@ -19,8 +19,10 @@ from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, MAX_LIKE_CHARACTERS, Change, ChangeKind
 from askgraph.workbench.forms import MARK, Label, class_name, named
 from askgraph.workbench.model import Model
+from askgraph.workbench.moments import read_moment
 from askgraph.workbench.names import check_name, check_same, check_sentence
-from askgraph.workbench.store import Store
+from askgraph.workbench.roles import check_role
+from askgraph.workbench.store import IMPORT, Store
 from askgraph.workbench.stored_items import StoredItems
 
 MAX_GUIDELINES_CHARACTERS = 100_000
@@ -178,6 +180,91 @@ class Log:
             undos = [Answer(0, k, who, "", "undo", a.item, undoes=a.seq) for k, a in zip(keys, together, strict=True)]
             seen = self._write(undos)[0]
         return None if seen is None else self._answers.log.get(seen.undoes or 0)
+
+    def undo_since(self, by: str, who: str, since: str, key: str | None = None) -> list[Answer]:
+        """Take back all answers of a person from a time on, in one step; :meth:`give_back` takes that back.
+
+        Parameters
+        ----------
+        by
+            The name of the person who takes them back.
+        who
+            The name of the person who gave them.
+        since
+            The time, as `askgraph.workbench.moments.read_moment` takes it.
+        key
+            A unique text: a step whose key is in the log already is not saved again.
+
+        Returns
+        -------
+        list of Answer
+            The answers that were taken back, those to exact copies too, oldest first.
+        """
+        who, since = check_name(who, "person"), read_moment(since)
+        return self._undo_lines(by, who, lambda: self._answers.since(who, since), key, "since")
+
+    def give_back(self, by: str, who: str, key: str | None = None) -> list[Answer]:
+        """Let the answers count again that the last step of :meth:`undo_since` took back from a person.
+
+        Parameters
+        ----------
+        by
+            The name of the person who gives them back.
+        who
+            The name of the person who gave the answers.
+        key
+            A unique text: a step whose key is in the log already is not saved again.
+
+        Returns
+        -------
+        list of Answer
+            The answers that count again; none if nothing was taken back so.
+        """
+        who = check_name(who, "person")
+        return self._undo_lines(by, who, lambda: self._answers.taken_back(who), key, "back")
+
+    def _undo_lines(
+        self, by: str, who: str, find: Callable[[], list[Answer]], key: str | None, how: How
+    ) -> list[Answer]:
+        """Take back lines of the log in one step; return the answers of the person that they are or speak of."""
+        by, key = _signed(by, key)
+        log = self._answers.log
+        if lines := self._store.logged_together(key):
+            check_same(lines[0], who=by, kind="undo", how=how)
+            check_same(lines[0]._replace(who=_answer_of(lines[0], log).who), who=who)
+        elif found := find():
+            keys = [f"{key}:{k}" if k else key for k in range(len(found))]
+            lines = self._write(
+                [
+                    Answer(0, k, by, "", "undo", line.item, undoes=line.seq, how=how)
+                    for k, line in zip(keys, found, strict=True)
+                ]
+            )
+        return [_answer_of(line, log) for line in lines]
+
+    def set_role(self, by: str, who: str, role: str | None, key: str | None = None) -> Change:
+        """Give a person a role, "labeler" or "lead", or take it away with None; answers keep what they were given as.
+
+        Parameters
+        ----------
+        by
+            The name of the person who says so.
+        who
+            The name of the person.
+        role
+            The role.
+        key
+            A unique text: a change whose key is in the log already is not made again.
+
+        Returns
+        -------
+        Change
+            The line of the log.
+        """
+        by, key = _signed(by, key)
+        if self._store.changed(key) is None:
+            who = check_role(who, role, self._answers.roles, self._answers.people, IMPORT)
+        return self._write_change(Change(0, key, by, "", 0, "role", check_name(who, "person"), role))
 
     def change(
         self,
@@ -395,6 +482,13 @@ class Log:
 def _signed(who: str, key: str | None) -> tuple[str, str]:
     """Return the name of who says something, and the key under which it is sent: a new one where there is none."""
     return check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+
+
+def _answer_of(line: Answer, log: Mapping[int, Answer]) -> Answer:
+    """Return the answer that a line of the log takes back or gives back, or is."""
+    while line.kind == "undo" and (spoken := log.get(line.undoes or 0)) is not None:
+        line = spoken
+    return line
 
 
 def _unknown(names: Sequence[str], classes: Sequence[str]) -> str:

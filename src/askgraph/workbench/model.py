@@ -207,7 +207,7 @@ class Model:
         wrong = {
             item: known.wrongness(given, answers.labels[item])
             for item, given in answers.given().items()
-            if item in answers.labels
+            if item in answers.labels and answers.word(item) is None  # what a lead says is not doubted
         }
         return {item: label_noise(e, k, degrees[item]) for item, e in wrong.items() if e > 0 and degrees[item] > 0}
 

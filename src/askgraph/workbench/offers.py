@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from askgraph.io.tables import Table
+from askgraph.support.label_names import LABEL_NAMES
 from askgraph.support.wording import few
 from askgraph.workbench.answer_cells import MARKS, find_mark, is_yes_or_no, joined_parts
 from askgraph.workbench.cells import is_missing, number, one_name
-from askgraph.workbench.columns import LABEL_NAMES, MIN_PER_CLASS, Kind
+from askgraph.workbench.columns import MIN_PER_CLASS, Kind
 from askgraph.workbench.forms import MARK, Form
 
 MANY_NUMBERS = 20  # different whole numbers, or half as many others: more of them are hardly names of classes

@@ -26,6 +26,7 @@ from askgraph.workbench.cells import readable
 from askgraph.workbench.classes import CLASS_CHANGES, in_words
 from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.figures import (
+    decided,
     guideline_versions,
     hits,
     numbers,
@@ -341,8 +342,14 @@ def care(project: Project) -> list[dict[str, Any]]:
 
     Beside that stands how many answers they gave, in which way and from which day to which.
     """
-    known, done = cares(project.answers), work(project.answers)
-    return [known[who].to_json() | {"answers": n} | done.get(who, {}) for who, n in project.answers.people.items()]
+    answers = project.answers
+    known, done, by = cares(answers), work(answers), decided(answers)
+    return [
+        known[who].to_json()
+        | {"answers": n, "role": answers.roles.get(who), "decided": by.get(who, 0)}
+        | done.get(who, {})
+        for who, n in answers.people.items()
+    ]
 
 
 def _plain(found: Agreement | Agreed | None) -> dict[str, Any] | None:
@@ -452,13 +459,18 @@ def class_changes(project: Project) -> list[dict[str, Any]]:
 
 
 def people(project: Project) -> dict[str, Any]:
-    """Return the number of answers of each person, how far people agree, and the items they disagree on."""
+    """Return the number of answers of each person, how far people agree, the items they disagree on, and what leads decided."""
     answers = project.answers
     agreed = answers.agreement()
-    split = [item for item, labels in answers.opinions().items() if len(set(labels)) > 1]
+    opinions = answers.opinions().items()
+    split = [item for item, labels in opinions if len(set(labels)) > 1 and answers.word(item) is None]
     split = (split if answers.kind.by_class else answers.disputed())[:MAX_SHOWN]  # numbers are seldom the same
     return {
-        "people": [{"name": who, "answers": n, "seconds": _median(answers, who)} for who, n in answers.people.items()],
+        "people": [
+            {"name": who, "answers": n, "seconds": _median(answers, who), "role": answers.roles.get(who)}
+            for who, n in answers.people.items()
+        ],
+        "decided": decided(answers),
         "agreement": agreed and agreed._asdict(),
         "disputed": [
             {
@@ -500,6 +512,7 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
             **item_line(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),
+            "lead": project.answers.is_led(a),
         }
         for a in lines
     ]
@@ -555,6 +568,7 @@ def to_sign(project: Project) -> dict[str, Any]:
         "classes": quality_of_classes(project, said["classes"]),
         "descriptions": {name: text for name in answers.classes if (text := answers.naming.description(name))},
         "people": work(answers),
+        "decided": decided(answers),
         "ways": ways(answers),
         "guidelines": guideline_versions(answers),
         "agreement": agreement(project),

@@ -255,6 +255,8 @@ def _agreement(said: Plain, language: Language) -> Iterator[Figure]:
         yield Figure(words["agreement"], words["no overlap"], "askgraph people")
         return
     alpha = said["agreement"]["alpha"]
+    for who, n in said["decided"].items():
+        yield Figure(language.say("decided", who=who), language.number(n), "askgraph people", True)
     found = language.say("alpha", range=_range(alpha, language), n=alpha["items"]) if alpha else words["no value"]
     yield Figure(words["agreement"], found, "askgraph people")
     if agreed["share"] is not None:

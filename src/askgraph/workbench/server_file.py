@@ -66,14 +66,15 @@ def find_server(project: Path, running: bool = True) -> Server | None:
     """Return the server of this project, by default only if it still runs; ignore a file that another user could write."""
     try:
         with open(server_file(project), "rb", opener=open_no_follow) as file:
-            if not _is_ours(os.fstat(file.fileno())) or (running and try_lock(file, shared=True)):
+            if not is_ours(os.fstat(file.fileno())) or (running and try_lock(file, shared=True)):
                 return None
             return _read_server(file.read(MAX_FILE_BYTES))
     except OSError:
         return None
 
 
-def _is_ours(found: os.stat_result) -> bool:
+def is_ours(found: os.stat_result) -> bool:
+    """Return whether this is a plain file that no other user could read or write."""
     if not stat.S_ISREG(found.st_mode):
         return False
     return os.name == "nt" or (found.st_uid == os.geteuid() and not found.st_mode & 0o077)

@@ -23,17 +23,23 @@ from askgraph.workbench.server_file import find_server
 MAX_READ = 5  # projects whose rows are compared with those of a table
 FAR_MORE = 4  # times the rows of a table: a project of more is not compared with it
 PROJECT = ".ask"  # how the name of a project ends
-LABELED = """
-WITH live AS (SELECT seq, item, kind = 'label' AS named FROM answers
-              WHERE kind <> 'undo' AND seq NOT IN (SELECT undoes FROM answers WHERE undoes IS NOT NULL)),
+ROLE_OF = """coalesce((SELECT value FROM changes WHERE changes.kind = 'role' AND name = last.who AND changes.answers < last.seq
+                        ORDER BY changes.seq DESC LIMIT 1), '')"""  # the role of a person at the time of a line
+LABELED = f"""
+WITH gone AS (SELECT undoes FROM answers WHERE undoes IS NOT NULL
+              AND seq NOT IN (SELECT undoes FROM answers WHERE undoes IS NOT NULL)),
+     live AS (SELECT seq, item, kind = 'label' AS named FROM answers
+              WHERE kind <> 'undo' AND seq NOT IN (SELECT undoes FROM gone)),
      once AS (SELECT 1 FROM live GROUP BY item HAVING count(*) = 1 AND max(named)),
      often AS (SELECT item FROM live GROUP BY item HAVING count(*) > 1),
-     last AS (SELECT item, kind, label, max(seq) FROM answers
+     last AS (SELECT item, kind, label, who, max(seq) AS seq FROM answers
               WHERE seq IN (SELECT seq FROM live WHERE item IN often) GROUP BY item, who),
-     votes AS (SELECT item, kind = 'label' AS named, count(*) AS n FROM last WHERE kind <> 'later' GROUP BY item, kind, label),
+     words AS (SELECT item, kind, max(seq) FROM last WHERE kind <> 'later' AND {ROLE_OF} = 'lead' GROUP BY item),
+     votes AS (SELECT item, kind = 'label' AS named, count(*) AS n FROM last
+               WHERE kind <> 'later' AND item NOT IN (SELECT item FROM words) GROUP BY item, kind, label),
      decided AS (SELECT 1 FROM votes GROUP BY item HAVING max(named) AND max(n * named) >= max(n * (1 - named)))
-SELECT (SELECT count(*) FROM once) + (SELECT count(*) FROM decided)
-"""  # as Answers decides: a label that as many people give as set the item aside; most items have one answer, and are quick
+SELECT (SELECT count(*) FROM once) + (SELECT count(*) FROM decided) + (SELECT count(*) FROM words WHERE kind = 'label')
+"""  # as Answers decides: a lead's word, or a label that as many give as set the item aside; most have one answer, and are quick
 
 
 class Listed(NamedTuple):
@@ -134,7 +140,8 @@ def _look(path: Path, changed: float) -> Listed:
     try:
         with reading_counts(path) as db:
             ((last,),) = db.execute("SELECT max(place) FROM items").fetchall()
-            ((labels,),) = db.execute(LABELED).fetchall()
+            known = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").fetchall()
+            ((labels,),) = db.execute(LABELED if known else LABELED.replace(ROLE_OF, "''")).fetchall()
         server = find_server(path.resolve())
         return Listed(path.name, 0 if last is None else last + 1, labels, used, None, server is not None)
     except AskgraphError as error:

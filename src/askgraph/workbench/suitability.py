@@ -19,16 +19,15 @@ from askgraph.io.tables import Table
 from askgraph.io.text import TEXT, FilePath
 from askgraph.learner import Learner
 from askgraph.priors.base import HUB
+from askgraph.support.label_names import USUAL_LABELS
 from askgraph.support.progress import bar, working
 from askgraph.support.wording import counted, few
 from askgraph.types import IntArray
-from askgraph.workbench.columns import LABEL_NAMES
 from askgraph.workbench.items import ONE_CLASS, find_items, make_items, read_labels
 from askgraph.workbench.offers import offer_answers
 from askgraph.workbench.source import Source, read_columns
 
 GRAPHS = (".npz", ".mtx", ".graphml", ".gml", ".edges")  # files that hold graphs and no tables
-USUAL_LABELS = LABEL_NAMES | {"category", "species", "topic", "kind"}  # usual names of a column of labels
 BUDGET = 50  # labels that a beginner can be expected to give
 MIN_LABELS = 20  # below, a trial on the labels there are would judge by fewer than ten items
 SPLITS = 3  # trials with other labels held back, averaged

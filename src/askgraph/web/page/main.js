@@ -1,5 +1,5 @@
 /** The frame of the page: views, keys, and regular requests to the server. */
-import { begin, ask, poll, undo } from "./lib/session.js";
+import { begin, ask, meet, poll, undo } from "./lib/session.js";
 import { dialogKey, dialogOpen } from "./parts/dialog.js";
 import { byId, clear, h } from "./lib/dom.js";
 import { groupsView } from "./views/groups.js";
@@ -14,7 +14,7 @@ import { reviewView } from "./views/review.js";
 import { welcomeWithGuidelines } from "./parts/welcome_guidelines.js";
 import { progressView } from "./views/progress.js";
 import { openWhy, questionView } from "./views/question.js";
-import { store, update, watch } from "./lib/store.js";
+import { mayLead, store, update, watch } from "./lib/store.js";
 import { tableView } from "./views/table.js";
 import { language } from "./lib/language.js";
 import { words } from "./lib/words.js";
@@ -96,6 +96,20 @@ function press(event) {
   }
 }
 
+/** Begins, once the page knows who is here; what a labeler sees is drawn for a labeler. */
+async function enter() {
+  const me = await meet();
+  if (!me) {
+    setTimeout(enter, POLL);
+    return;
+  }
+  if (!mayLead()) route();
+  named(() => {
+    begin();
+    setTimeout(beat, POLL);
+  });
+}
+
 async function beat() {
   if (!document.hidden) await poll();
   setTimeout(beat, POLL);
@@ -122,7 +136,4 @@ addEventListener("online", nudge);
 document.addEventListener("visibilitychange", back);
 setInterval(() => document.hidden || ask(), RENEW);
 route();
-named(() => {
-  begin();
-  setTimeout(beat, POLL);
-});
+enter();

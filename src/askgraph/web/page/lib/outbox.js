@@ -23,10 +23,11 @@ export function deliver(uid, path, body) {
   return enqueue(entry);
 }
 
-/** Sends what an earlier visit to this project left unsent.
+/** Sends what an earlier visit to this project left unsent; while somebody is logged in by name, nothing that another person said.
  * @param {string} uid
+ * @param {string | null} who
  */
-export const resume = (uid) => Promise.allSettled(left(uid).map(enqueue));
+export const resume = (uid, who) => Promise.allSettled(left(uid).filter(({ body }) => who === null || body.who === who).map(enqueue));
 
 /** Ends the pause before the next retry: the server is back. */
 export const nudge = () => wake();

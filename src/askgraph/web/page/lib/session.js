@@ -174,6 +174,21 @@ function remember({ item, kind, label }, asked) {
   update({ trail: trail.slice(-TRAIL) });
 }
 
+/** Learns who is logged in; under a name, nothing is said under another one. Returns null while the server is not reached. */
+export async function meet() {
+  /** @type {Me | null} */
+  const me = await get("/api/me").catch(trouble);
+  if (me) update({ me, who: me.who ?? store.who, trouble: null });
+  return me;
+}
+
+/** Begins anew if somebody else is logged in by now, or may do something else.
+ * @param {State} state
+ */
+function checkMe({ me }) {
+  if (me && store.me && (me.who !== store.me.who || me.rank !== store.me.rank)) location.reload();
+}
+
 /** Begins: sends what an earlier visit left unsent, then gets the first question. */
 export async function begin() {
   if (beginning) return;
@@ -182,7 +197,7 @@ export async function begin() {
   beginning = state !== null;
   if (!state) return;
   update({ state, trouble: null });
-  const pending = await resume(state.uid);
+  const pending = await resume(state.uid, store.me?.who ?? null);
   for (const one of pending) if (one.status === "rejected") sayError(one.reason);
   await Promise.all([ask(), recall()]);
 }
@@ -203,6 +218,7 @@ export async function poll() {
   const mine = turn;
   const state = await get("/api/state", { who: store.who }).catch(trouble);
   if (!state) return;
+  checkMe(state);
   nudge();
   if (!unsent() && store.trouble) update({ trouble: null });
   if (mine === turn && !store.sending) update({ state });

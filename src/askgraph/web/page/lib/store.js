@@ -6,6 +6,7 @@ const listeners = new Set();
  */
 export const store = {
   who: "me",
+  me: null,
   state: null,
   question: null,
   finished: null,
@@ -34,6 +35,9 @@ export function watch(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
+
+/** Whether this person may change what is everybody's; nobody is kept from it before that is known. */
+export const mayLead = () => store.me?.rank !== "labeler";
 
 /** @returns {ClassInfo[]} */
 export const classes = () => store.state?.classes ?? [];

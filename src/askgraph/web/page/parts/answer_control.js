@@ -1,6 +1,6 @@
 /** What an answer is given with: the buttons, checks, scale or field of the kind of answers that the project has. */
 import { h } from "../lib/dom.js";
-import { answers, store } from "../lib/store.js";
+import { answers, mayLead, store } from "../lib/store.js";
 import { classButtons } from "./buttons.js";
 import { classChecks } from "./checks.js";
 import { numberField } from "./number_field.js";
@@ -43,7 +43,7 @@ export function answerControl(options) {
     remind: () => made?.remind?.(),
     openNew: () => made?.openNew?.(),
     /** Whether a class can be named by typing. */
-    names: () => Boolean(made?.openNew),
+    names: () => Boolean(made?.openNew) && mayLead(),
   };
 }
 

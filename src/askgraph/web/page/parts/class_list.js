@@ -3,7 +3,8 @@ import { changes, clear, h } from "../lib/dom.js";
 import { described } from "./descriptions.js";
 import { settleClass } from "./new_class.js";
 import { swatch } from "./palette.js";
-import { classes } from "../lib/store.js";
+import { say } from "../lib/notices.js";
+import { classes, mayLead } from "../lib/store.js";
 import { words } from "../lib/words.js";
 
 const MANY = 12; // classes: with more there is a filter
@@ -109,6 +110,10 @@ export function classList({ press, add, without = null, role = null }) {
   }
 
   function openNew() {
+    if (!mayLead()) {
+      say(words.people.leadsOnly);
+      return;
+    }
     fresh.hidden = false;
     name.focus();
   }

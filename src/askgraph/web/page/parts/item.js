@@ -65,10 +65,11 @@ export async function lookAt(id) {
 }
 
 /** @param {ItemReport} report */
-function standing({ label, status, prediction }) {
+function standing({ label, status, prediction, decided }) {
   const parts = [];
   if (label !== null) parts.push(h("p", {}, words.item.labeled(labelTag(label))));
   else if (status === "later" || status === "cannot" || status === "invalid") parts.push(h("p", {}, words.item.aside(words.answers[status])));
+  if (decided !== null) parts.push(h("p", { class: "soft" }, words.item.decided(data(decided))));
   if (prediction) parts.push(h("p", {}, predictedText(prediction)));
   return h("div", { class: "standing" }, parts.length ? parts : h("p", {}, words.item.nothing));
 }
@@ -79,6 +80,7 @@ const asideKinds = /** @type {const} */ (["later", "cannot", "invalid"]);
 const answers = (all) => all.length > 0 && h("section", {}, h("h3", {}, words.item.answers),
   h("ul", { class: "rows" }, all.map((one) => h("li", { class: one.current ? "" : "past" },
     data(one.who, { class: "who" }), one.kind === "label" ? labelTag(one.label ?? "") : h("span", {}, said(one)),
+    one.lead && h("span", { class: "soft" }, words.history.lead),
     h("span", { class: "soft" }, one.undone ? words.answers.takenBack : one.current ? "" : words.item.changedSince), h("time", { class: "soft", datetime: one.at }, ago(one.at))))));
 
 /** Says what is predicted, how sure that is, and between what it probably lies.

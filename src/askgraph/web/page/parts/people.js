@@ -25,13 +25,13 @@ export function whoAmI() {
 /** Calls `then` once the person has a name; asks for it if there is none yet.
  * @param {() => void} then
  */
-export const named = (then) => look(NAME) ? then() : askName(then);
+export const named = (then) => look(NAME) || store.me?.who ? then() : askName(then);
 
 /** Shows the person's name, who else is here, and the button for help.
  * @param {() => void} openHelp
  */
 export function showPeople(openHelp) {
-  const me = h("button", { class: "plain me", title: words.people.change, onclick: () => askName() });
+  const me = h("button", { class: "plain me", title: words.people.change, onclick: () => (store.me?.who ? sayWho(store.me) : askName()) });
   const others = h("span", { class: "others-here" });
   clear(place, others, me, h("button", { class: "plain help", "aria-label": words.people.help, onclick: openHelp }, "?"));
   const draw = () => {
@@ -43,6 +43,15 @@ export function showPeople(openHelp) {
   };
   watch(draw);
   draw();
+}
+
+/** Says who is logged in and what that person may do; another one has to log in.
+ * @param {Me} me
+ */
+function sayWho({ who, rank }) {
+  openDialog(words.people.loggedIn, {}, h("p", {}, words.people.asRole(data(who ?? ""), rank === "labeler" ? "labeler" : "lead")),
+    h("p", { class: "soft" }, rank === "labeler" ? words.people.leadsOnly : words.people.leadsMay),
+    h("p", { class: "ways" }, h("a", { class: "button", href: "/login" }, words.people.logInAnew)));
 }
 
 function askName(then = () => {}) {

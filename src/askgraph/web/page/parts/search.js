@@ -1,7 +1,7 @@
 /** The search for all items of a class: its beginning, its end, and what it says. */
 import { clear, h } from "../lib/dom.js";
 import { save } from "../lib/session.js";
-import { store } from "../lib/store.js";
+import { mayLead, store } from "../lib/store.js";
 import { inWords } from "../lib/labels.js";
 import { percent } from "../lib/format.js";
 import { words } from "../lib/words.js";
@@ -66,9 +66,11 @@ export const percentProven = (share) => `${Math.floor(100 * share + 1e-6)} %`;
 /** The line above the card while a class is sought. */
 export function searchLine() {
   const text = h("span", { role: "status" });
-  const element = h("p", { class: "seeking" }, text, h("button", { class: "plain", onclick: seekNothing }, words.find.end));
+  const end = h("button", { class: "plain", onclick: seekNothing }, words.find.end);
+  const element = h("p", { class: "seeking" }, text, end);
 
   function draw() {
+    end.hidden = !mayLead();
     const find = store.state?.find ?? null;
     element.hidden = find === null;
     if (find) clear(text, find.left && find.left.found > 0 ? reading(find.left) ?? proven(find.left) ?? findings(find.left) : beginning(find));

@@ -4,6 +4,7 @@ import { clear, data, h } from "../lib/dom.js";
 import { ago } from "../lib/format.js";
 import { chooseClass } from "../parts/choose_class.js";
 import { openDialog } from "../parts/dialog.js";
+import { forLeads, leadsOnly } from "../parts/leads.js";
 import { markdown } from "../parts/markdown.js";
 import { settleClass } from "../parts/new_class.js";
 import { noteSeen } from "../parts/welcome_guidelines.js";
@@ -29,7 +30,7 @@ export function guidelinesView(root) {
   const meaning = h("p", { class: "soft" });
   const list = h("section", { class: "class-part", hidden: true }, heading, meaning,
     h("p", { class: "class-heads", "aria-hidden": "true" }, h("span", {}), [words.guidelines.name, words.guidelines.description, words.guidelines.given, words.guidelines.key].map((one) => h("span", {}, one))), table,
-    h("form", { class: "ways", onsubmit: add }, fresh, adding));
+    forLeads(h("form", { class: "ways", onsubmit: add }, fresh, adding)));
   clear(root, h("section", { class: "page guidelines", "aria-labelledby": "title" },
     h("header", { class: "heading" }, h("h1", { id: "title" }, words.guidelines.title)), text, list, changesTitle, changes));
   /** @type {string | undefined} */
@@ -62,7 +63,7 @@ export function guidelinesView(root) {
   function read(rules) {
     clear(text, rules.text ? markdown(rules.text) : h("p", { class: "soft" }, words.guidelines.none[answers().kind]),
       h("p", { class: "ways" }, rules.version > 0 && h("span", { class: "soft" }, words.guidelines.version(rules.version, rules.who ?? "", ago(rules.at ?? ""))),
-        h("button", { class: "button", onclick: () => edit(rules) }, words.guidelines.edit)));
+        forLeads(h("button", { class: "button", onclick: () => edit(rules) }, words.guidelines.edit))), leadsOnly());
   }
 
   /** Lets a person write; `mine` is what was written before somebody else saved these rules.
@@ -124,7 +125,7 @@ export function guidelinesView(root) {
     const field = (what, value, longest, kind) => h("input", { value, "aria-label": `${what}: ${one.name}`, placeholder: what, maxlength: longest, autocomplete: "off", class: kind,
       onchange: (/** @type {{ target: HTMLInputElement }} */ { target }) => change(kind, one.name, target.value) });
     const merge = () => chooseClass(words.guidelines.mergeTitle(one.name), words.guidelines.mergeMeans(one.name, one.count), (into) => change("merge", one.name, into), one.name);
-    return h("li", {}, swatch(one.name),
+    return forLeads(h("li", {}, swatch(one.name),
       field(words.guidelines.name, one.name, LONGEST, "rename"),
       field(words.guidelines.description, one.description, SENTENCE, "describe"),
       h("span", { class: "soft" }, words.guidelines.labels(one.count)),
@@ -132,7 +133,7 @@ export function guidelinesView(root) {
       names.length > 1 ? h("button", { class: "plain rare", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
       h("span", { class: answers().kind === "ordered" ? "move" : "move rare" },
         h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
-        h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓")));
+        h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓"))));
   }
 
   /** Asks for the key of a class: one is pressed, or clicked.
@@ -162,7 +163,7 @@ export function guidelinesView(root) {
 
   /** @param {ClassChange} one */
   const past = (one) => h("li", { class: one.undone ? "past" : "" }, data(pastWords(one)), data(one.who, { class: "who" }), h("time", { class: "soft", datetime: one.at }, ago(one.at)),
-    one.undone ? h("span", { class: "soft" }, words.answers.takenBack) : h("button", { class: "plain", onclick: () => undo(one.seq) }, words.question.undo));
+    one.undone ? h("span", { class: "soft" }, words.answers.takenBack) : forLeads(h("button", { class: "plain", onclick: () => undo(one.seq) }, words.question.undo)));
 
   /** @param {ClassChange} one */
   const pastWords = ({ kind, name, value, like }) => (kind === "find" ? words.guidelines.past.find(name !== null || value ? soughtWords({ class: name, value }) : "", like) : words.guidelines.past[kind](name ?? "", value ?? ""));

@@ -85,7 +85,7 @@ const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
 /** How an answer came about, where that is not the usual way.
  * @param {HistoryLine} one
  */
-const notes = (one) => [one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.undone && words.answers.takenBack].filter(Boolean);
+const notes = (one) => [one.lead && words.history.lead, one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.undone && words.answers.takenBack].filter(Boolean);
 
 /** @param {number} seconds */
 function took(seconds) {

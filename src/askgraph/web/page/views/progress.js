@@ -12,9 +12,11 @@ import { measure } from "../parts/measure.js";
 import { certifyOffer } from "../parts/certify.js";
 import { recallCurve } from "../parts/recall_curve.js";
 import { findings, proven, reading, seekNothing, sought, soughtWords } from "../parts/search.js";
+import { forLeads, leadsOnly } from "../parts/leads.js";
+import { takeBackSince } from "../parts/take_back.js";
 import { targetChoice } from "../parts/target.js";
 import { tag, tint } from "../parts/palette.js";
-import { answers, store, watch } from "../lib/store.js";
+import { answers, mayLead, store, watch } from "../lib/store.js";
 import { inUnit } from "../lib/labels.js";
 import { capital, percent, translated } from "../lib/format.js";
 import { count, rough } from "../lib/numbers.js";
@@ -63,7 +65,7 @@ export function progressView(root) {
 
 /** @type {(found: Progress, changed: () => void) => Child} */
 const report = (found, changed) => [
-  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && targetChoice(found.goal.target, changed), seek(found)),
+  h("section", { class: enough(found) ? "lead-in enough" : "lead-in" }, headline(found), h("div", { class: "aims" }, !searching(found) && forLeads(targetChoice(found.goal.target, changed)), seek(found)), leadsOnly(),
     enough(found) && [h("h2", {}, words.exports.title), exportGroups()],
     h("p", { class: "soft" }, [
       words.progress.labeled(found.labels, found.items), found.aside > 0 && words.progress.aside(found.aside), found.lag > 0 && words.progress.behind(found.lag),
@@ -71,7 +73,7 @@ const report = (found, changed) => [
   searching(found) && found.find ? ofSearch(found.find, found.items) : ofAll(found),
   found.numbers && panel(words.progress.numbers, histogram(found.numbers)),
   found.classes.length > 0 && panel(answers().kind === "ordered" ? words.guidelines.steps : words.progress.classes, perClass(found.classes)),
-  (found.people.length > 1 || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
+  (found.people.some((one) => one.name !== store.who) || found.agreement || found.disputed.length > 0) && panel(words.progress.people, together(found, changed)),
   !enough(found) && panel(words.exports.title, exportGroups()),
 ];
 
@@ -80,7 +82,7 @@ const report = (found, changed) => [
  */
 const ofSearch = (find, items) => [
   find.recall.length > 1 && panel(words.find.curve, recallCurve(find, items)),
-  (find.offers.length > 0 || find.lost) && panel(words.certify.title, certifyOffer(find)),
+  (find.offers.length > 0 || find.lost) && forLeads(panel(words.certify.title, certifyOffer(find))),
 ];
 
 /** How good the predictions of all items are, and what may help.
@@ -98,11 +100,11 @@ const ofAll = (found) => [
 function unseen(all) {
   const none = all.filter((one) => one.count === 0);
   return none.length > 0 && panel(words.progress.unseen, h("ul", { class: "rows unseen" }, none.slice(0, NAMED).map(({ name }) => h("li", {},
-    h("p", {}, words.find.unseen(tag(name))), h("button", { class: "button", onclick: () => lookFor(name) }, words.find.lookFor)))),
+    h("p", {}, words.find.unseen(tag(name))), forLeads(h("button", { class: "button", onclick: () => lookFor(name) }, words.find.lookFor))))),
     none.length > NAMED && h("p", { class: "soft" }, words.find.othersUnseen(none.length - NAMED)));
 }
 
-/** @type {(title: string, ...children: Child[]) => Child} */
+/** @type {(title: string, ...children: Child[]) => HTMLElement} */
 const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), children);
 
 /** Whether labels have come since the curve began.
@@ -168,9 +170,9 @@ function seek({ classes }) {
   const find = store.state?.find ?? null;
   const { choose, one, another, means } = words.find.by[answers().kind];
   const button = h("button", { class: "button", onclick: chooseSought }, find === null ? one : another);
-  return (classes.length > 0 || answers().kind === "numbers") && h("div", { class: "aim seek" }, h("span", {}, choose),
+  return (classes.length > 0 || answers().kind === "numbers") && forLeads(h("div", { class: "aim seek" }, h("span", {}, choose),
     h("div", { class: "ways" }, find !== null && [find.class !== null && find.value === null ? tag(find.class) : soughtWords(find), h("button", { class: "button", onclick: seekNothing }, words.find.end)], button),
-    h("p", { class: "soft" }, means));
+    h("p", { class: "soft" }, means)));
 }
 
 /** Returns how long it takes until one can stop: minutes at this person's pace, else labels; null if nobody knows.
@@ -204,11 +206,13 @@ function agreed({ items, share, apart }) {
  * @param {Progress} found
  * @param {() => void} changed
  */
-function together({ people, agreement, disputed }, changed) {
+function together({ people, agreement, disputed, decided }, changed) {
   return [
     agreement && h("p", { class: "gist" }, agreed(agreement)),
-    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)))),
-      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
+    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)), mayLead() && h("td", {}))),
+      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.role && h("span", { class: "soft" }, ` · ${words.people.roles[one.role]}`), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)),
+        mayLead() && h("td", {}, h("button", { class: "plain", "aria-label": words.takeBack.title(one.name), onclick: () => takeBackSince(one.name, changed) }, words.takeBack.open)))))),
+    Object.entries(decided).map(([who, n]) => h("p", { class: "gist" }, words.progress.decided(data(who), n))),
     disputed.length > 0 && [h("h3", {}, words.progress.disputed), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
       itemLine(one), one.answers.map(({ who, label }) => h("span", { class: "vote" }, data(who, { class: "who" }), label === null ? words.progress.setAside : labelTag(label))))))) ],
   ];

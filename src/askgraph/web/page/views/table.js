@@ -119,7 +119,7 @@ export function tableView(root) {
       h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, h("span", { class: "what" }, thumb(row.image), lines(row, row.common.columns, mark(row))))),
       h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
       h("td", { class: "probability" }, sureness(row)),
-      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", "))))));
+      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided)))));
   }
 
   /** Returns what shows a text of a row: with what is looked for in bold, or else with what the row has in common with others of its class.
