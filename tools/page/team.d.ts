@@ -2,7 +2,8 @@
 interface ClassInfo { description: string; reasons: string[] }
 interface State { guidelines: number; changes: number }
 
-interface Group { label: Label; chance: number; items: ItemLine[] }
+interface GroupItem extends ItemLine, Excerpt {}
+interface Group { label: Label; chance: number; items: GroupItem[]; common: Common }
 interface Reviewed extends ItemLine {
   why: "disagree" | "return" | "suspect" | "cannot" | "unsure";
   label: Label | null;
