@@ -10,9 +10,8 @@ from fastapi import Depends, HTTPException, Query, Request
 Rank = Literal["labeler", "lead", "owner"]  # each may do what those before may
 RANKS: tuple[Rank, ...] = ("labeler", "lead", "owner")
 
-RIGHTS: dict[
-    tuple[str, str], Rank
-] = {  # (method, path) -> the least rank that may call it; a route that is not here, nobody may
+# (method, path) -> the least rank that may call it; a route that is not here is the owner's
+RIGHTS: dict[tuple[str, str], Rank] = {
     ("GET", "/"): "labeler",
     ("GET", "/page/{name:path}"): "labeler",
     ("GET", "/openapi.json"): "labeler",
@@ -69,7 +68,7 @@ RIGHTS: dict[
 }
 REFUSALS: dict[Rank, str] = {
     "lead": "only a lead does this, and you are logged in as a labeler; ask a lead of this project",
-    "owner": "only a command on the serving machine does this: askgraph add, askgraph remove, askgraph role",
+    "owner": "only a command on the serving machine does this: askgraph add, remove, role, suggest and the like",
 }
 
 
