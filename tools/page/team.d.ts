@@ -2,7 +2,8 @@
 interface ClassInfo { description: string; reasons: string[] }
 interface State { guidelines: number; changes: number }
 
-interface Group { label: Label; chance: number; items: ItemLine[] }
+interface GroupItem extends ItemLine, Excerpt {}
+interface Group { label: Label; chance: number; items: GroupItem[]; common: Common }
 interface Reviewed extends ItemLine {
   why: "disagree" | "return" | "suspect" | "cannot" | "unsure";
   label: Label | null;
@@ -26,9 +27,28 @@ interface ClassChange {
   seq: number;
   at: string;
   who: string;
-  kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "reasons" | "find" | "certify" | "second";
+  kind: "add" | "rename" | "merge" | "describe" | "key" | "order" | "reasons" | "find" | "certify" | "second" | "rule";
   name: string | null;
   value: string | null;
   like: string | null;
   undone: boolean;
+}
+
+interface GuessSource {
+  name: string;
+  rule: { number: number; class: string; who: string; text: string } | null;
+  guesses: number;
+  share: number;
+  about: number | null;
+  compared: number;
+  agreed: number;
+  low: number | null;
+  high: number | null;
+}
+interface Sources {
+  sources: GuessSource[];
+  pairs: { sources: [string, string]; both: number; differ: number }[];
+  against: number;
+  between: number;
+  items: (ItemLine & { label: string | null; guesses: { source: string; label: string }[] })[];
 }

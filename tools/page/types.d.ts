@@ -136,6 +136,13 @@ interface Given { item?: string; kind: Kind; label?: Label | null }
 /** An item in a list. */
 interface ItemLine { item: string; title: string; image: string | null }
 
+/** The start of a column of an item, or the names of its neighbors, which stand in no column. */
+interface Part { name: string | null; text: string }
+/** What a list shows of an item beside its title, and whether that is a name. */
+interface Excerpt { named: boolean; about: Part[] }
+/** What some items have in common: words, and columns of numbers that are close. */
+interface Common { words: string[]; columns: string[] }
+
 interface HistoryLine extends ItemLine {
   seq: number;
   at: string;
@@ -156,7 +163,8 @@ interface HistoryLine extends ItemLine {
 interface Prediction { label: Label; probability: number | null; range: Between }
 interface ItemReport extends Noted { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
 
-interface TableRow {
+interface TableRow extends Excerpt {
+  common: Common;
   id: string;
   title: string;
   image: string | null;
@@ -220,7 +228,10 @@ interface Sought { class: string | null; value: string | null; text: string; lik
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
 /** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
-interface Findings extends Certifying { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+interface Findings extends Certifying, Recall { class: string | null; text: string; found: number; value: number; low: number; high: number; known: boolean; share: number; reached: boolean }
+
+/** How many were found after how many labels, and how many by the last of them. */
+interface Recall { recall: [number, number][]; last: { labels: number; found: number } }
 
 /** What a random sample proves of a search, whether that is what was asked for, and what one would take; `lost`: items of it were removed. */
 interface Certifying { certificate: Certificate | null; certified: boolean; offers: Offer[]; rest: number; lost: boolean; confidence: number }
@@ -270,6 +281,8 @@ interface Store {
   waiting: string | null;
   /** Moves with every new card. */
   turns: number;
+  /** Moves with every answer that came too early and was not taken. */
+  swallowed: number;
   /** The answer under way. */
   sending: Given | null;
   /** The number of answers that the server has not acknowledged. */
@@ -288,6 +301,7 @@ interface Store {
 interface Unsent { uid: string; path: string; body: Record<string, unknown> & { key: string }; at: number }
 
 interface Point { x: number; y: number }
+interface Box extends Point { width: number; height: number }
 
 /** A part of the map, named by the words of its items. */
 interface Region extends Point { items: number; name: string }
@@ -296,5 +310,5 @@ interface Region extends Point { items: number; name: string }
 interface Eye { x: number; y: number; scale: number }
 interface Look { color: string; shape: number; size?: number }
 /** What the map is drawn from: where the bytes are, and what they mean. */
-interface MapParts { layout: string; state: string; edition: string; classes: string[]; sets: Label[] | null; scale: { low: number; high: number; log: boolean } | null; regions: Region[]; lag: number }
+interface MapParts { layout: string; state: string; edition: string; classes: string[]; sets: Label[] | null; scale: { low: number; high: number; log: boolean } | null; regions: Region[]; pictures: boolean; lag: number }
 interface Theme { none: string; ink: string; ground: string }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +13,6 @@ from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError, LabelError
 from askgraph.support.wording import brief, counted
-
-if TYPE_CHECKING:
-    from askgraph.workbench.answers import Answers
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 classes: typer.Typer = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None)
@@ -314,25 +311,16 @@ def review(
     if id is not None:
         _settle(project, who, id, label)
         return
-    import numpy as np
+    from askgraph.cli.computing import compute
 
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import least_sure, suspect_guesses, suspects
-    from askgraph.workbench.report import review as queue
-
-    with Project.open(find_project(project)) as opened:
-        found = opened.predictions()
-        open_ = np.array([opened.log.open_at(place) for place in range(opened.items.n_items)], dtype=bool)
-        asked = queue(opened, suspects(opened), least_sure(found, open_, n), who or user_name())
-        rows = asked["queue"][:n]
-        guesses, lines = suspect_guesses(opened, n), [str(source) for source in opened.learner.guesses.sources]
-        shown = [_reviewed(row, opened.answers) for row in rows]
+    said = compute(find_project(project), "review", n=n, who=who or user_name())
+    rows, guesses, lines = said["items"], said["suggestions"], said["sources"]
     if json:
         print_json({"items": rows, "suggestions": guesses})
         return
-    if shown:
-        print_table(shown)
-        if differ := asked["counts"]["disagree"]:
+    if rows:
+        print_table([_reviewed(row, texts) for row, texts in zip(rows, said["texts"], strict=True)])
+        if differ := said["disagree"]:
             say(f"people disagree on {counted(differ, 'item')}; askgraph review ITEM LABEL settles one")
     else:
         say("nothing is worth a second look yet")
@@ -399,19 +387,13 @@ WHY = {
 }
 
 
-def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
-    from askgraph.workbench.forms import rounded
-
-    def text(label: Any) -> str:
-        return answers.form.text_of(label, answers.naming.heard)
-
-    said = [f"{one['who']}: {one['kind'] if one['label'] is None else text(one['label'])}" for one in row["answers"]]
+def _reviewed(row: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
     return {
         "item": row["item"],
         "why": WHY[row["why"]],
-        "answers": "; ".join(said),
+        "answers": texts["answers"],
         "comments": "; ".join(f"{one['who']}: {one['text']}" for one in row["comments"]) or None,
-        "rather": None if row["instead"] is None else text(rounded(row["instead"])),
+        "rather": texts["instead"],
         "title": row["title"],
     }
 

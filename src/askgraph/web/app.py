@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import mimetypes
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, HTTPException, Query
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
 from askgraph.errors import BusyError, LabelError
@@ -31,6 +33,7 @@ from askgraph.web.bodies import (
     Asking,
     Changing,
     Commenting,
+    Computing,
     Confirming,
     ConfirmingGroup,
     ConfirmingPlaces,
@@ -45,7 +48,9 @@ from askgraph.web.bodies import (
     Name,
     Reasoning,
     Removing,
+    Ruling,
     Selecting,
+    Suggesting,
     TakingBack,
     Undoing,
     UndoingChange,
@@ -61,7 +66,9 @@ from askgraph.web.rights import CALLER, Reader, check_rights, is_labeler
 from askgraph.web.threads import News, Threads
 from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.computed import COMPUTED
 from askgraph.workbench.exchange import FORMATS, picture_file
+from askgraph.workbench.guesses import Guess
 
 # How long a reply to an answer waits for an agenda that knows the answer; after that, an older one serves.
 ANSWER_WAIT_SECONDS = 0.06
@@ -69,6 +76,7 @@ ANSWER_WAIT_SECONDS = 0.06
 # a server, a person alone is told to ask again instead, after the second time.
 QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the thinker
+BLOCK_BYTES = 2**20  # of a file that is sent
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 
 
@@ -195,6 +203,19 @@ def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     async def remove(said: Removing) -> dict[str, Any]:
         return await run(desk.remove, said.items)
 
+    @app.post("/api/suggest")
+    async def suggest(said: Suggesting) -> dict[str, Any]:
+        given = [Guess(0, one.source, one.label, one.score, one.prompt) for one in said.guesses]
+        return await run(desk.suggest, [one.item for one in said.guesses], given, said.last)
+
+    @app.post("/api/compute", response_class=StreamingResponse)
+    async def compute(said: Computing) -> StreamingResponse:
+        return await _compute(desk, said)
+
+    @app.post("/api/rule")
+    async def rule(said: Ruling) -> dict[str, Any]:
+        return await run(desk.change, said.who, "rule", said.name, said.value, said.key)
+
     @app.post("/api/role")
     async def role(said: Giving) -> dict[str, Any]:
         return await run(desk.give_role, said.who, said.name, said.role, said.password, said.key)
@@ -280,6 +301,14 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/suspects")
     async def suspects(reader: Reader = None) -> dict[str, Any]:
         return await run(lambda: views.suspects(desk.project, desk.thinker.picture, reader))
+
+    @app.get("/api/sources")
+    async def sources() -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = await _request(desk, "sources", None, WHY_SECONDS)
+            return found
+        except BusyError:
+            return {"waiting": "the suggestions are being compared"}
 
     @app.get("/api/review")
     async def review(
@@ -378,6 +407,29 @@ async def _export(desk: Desk, format: str) -> FileResponse:
         remove()
         raise
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
+
+
+async def _compute(desk: Desk, said: Computing) -> StreamingResponse:
+    """Return what a command prints, as a line of JSON, and behind it the files that it writes."""
+    if said.name not in COMPUTED:
+        raise LabelError(f"nothing called {said.name!r} is computed here; choose {', '.join(COMPUTED)}")
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix=_export_prefix(desk.project.store.path))
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        wanted = (said.name, said.options, str(Path(folder, said.output or "none")))
+        found = await _request(desk, "compute", wanted, EXPORT_SECONDS)
+        files = sorted(Path(folder).iterdir())
+        head = json.dumps({"said": json.loads(found), "files": [[file.name, file.stat().st_size] for file in files]})
+    except BaseException:
+        remove()
+        raise
+    parts = chain([f"{head}\n".encode()], chain.from_iterable(map(_blocks, files)))
+    return StreamingResponse(parts, media_type="application/octet-stream", background=BackgroundTask(remove))
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    with open(file, "rb") as opened:
+        yield from iter(lambda: opened.read(BLOCK_BYTES), b"")
 
 
 async def _check_classes(desk: Desk, run: Threads, *labels: Any) -> None:

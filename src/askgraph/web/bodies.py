@@ -149,6 +149,40 @@ class Removing(BaseModel):
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 
 
+class Suggested(BaseModel):
+    """What a source guesses for an item."""
+
+    item: Id
+    source: Annotated[str, Field(min_length=1, max_length=10_000)]
+    label: ClassName
+    score: Annotated[float, Field(ge=0, le=1)] | None = None
+    prompt: Annotated[str, Field(max_length=100)] | None = None
+
+
+class Suggesting(BaseModel):
+    """Guesses to store; with ``last`` they count from now on, with those that were sent before."""
+
+    guesses: Annotated[list[Suggested], Field(max_length=10_000)]
+    last: bool = False
+
+
+class Ruling(BaseModel):
+    """A rule that suggests a class, as JSON; what it guesses was sent before."""
+
+    key: Key
+    who: Who
+    name: ClassName
+    value: Annotated[str, Field(max_length=10_000)]
+
+
+class Computing(BaseModel):
+    """What a command computes: its name, the name of the file that it writes, and options."""
+
+    name: Annotated[str, Field(max_length=100)]
+    output: Annotated[str, Field(max_length=1000, pattern=r"^[^/\\\x00]*$")]
+    options: dict[Annotated[str, Field(max_length=100)], str | int | bool | None]
+
+
 class Giving(BaseModel):
     """A role for a person and the password that goes with it; without a role, the person loses both."""
 

@@ -21,6 +21,7 @@ from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.classes import ChangeKind, in_words
 from askgraph.workbench.forms import named
 from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.names import check_name
 from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
@@ -66,6 +67,15 @@ class Desk:
             self.leases.release_all()
             self._take_up(Project(self.project.store))
         return removed._asdict()
+
+    def suggest(self, ids: list[str], guesses: list[Guess], last: bool) -> Plain:
+        """Store guesses for the items of these ids; after the ``last`` ones they count, and questions go on with those before."""
+        places = self.project.items.places(ids)
+        self.project.store.add_guesses([one._replace(item=place) for place, one in zip(places, guesses, strict=True)])
+        if last:
+            with self.thinker.away(forget=False):
+                self._take_up(Project(self.project.store))
+        return {"stored": len(guesses)}
 
     def ask(
         self, who: str, holding: str | None = None, after: Answer | None = None, hurry: bool | None = None

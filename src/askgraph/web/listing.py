@@ -12,7 +12,7 @@ from askgraph.types import AnyArray, Array, BoolArray, IntArray
 from askgraph.web.questions import NO_LABEL, Picture
 from askgraph.workbench.forms import Label, as_json, named, renamed
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import image_address
+from askgraph.workbench.report import excerpt, image_address
 
 Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open", "unseen"]
 STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open", "unseen")
@@ -95,7 +95,8 @@ def list_items(project: Project, picture: Picture | None, query: Query) -> tuple
         order = best_first(query.likeness)
         order = order[np.isin(order, kept)]
     places = order[query.offset : query.offset + query.limit].tolist()
-    return int(order.size), [_row(project, known, place, query.reader) for place in places]
+    common = _common(project, known, places)
+    return int(order.size), [_row(project, known, place, query.reader) | {"common": common[place]} for place in places]
 
 
 def _filter(project: Project, known: Columns, query: Query) -> IntArray:
@@ -143,12 +144,31 @@ def _by_title(project: Project) -> list[int]:
     return project.store.by_field(project.items.naming_field or next(iter(project.items.shown), ""))
 
 
+def _common(project: Project, known: Columns, places: list[int]) -> dict[int, dict[str, Any]]:
+    """Return what each of these items has in common with others that have a class of its label, by its place."""
+    excerpts = project.items.excerpts
+    codes = known.code[excerpts.sample]
+    labels: dict[int, Label | None] = {place: known.label(place) for place in places}
+    classes = {name for label in labels.values() if label is not None for name in named(label)}
+    having = {name: [k for k, label in enumerate(known.labels) if name in named(label)] for name in classes}
+    of = {name: excerpts.common_in_sample(np.isin(codes, having[name])) for name in classes}
+    found = {}
+    for place, label in labels.items():
+        mine = [of[name] for name in (named(label) if label is not None else ())]
+        found[place] = {
+            "words": [word for one in mine for word in one.words],
+            "columns": [name for one in mine for name in one.columns],
+        }
+    return found
+
+
 def _row(project: Project, known: Columns, place: int, reader: str | None) -> dict[str, Any]:
     item, label, notes = project.items.item(place), known.label(place), project.answers.notes
     unseen = STATUSES[known.status[place]] == "unseen"
     return {
         "id": item.id,
         "title": project.items.title(item),
+        **excerpt(project, item),
         "image": image_address(project, item),
         "label": as_json(label),
         "probability": None if label is None or not project.answers.kind.by_class else float(known.sure[place]),

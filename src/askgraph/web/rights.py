@@ -41,6 +41,7 @@ RIGHTS: dict[
     ("GET", "/api/why"): "labeler",
     ("GET", "/api/progress"): "labeler",
     ("GET", "/api/suspects"): "labeler",
+    ("GET", "/api/sources"): "labeler",
     ("GET", "/api/review"): "labeler",
     ("GET", "/api/items"): "labeler",
     ("GET", "/api/map"): "labeler",
@@ -62,6 +63,9 @@ RIGHTS: dict[
     ("POST", "/api/add"): "owner",
     ("POST", "/api/remove"): "owner",
     ("POST", "/api/role"): "owner",
+    ("POST", "/api/suggest"): "owner",
+    ("POST", "/api/rule"): "owner",
+    ("POST", "/api/compute"): "owner",
 }
 REFUSALS: dict[Rank, str] = {
     "lead": "only a lead does this, and you are logged in as a labeler; ask a lead of this project",

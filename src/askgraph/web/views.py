@@ -170,8 +170,13 @@ def group(project: Project, found: tuple[str, list[int], float] | None) -> Plain
     still_open = [place for place in places if project.log.open_at(place)]
     if len(still_open) < 2:
         return None
-    lines = [report.item_line(project, item) for item in project.store.items(still_open)]
-    return {"label": project.answers.naming.meant(label), "chance": chance, "items": lines}
+    items = project.store.items(still_open)
+    return {
+        "label": project.answers.naming.meant(label),
+        "chance": chance,
+        "items": [report.item_line(project, item) | report.excerpt(project, item) for item in items],
+        "common": project.items.excerpts.common(items)._asdict(),
+    }
 
 
 def looks_ahead(project: Project) -> tuple[int, int]:
@@ -332,6 +337,7 @@ def map_parts(project: Project, picture: Picture | None, maker: MapMaker, reader
         "sets": _sets(project, known),
         "scale": _scale(project, known),
         "regions": [one._asdict() for one in made.regions],
+        "pictures": project.about["images"] is not None,
         "layout": f"/api/map/layout?v={maker.edition}",
         "state": f"/api/map/state?{urlencode({'v': f'{picture.seq}-{seq}', 'reader': reader or ''})}",
     }

@@ -29,12 +29,13 @@ ChangeKind = Literal[
     "find",
     "certify",
     "second",
+    "rule",
     "guidelines",
     "role",
     "undo",
 ]
 CLASS_CHANGES: tuple[ChangeKind, ...] = (
-    "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second"
+    "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second", "rule"
 )  # fmt: skip
 OF_NO_CLASS: tuple[ChangeKind, ...] = ("certify", "second", "guidelines", "role")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
@@ -51,8 +52,9 @@ class Change(NamedTuple):
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
     reasons that an answer of the class can have, as JSON; the share of answered items that a second person is to read; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
-    random sample that is to certify a search, as JSON. Of a "role", ``name`` is the person, and ``value`` the role, None for none
-    anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
+    random sample that is to certify a search, or a rule that guesses the class, as JSON. Of a "role", ``name`` is the person, and
+    ``value`` the role, None for none anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words
+    that describe what is to be found.
     """
 
     seq: int
@@ -166,6 +168,11 @@ class Classes:
         """The lines that drew a sample of what is sought, oldest first; also those taken back."""
         return [self.log[seq] for seq in self._sampled if self._seeks_as_at(seq)]
 
+    @property
+    def rules(self) -> list[tuple[Change, str]]:
+        """The lines of the rules that stand, oldest first, each with the present name of the class that it guesses."""
+        return [(c, self.name(self._speaks_of[c.seq][0])) for c in self.standing if c.kind == "rule"]
+
     def _seeks_as_at(self, seq: int) -> bool:
         """Return whether the same is sought as when this line drew a sample, by what the classes are called now."""
         if seq not in self._sampled or self._sought is None:
@@ -225,6 +232,10 @@ class Classes:
             _check_free(value or "", names)
         elif kind == "merge" and (value not in names or value == name):
             raise LabelError(f"{name!r} cannot be merged into {value!r}: name another class of {few(list(names))}")
+        elif kind == "rule" and any(value == change.value for change, _ in self.rules):
+            raise LabelError(
+                "there is this rule already; askgraph sources lists all, and askgraph rule --remove ends one"
+            )
         elif kind == "key" and value and (len(value) != 1 or value not in able):
             raise LabelError(f"the key {value!r}: choose one of {able}, which the page does not use itself, or none")
         return None
@@ -346,6 +357,7 @@ def in_words(change: Change) -> str:
         "second": f"{_share_in(change.value):.0%} of answered items for a second person to read",
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "certify": "a random sample drawn, to certify how much is found",
+        "rule": f"a rule suggests {change.name}",
         "guidelines": "guidelines written",
         "role": f"{change.name}: {change.value or 'no role'}",
     }

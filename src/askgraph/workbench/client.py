@@ -7,7 +7,7 @@ import os
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.classes import ChangeKind, in_words
 from askgraph.workbench.forms import as_json
 from askgraph.workbench.growing import Removed, remove_items, take_in
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
@@ -70,6 +71,15 @@ class LocalWriter:
     def change(self, who: str, kind: ChangeKind, name: str | None, value: str | None, like: str | None = None) -> None:
         """Change a class."""
         self._project.log.change(who, kind, name, value, like=like)
+
+    def suggest(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Store guesses for the items of these ids."""
+        self._project.add_guesses(_placed(self._project, ids, guesses))
+
+    def rule(self, who: str, name: str, value: str, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Make a rule that suggests a class, with what it guesses for the items of these ids."""
+        self._project.store.add_guesses(_placed(self._project, ids, guesses))
+        self._project.log.change(who, "rule", name, value)
 
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
@@ -154,6 +164,21 @@ class RemoteWriter:
         change = {"kind": kind, "name": name, "value": value, "like": like}
         self._post("/api/classes", {"key": str(uuid.uuid4()), "who": who, **change})
 
+    def suggest(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Let the server store guesses for the items of these ids, and then count them."""
+        self._send_guesses(ids, guesses)
+        self._post("/api/suggest", {"guesses": [], "last": True}, LONG_SECONDS)
+
+    def rule(self, who: str, name: str, value: str, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Let the server make a rule that suggests a class, with what it guesses for the items of these ids."""
+        self._send_guesses(ids, guesses)  # they count from the line on that makes the rule
+        self._post("/api/rule", {"key": str(uuid.uuid4()), "who": who, "name": name, "value": value})
+
+    def _send_guesses(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        rows = [{**one._asdict(), "item": id} for id, one in zip(ids, guesses, strict=True)]
+        for part in _split(rows):
+            self._post("/api/suggest", {"guesses": part})
+
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
         undone: str | None = self._post("/api/classes/undo", {"key": str(uuid.uuid4()), "who": who, "seq": seq})[
@@ -214,6 +239,12 @@ class RemoteWriter:
             raise (BusyError if error.code >= 500 else LabelError)(said) from None
         except OSError as error:
             raise BusyError(f"the server at {self._url} does not answer ({error}); stop it, or try again") from None
+
+
+def _placed(project: Project, ids: Sequence[str], guesses: Sequence[Guess]) -> list[Guess]:
+    """Return guesses by the places that the items of these ids have now."""
+    places = project.items.places(ids)
+    return [one._replace(item=place) for place, one in zip(places, guesses, strict=True)]
 
 
 def _split(answers: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -41,9 +41,11 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
+from askgraph.workbench.format_names import FORMAT_NAMES
 from askgraph.workbench.forms import Label, as_json, named, rounded
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.store import Item
 from askgraph.workbench.stored_items import NAMING
 
@@ -103,8 +105,8 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
         said = _in_order(project, item)
         ours = _predicted(project, found, item.place)
         guesses = [] if ours is None else [_prediction(OURSELVES, ours.label, ours.score if sure else None, rated)]
-        for one in project.store.guesses(item.place):
-            guesses.append(_prediction(one.source, project.answers.naming.meant(one.label), one.score, rated))
+        for one in standing_guesses(project.store, project.answers.naming, item.place):
+            guesses.append(_prediction(one.source, one.label, one.score, rated))
         yield {
             "id": item.place + 1,
             "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},
@@ -509,14 +511,15 @@ class Format(NamedTuple):
 
 
 def _json(rows: Callable[[Project], Iterator[Row]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, to_json(rows(project)))
+    return lambda project, path, answered: write_parts(path, to_json(rows(project)))
 
 
 def _lines(lines: Callable[[Project, bool], Iterator[str]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, lines(project, answered))
+    return lambda project, path, answered: write_parts(path, lines(project, answered))
 
 
-def _write_text(path: Path, parts: Iterable[str]) -> None:
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a text, part by part; a write that fails leaves no file."""
     _write(path, (part.encode() for part in parts))
 
 
@@ -530,23 +533,23 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 FORMATS = {  # by the name of the tool
     "answers": Format(
-        "answers.csv",
+        FORMAT_NAMES["answers"],
         lambda project, path, _: write_rows(path, answer_rows(project), numbers=number_columns(project)),
     ),
     "columns": Format(
-        "columns.csv",
+        FORMAT_NAMES["columns"],
         lambda project, path, answered: write_rows(
             path, column_rows(project, answered), numbers=number_columns(project)
         ),
     ),
-    "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
-    "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),
-    "argilla": Format("argilla.json", _json(argilla_records)),
+    "asreview": Format(FORMAT_NAMES["asreview"], lambda project, path, _: write_rows(path, asreview_rows(project))),
+    "labelstudio": Format(FORMAT_NAMES["labelstudio"], _json(label_studio_tasks)),
+    "argilla": Format(FORMAT_NAMES["argilla"], _json(argilla_records)),
     "huggingface": Format(
-        "hugging-face.parquet",
+        FORMAT_NAMES["huggingface"],
         lambda project, path, answered: _write(path, [hugging_face_parquet(project, answered)]),
     ),
-    "spacy": Format("spacy.jsonl", _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
-    "fasttext": Format("fasttext.txt", _lines(fasttext_lines)),
-    "ris": Format("references.ris", _lines(ris_lines)),
+    "spacy": Format(FORMAT_NAMES["spacy"], _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
+    "fasttext": Format(FORMAT_NAMES["fasttext"], _lines(fasttext_lines)),
+    "ris": Format(FORMAT_NAMES["ris"], _lines(ris_lines)),
 }

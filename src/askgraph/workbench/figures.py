@@ -101,6 +101,14 @@ def spot_checks(project: Project) -> Plain | None:
     return {"count": len(checks), "right": judge.spot_checks_right, "before": before, "off": None}
 
 
+def hits(project: Project) -> list[bool]:
+    """Return of each labeled item whether it is of what is sought, in the order in which items were first labeled."""
+    answers = project.answers
+    given = dict.fromkeys(a.item for a in answers.log.values() if a.label is not None and a.seq not in answers.undone)
+    labels = [answers.labels[item] for item in given if item in answers.labels]
+    return [answers.kind.is_found(label, project.model.sought) for label in labels]
+
+
 def quality_of_classes(project: Project, counts: Iterable[Plain]) -> list[Plain]:
     """Return the counts of each class with its expected F1 among unlabeled items, and how its spot checks came out.
 

@@ -30,6 +30,7 @@ from askgraph.workbench.moments import read_moment
 from askgraph.workbench.names import check_name, check_same, check_sentence, signed
 from askgraph.workbench.notes import check_reason
 from askgraph.workbench.roles import check_role
+from askgraph.workbench.rules import from_json
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 
@@ -58,7 +59,7 @@ class Log:
         return len(new)
 
     def _add_change(self, change: Change) -> None:
-        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order"):
+        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order", "rule"):
             self._model.forget()
 
     def say(
@@ -294,7 +295,8 @@ class Log:
             ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
             "find" all of its items, that is, ask for those most likely in it; "certify" what was found, by a random sample of
             what is left, which is asked for next; give it "reasons" that an answer of it can have, ``value`` being their names
-            as JSON; let a "second" person read the share ``value`` of what was answered.
+            as JSON; let a "second" person read the share ``value`` of what was answered; a "rule", which is ``value`` as JSON,
+            guesses the class: its guesses are stored before.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
             "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
@@ -320,11 +322,14 @@ class Log:
         if kind == "second":
             share = f"{read_share(value or ''):g}"
             return self._write_change(Change(0, key, who, "", 0, kind, None, share))
+        if kind == "rule":
+            self._answers.form.kind.check_guesses()
+            value = from_json(value).to_json()
         if kind == "find" and (name or value):
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
             raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
-        if name is None and kind in ("add", "rename", "merge", "describe", "key", "reasons"):
+        if name is None and kind in ("add", "rename", "merge", "describe", "key", "reasons", "rule"):
             raise LabelError(f"a change of kind {kind!r}: name the class")
         name = None if name is None else self._class_name(kind, name)
         if kind in ("rename", "merge"):

@@ -28,6 +28,7 @@ from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.figures import (
     decided,
     guideline_versions,
+    hits,
     numbers,
     quality_of_classes,
     reasons,
@@ -41,11 +42,14 @@ from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.notes import reasons_in
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.sampling import read_draw
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
 TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
+RECALL_POINTS = 200  # most points of the curve of what is found
+LAST = 30  # labels that say how often the last questions found something
 HITS = (0, 1, 3)  # in a sample: what it proves then is told before it is drawn
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
@@ -149,9 +153,25 @@ def search(project: Project) -> dict[str, Any]:
         return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
     share = left.found / max(left.found + left.high, 1)
-    said |= {**left._asdict(), "share": share, "reached": share >= TARGET_RECALL, **certifying(project)}
+    said |= {**left._asdict(), "known": left.known, "share": share, "reached": share >= TARGET_RECALL}
+    said |= {**_recall(hits(project)), **certifying(project)}
     stop = f"you can stop: at least {share:.0%} of {text!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
+
+
+def _recall(found: Sequence[bool]) -> dict[str, Any]:
+    """Return how many were found after how many labels, and among the last of them, given of each label whether it is one.
+
+    >>> _recall([False, True, True])
+    {'recall': [[0, 0], [1, 0], [2, 1], [3, 2]], 'last': {'labels': 3, 'found': 2}}
+    """
+    sums = np.concatenate([[0], np.cumsum(found, dtype=np.int64)])
+    at = np.unique(np.linspace(0, len(found), min(len(found), RECALL_POINTS) + 1).round().astype(np.int64))
+    last = found[-LAST:]
+    return {
+        "recall": [[int(k), int(sums[k])] for k in at],
+        "last": {"labels": len(last), "found": sum(map(bool, last))},
+    }
 
 
 def certifying(project: Project) -> dict[str, Any]:
@@ -204,6 +224,12 @@ def goal(project: Project, said: dict[str, Any]) -> dict[str, Any]:
 def item_line(project: Project, item: Item) -> dict[str, Any]:
     """Return what a list shows of an item: its id, its title, and the address of its image."""
     return {"item": item.id, "title": project.items.title(item), "image": image_address(project, item)}
+
+
+def excerpt(project: Project, item: Item) -> dict[str, Any]:
+    """Return the start of what an item is compared by, for a list, and whether its title is a name."""
+    parts = project.items.excerpts.of(item)
+    return {"named": project.items.is_named(item), "about": [part._asdict() for part in parts]}
 
 
 def image_address(project: Project, item: Item) -> str | None:
@@ -648,9 +674,9 @@ def _median(answers: Any, who: str) -> float | None:
 def suggested(project: Project, place: int) -> list[dict[str, Any]]:
     """Return the labels that models guess for an item, the one with the most sources first, and who guesses each."""
     found: dict[str, list[str]] = {}
-    for one in project.store.guesses(place):
+    for one in standing_guesses(project.store, project.answers.naming, place):
         sure = "" if one.score is None else f" ({one.score:.0%} sure)"
-        found.setdefault(project.answers.naming.meant(one.label), []).append(f"{one.source}{sure}")
+        found.setdefault(one.label, []).append(f"{one.source}{sure}")
     ranked = sorted(found.items(), key=lambda label: -len(label[1]))
     return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
 

@@ -37,7 +37,12 @@ export const ready = () => store.question !== null && !store.sending && performa
  * @param {Label | null} label
  */
 export async function answer(kind, label = null) {
-  if (!store.question || !ready()) return;
+  if (!store.question) return;
+  if (!ready()) {
+    update({ swallowed: store.swallowed + 1 });
+    announce(words.question.tooEarly);
+    return;
+  }
   const { item, copies } = store.question;
   const saved = await exchange({ item: item.id, kind, label }, "/api/answer", {
     item: item.id, kind, ...(label === null ? {} : { label }), seconds: Math.round(performance.now() - askedAt) / 1000,

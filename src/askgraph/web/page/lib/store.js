@@ -12,6 +12,7 @@ export const store = {
   finished: null,
   waiting: null,
   turns: 0,
+  swallowed: 0,
   sending: null,
   unsent: 0,
   trouble: null,

@@ -4,7 +4,7 @@ import { save } from "../lib/session.js";
 import { answerControl } from "./answer_control.js";
 import { contents, nameOf } from "./card.js";
 import { commentLines, noteButtons } from "./notes.js";
-import { openDialog } from "./dialog.js";
+import { dialogOpen, openDialog } from "./dialog.js";
 import { clear, data, h } from "../lib/dom.js";
 import { sayError } from "../lib/notices.js";
 import { labelTag } from "./label_tag.js";
@@ -59,6 +59,24 @@ export async function openItem(where, onchange = () => {}) {
     const seconds = Math.round(performance.now() - openedAt) / 1000;
     const answer = { item: id, kind, ...(label === null ? {} : { label }), seconds };
     if (await save("/api/answer", answer, words.saved.as(said({ kind, label })))) onchange();
+  }
+}
+
+/** Shows all of an item in a window that a space closes again.
+ * @param {string} id
+ */
+export async function lookAt(id) {
+  /** @type {ItemReport | void} */
+  const found = await get("/api/item", { id }).catch(sayError);
+  if (!found || dialogOpen()) return;
+  const { dialog, body } = openDialog(nameOf(found.item), { wide: true, onkey: byKey }, h("div", { class: "inside whole" }, contents(found.item)));
+  body.tabIndex = -1;
+  body.focus(); // a space would press the button that has the keyboard
+
+  /** @param {string} key */
+  function byKey(key) {
+    if (key === " ") dialog.close();
+    return key === " ";
   }
 }
 

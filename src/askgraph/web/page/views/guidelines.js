@@ -130,9 +130,9 @@ export function guidelinesView(root) {
       field(words.guidelines.description, one.description, SENTENCE, "describe"),
       h("span", { class: "soft" }, words.guidelines.labels(one.count)),
       h("button", { class: "plain key", "aria-label": words.guidelines.keyOf(one.name, one.key), onclick: () => chooseKey(one, keys) }, h("kbd", {}, one.key || "–")),
-      names.length > 1 ? h("button", { class: "plain", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
+      names.length > 1 ? h("button", { class: "plain rare", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
       h("button", { class: "plain", "aria-label": words.reasons.of(one.name), onclick: () => writeReasons(one) }, words.reasons.button(one.reasons.length)),
-      h("span", { class: "move" },
+      h("span", { class: answers().kind === "ordered" ? "move" : "move rare" },
         h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
         h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓"))));
   }

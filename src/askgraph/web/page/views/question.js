@@ -1,12 +1,13 @@
 /** The question: one card in the middle, the answers under it. */
 import { fetchAhead } from "../lib/ahead.js";
+import { flash } from "../lib/flash.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { actionsMenu } from "../parts/actions.js";
 import { answerControl } from "../parts/answer_control.js";
 import { enlarge, fading, whole } from "../parts/card.js";
 import { comparingLine } from "../parts/comparing.js";
 import { clear, data, h } from "../lib/dom.js";
-import { exportLinks } from "../parts/exports.js";
+import { exportMenu } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
 import { isEmptyFigures } from "../lib/keys.js";
@@ -66,6 +67,7 @@ export function questionView(root) {
   let trailDrawn = null;
   /** @type {Comment[] | null} */
   let remarksDrawn = null;
+  let { swallowed } = store;
 
   function draw() {
     const { question, finished, waiting, state, sending } = store;
@@ -80,6 +82,8 @@ export function questionView(root) {
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
     press(sending);
+    if (store.swallowed !== swallowed) flash(frame);
+    ({ swallowed } = store);
     undoButton.disabled = !state?.undo;
     notes.draw();
     reasons.draw();
@@ -226,4 +230,4 @@ const farewell = () => h("div", { class: "empty" },
   h("h2", {}, store.state?.items ? words.question.done : words.question.nothing),
   h("p", {}, store.state?.items ? words.question.allLabeled(store.state.aside) : words.question.noItems),
   h("p", { class: "ways" }, h("a", { class: "button", href: "#table" }, words.question.toTable), h("a", { class: "button", href: "#progress" }, words.question.toProgress)),
-  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportLinks()));
+  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportMenu()));
