@@ -43,7 +43,7 @@ numpydoc_class_members_toctree = False
 numpydoc_validation_checks = {"GL03", "GL06", "GL07", "PR01", "PR02", "PR10", "RT03", "SS01"}
 numpydoc_validation_exclude = {  # classes that others make for you: they document attributes, not parameters
     r"askgraph\.\w*Error$",
-    r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
+    r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|OpenProject|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
     r"askgraph\.(GuessSource|Suspect|SuspectGuess)$",
     r"askgraph\.(Cautious|Consensus|Map|Mass|Reweighted|Tempered|Votes)\.by_block$",  # Readout.by_block says what it takes
 }
@@ -74,6 +74,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
+measured = (f"measured/{page.stem}" for page in sorted((Path(__file__).parent / "measured").glob("*.md")))
+WIDE = ("equations", "paper/README", "petsc", "promises", *measured)  # pages with wide tables
+
 html_theme = "pydata_sphinx_theme"
 html_title = "askgraph"
 html_show_sourcelink = False
@@ -88,7 +91,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": {  # pages with wide tables have no list of their headings beside them
         "**": ["page-toc"],
-        **{name: [] for name in ("equations", "measured/*", "paper/*", "petsc", "promises")},
+        **{name: [] for name in WIDE},
     },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

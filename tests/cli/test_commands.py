@@ -259,7 +259,7 @@ def test_the_doctor_says_whether_a_table_or_a_graph_suits(here):
     assert said["trial"] is None
     assert any("30 items" in line for line in said["found"])
     (here / "topics.csv").write_text("node,label\n" + "".join(f"{k},{'odd' if k % 2 else 'even'}\n" for k in range(30)))
-    assert "verdict: suits" in run("doctor", "--graph", "citations.csv", "--labels", "topics.csv")
+    assert "does it suit? Yes" in run("doctor", "--graph", "citations.csv", "--labels", "topics.csv")
 
 
 def test_the_doctor_of_a_project_says_how_items_were_joined(project):

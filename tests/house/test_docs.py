@@ -271,6 +271,8 @@ TOLD = [  # pages that tell what is; the changelog tells what changed, benchmark
 EXCEPTIONS = {  # (page, a part of the line) -> why it may stand
     ("commands.md", "[default: as before]"): "the default of an option is what the project has",
     ("README.md", "askgraph 0.1.0, python"): "a report says which version made it",
+    ("commands.md", "all answers since then"): "a time that the reader gives",
+    ("workbench.md", "a person said since then"): "the same",
 }
 
 

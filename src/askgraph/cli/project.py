@@ -927,11 +927,13 @@ def _checked(checks: dict[str, Any]) -> str:
 
 def _sought(said: dict[str, Any]) -> str:
     """Return how far a search is; nobody knows how many of the highest are left."""
+    from askgraph.kinds.recall import Left
+
     like = f"\n{_like(said)}" if said["like"] else ""
     if "found" not in said:
         return f"finding the {said['text']}: the likeliest are asked for{like}"
-    about = f"about {said['value']:,.0f} left ({said['low']:,} to {said['high']:,})"
-    lines = [f"finding all of {said['text']!r}: {said['found']:,} found, {about}{like}", *_certified(said)]
+    left = Left(*(said[name] for name in Left._fields))
+    lines = [f"finding all of {said['text']!r}: {left}{like}", *_certified(said)]
     return "\n".join(lines)
 
 

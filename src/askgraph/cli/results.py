@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,10 +43,15 @@ def history(
             "label",
             "undone",
         )
-        texts = [None if row["label"] is None else form.text_of(row["label"], known) for row in rows]
+        texts = [_said(row) if row["label"] is None else form.text_of(row["label"], known) for row in rows]
         print_table(
             [{name: row[name] for name in columns} | {"label": text} for row, text in zip(rows, texts, strict=True)]
         )
+
+
+def _said(row: dict[str, Any]) -> str | None:
+    """Return what a line of the history says that is not a label: a comment, or reasons."""
+    return row["text"] or ", ".join(row["reasons"]) or None
 
 
 @app.command()

@@ -32,6 +32,7 @@ from askgraph.web.bodies import (
     Answering,
     Asking,
     Changing,
+    Commenting,
     Computing,
     Confirming,
     ConfirmingGroup,
@@ -43,7 +44,9 @@ from askgraph.web.bodies import (
     Id,
     Listing,
     Many,
+    Marking,
     Name,
+    Reasoning,
     Removing,
     Ruling,
     Selecting,
@@ -52,13 +55,14 @@ from askgraph.web.bodies import (
     Undoing,
     UndoingChange,
     Who,
+    Withdrawing,
 )
 from askgraph.web.desk import Desk
 from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.headers import REPORT_POLICY
 from askgraph.web.listing import Query as TableQuery
 from askgraph.web.page_files import add_page
-from askgraph.web.rights import CALLER, check_rights, is_labeler
+from askgraph.web.rights import CALLER, Reader, check_rights, is_labeler
 from askgraph.web.threads import News, Threads
 from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
@@ -165,6 +169,22 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         await _check_classes(desk, run, said.label)
         return await run(_confirm_places, desk, said)
 
+    @app.post("/api/comment")
+    async def comment(said: Commenting) -> dict[str, Any]:
+        return await run(desk.comment, said.who, said.item, said.text, said.key)
+
+    @app.post("/api/comment/undo")
+    async def take_comment_back(said: Withdrawing) -> dict[str, Any]:
+        return await run(desk.take_comment_back, said.who, said.seq, said.key)
+
+    @app.post("/api/mark")
+    async def mark(said: Marking) -> dict[str, Any]:
+        return await run(desk.mark, said.who, said.item, said.on, said.key)
+
+    @app.post("/api/reasons")
+    async def give_reasons(said: Reasoning) -> dict[str, Any]:
+        return await run(desk.give_reasons, said.who, said.item, said.reasons, said.key)
+
     @app.post("/api/undo")
     async def undo(said: Undoing) -> dict[str, Any]:
         return await run(desk.undo, said.who, said.key, said.holding)
@@ -252,21 +272,25 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         before: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
         who: Annotated[str | None, Query(max_length=200)] = None,
         label: Annotated[str | None, Query(max_length=1000)] = None,
+        reader: Reader = None,
     ) -> dict[str, Any]:
-        return await run(lambda: views.history(desk.project, limit, before, who or None, label or None))
+        return await run(lambda: views.history(desk.project, limit, before, who or None, label or None, reader))
 
     @app.get("/api/item")
     async def item(
-        id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None
+        id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None, reader: Reader = None
     ) -> dict[str, Any]:
-        return await run(lambda: views.item(desk.project, desk.thinker.picture, _find_place(desk, id, at)))
+        return await run(lambda: views.item(desk.project, desk.thinker.picture, _find_place(desk, id, at), reader))
 
     @app.get("/api/why")
-    async def why(id: Id) -> dict[str, Any]:
+    async def why(id: Id, reader: Reader = None) -> dict[str, Any]:
         place = await run(_find_place, desk, id, None)
+        unseen = await run(views.hidden, desk.project, reader)
+        if place in unseen:
+            return {"unseen": True}
         try:
             found: dict[str, Any] = await _request(desk, "why", place, WHY_SECONDS)
-            return found
+            return await run(views.without, desk.project, found, unseen) if unseen else found
         except BusyError:
             return {"waiting": "the reasons are being computed"}
 
@@ -275,8 +299,8 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return await run(_progress, desk)
 
     @app.get("/api/suspects")
-    async def suspects() -> dict[str, Any]:
-        return await run(lambda: views.suspects(desk.project, desk.thinker.picture))
+    async def suspects(reader: Reader = None) -> dict[str, Any]:
+        return await run(lambda: views.suspects(desk.project, desk.thinker.picture, reader))
 
     @app.get("/api/sources")
     async def sources() -> dict[str, Any]:
@@ -287,12 +311,14 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
             return {"waiting": "the suggestions are being compared"}
 
     @app.get("/api/review")
-    async def review() -> dict[str, Any]:
-        return await run(lambda: views.review(desk.project, desk.thinker.picture))
+    async def review(
+        reader: Reader = None, only: Literal["", "disagree", "return", "suspect", "cannot", "unsure"] = ""
+    ) -> dict[str, Any]:
+        return await run(lambda: views.review(desk.project, desk.thinker.picture, reader, only))
 
     @app.get("/api/items")
-    async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
-        wanted = TableQuery(**query.model_dump())
+    async def items(query: Annotated[Listing, Query()], reader: Reader = None) -> dict[str, Any]:
+        wanted = TableQuery(**query.model_dump(), reader=reader)
         if wanted.like:
             await run(desk.project.items.check_texts)
             wanted = wanted._replace(likeness=await _likeness(desk, wanted.like))
@@ -303,8 +329,8 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
 def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/map")
-    async def map() -> dict[str, Any]:
-        return await run(lambda: views.map_parts(desk.project, desk.thinker.picture, desk.map))
+    async def map(reader: Reader = None) -> dict[str, Any]:
+        return await run(lambda: views.map_parts(desk.project, desk.thinker.picture, desk.map, reader))
 
     @app.get("/api/map/search")
     async def search(text: Annotated[str, Query(min_length=1, max_length=200)]) -> dict[str, Any]:
@@ -315,9 +341,9 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return Response(await run(lambda: views.map_layout(desk.map)), media_type="application/octet-stream")
 
     @app.get("/api/map/state", response_class=Response)
-    async def map_state() -> Response:
+    async def map_state(reader: Reader = None) -> Response:
         return Response(
-            await run(lambda: views.map_state(desk.project, desk.thinker.picture)),
+            await run(lambda: views.map_state(desk.project, desk.thinker.picture, reader)),
             media_type="application/octet-stream",
         )
 

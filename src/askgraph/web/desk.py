@@ -112,7 +112,9 @@ class Desk:
         """Save an answer, given as JSON says it; ``review`` says that it was given on a second look."""
         place = self.project.items.place(item)
         predicted = self.offers.checked(place) if kind == "label" else None
-        saved = self.project.say(who, item, kind, label, seconds, key, predicted, "review" if review else None)
+        unseen = kind != "later" and self.project.second.is_due(place, check_name(who, "person"))
+        how: How | None = "review" if review else "second" if unseen else None
+        saved = self.project.say(who, item, kind, label, seconds, key, predicted, how)
         self.offers.close(place)
         self._notify()
         return saved
@@ -192,6 +194,32 @@ class Desk:
         said = report.describe(self.project, [undone])[0]
         together = len(self.project.store.logged_together(key))
         return {"undone": {**said, "together": together}, **self.ask(who, holding=holding or said["item"])}
+
+    def comment(self, who: str, item: str, text: str, key: str) -> Plain:
+        """Save a comment on an item."""
+        self.project.notes.comment(who, item, text, key)
+        return self._noted(who, item)
+
+    def take_comment_back(self, who: str, seq: int, key: str) -> Plain:
+        """Take back a comment of this person."""
+        place = self.project.notes.take_back(who, seq, key).item
+        return self._noted(who, self.project.items.item(place).id)
+
+    def mark(self, who: str, item: str, on: bool, key: str) -> Plain:
+        """Mark an item for this person to come back to it, or remove the mark."""
+        self.project.notes.mark(who, item, on, key)
+        return self._noted(who, item)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str], key: str) -> Plain:
+        """Say why this person's answer to an item is what it is."""
+        given = self.project.notes.give_reasons(who, item, reasons, key)
+        return {"reasons": list(given), **self._noted(who, item)}
+
+    def _noted(self, who: str, item: str) -> Plain:
+        """Return what is noted on an item; questions that were chosen ahead stand, and are told of the new line of the log."""
+        self._notify()
+        place = self.project.items.place(item)
+        return {**views.noted(self.project, place, check_name(who, "person")), "state": self._state(who)}
 
     def change(
         self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str, like: str | None = None

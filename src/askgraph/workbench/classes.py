@@ -13,28 +13,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
 ChangeKind = Literal[
-    "add", "rename", "merge", "describe", "key", "order", "find", "certify", "rule", "guidelines", "role", "undo"
-]
-CLASS_CHANGES: tuple[ChangeKind, ...] = (
     "add",
     "rename",
     "merge",
     "describe",
     "key",
     "order",
+    "reasons",
     "find",
     "certify",
+    "second",
     "rule",
-)
+    "guidelines",
+    "role",
+    "undo",
+]
+CLASS_CHANGES: tuple[ChangeKind, ...] = (
+    "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second", "rule"
+)  # fmt: skip
+OF_NO_CLASS: tuple[ChangeKind, ...] = ("certify", "second", "guidelines", "role")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_LIKE_CHARACTERS = 1000  # of the words that describe what is to be found
 MAX_CLASSES_IN_ORDER = 10_000
+MAX_REASONS = 20  # of a class
 
 
 class Change(NamedTuple):
@@ -42,6 +50,7 @@ class Change(NamedTuple):
 
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
+    reasons that an answer of the class can have, as JSON; the share of answered items that a second person is to read; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
     random sample that is to certify a search, or a rule that guesses the class, as JSON. Of a "role", ``name`` is the person, and
     ``value`` the role, None for none anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words
@@ -181,6 +190,14 @@ class Classes:
         """Return the sentence that describes a class; empty if there is none."""
         return self._described.get(self._heard(name), "")
 
+    def reasons(self, name: str) -> list[str]:
+        """Return the reasons that an answer of a class can have: its own, then those of the classes that were merged into it."""
+        if (number := self._heard(name)) is None:
+            return []
+        root = self._root(number)
+        family = (root, *(one for one in self._reasons if one != root and self.name(one) == self._names[root]))
+        return list(dict.fromkeys(reason for one in family for reason in self._reasons.get(one, ())))
+
     def keys(self, names: Sequence[str], able: str = KEYS) -> dict[str, str]:
         """Return the key of each class: the chosen one, else its name if that is a key, else the next free one, "" if none is.
 
@@ -205,7 +222,7 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "certify" or (kind == "find" and name is None):  # these name no class
+        if kind in OF_NO_CLASS or (kind == "find" and name is None):
             return None
         if name not in names:
             raise LabelError(
@@ -250,7 +267,7 @@ class Classes:
             return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
-        if change.kind in ("guidelines", "certify", "role") or (change.kind == "find" and change.name is None):
+        if change.kind in OF_NO_CLASS or (change.kind == "find" and change.name is None):
             return ()
         numbers = self._bearers(change.name or "")
         if change.kind in ("rename", "merge"):
@@ -266,6 +283,8 @@ class Classes:
         for number, name in enumerate(self._names):
             self._bears.setdefault(name, {})[number] = None
         self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
+        self._reasons: dict[int, list[str]] = {}
+        self.second: float = 0.0  # the share of answered items that a second person is to read
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
         self._sought: tuple[int | None, str | None, str | None] | None = None
@@ -296,6 +315,10 @@ class Classes:
             self._keys = others | dict.fromkeys(numbers, value)
         elif change.kind == "order":
             self._order = numbers
+        elif change.kind == "reasons":
+            self._reasons |= dict.fromkeys(numbers, _names_in(value)[:MAX_REASONS])
+        elif change.kind == "second":
+            self.second = _share_in(value)
         elif change.kind == "find":
             found = (numbers[0] if numbers else None, change.value, change.like)
             self._sought = found if numbers or change.value else None
@@ -330,6 +353,8 @@ def in_words(change: Change) -> str:
         "describe": f"{change.name} described: {change.value}",
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
+        "reasons": f"reasons of {change.name}: {', '.join(_names_in(change.value)) or 'none'}",
+        "second": f"{_share_in(change.value):.0%} of answered items for a second person to read",
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "certify": "a random sample drawn, to certify how much is found",
         "rule": f"a rule suggests {change.name}",
@@ -352,9 +377,32 @@ def _check_order(value: str | None, names: Sequence[str]) -> None:
         raise LabelError("an order of the classes names each of them once; some come twice")
 
 
+def read_share(text: str) -> float:
+    """Return the share that a person types, as a percentage or from 0 to 1; raise an error if it is none.
+
+    >>> read_share("10%"), read_share("0.1"), read_share("0")
+    (0.1, 0.1, 0.0)
+    """
+    typed = "".join(text.split())
+    try:
+        share = float(typed.removesuffix("%")) / (100 if typed.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise LabelError(f"{text!r} is not a share of the items: give one from 0 % to 100 %, such as 10%; 0 ends it")
+    return share
+
+
+def _share_in(value: str | None) -> float:
+    try:
+        return read_share(value or "0")
+    except LabelError:
+        return 0.0
+
+
 def _names_in(value: str | None) -> list[str]:
     try:
         found = json.loads(value or "[]")
     except (ValueError, RecursionError):
         return []
-    return [str(name) for name in found][:MAX_CLASSES_IN_ORDER] if isinstance(found, list) else []
+    return [normalize("NFC", str(name)) for name in found][:MAX_CLASSES_IN_ORDER] if isinstance(found, list) else []

@@ -86,6 +86,26 @@ class LocalWriter:
         undone = self._project.log.undo_change(who, seq)
         return undone and in_words(undone)
 
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._project.notes.comment(who, item, text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._project.notes.take_back(who, seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._project.notes.mark(who, item, on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._project.notes.give_reasons(who, item, reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._project.say(who, item, "label", label, how="review")
+
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
         self._project.log.write_guidelines(who, text)
@@ -146,15 +166,15 @@ class RemoteWriter:
 
     def suggest(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
         """Let the server store guesses for the items of these ids, and then count them."""
-        self._send(ids, guesses)
+        self._send_guesses(ids, guesses)
         self._post("/api/suggest", {"guesses": [], "last": True}, LONG_SECONDS)
 
     def rule(self, who: str, name: str, value: str, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
         """Let the server make a rule that suggests a class, with what it guesses for the items of these ids."""
-        self._send(ids, guesses)  # they count from the line on that makes the rule
+        self._send_guesses(ids, guesses)  # they count from the line on that makes the rule
         self._post("/api/rule", {"key": str(uuid.uuid4()), "who": who, "name": name, "value": value})
 
-    def _send(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+    def _send_guesses(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
         rows = [{**one._asdict(), "item": id} for id, one in zip(ids, guesses, strict=True)]
         for part in _split(rows):
             self._post("/api/suggest", {"guesses": part})
@@ -165,6 +185,29 @@ class RemoteWriter:
             "undone"
         ]
         return undone
+
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._send("/api/comment", who, item=item, text=text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._send("/api/comment/undo", who, seq=seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._send("/api/mark", who, item=item, on=on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._send("/api/reasons", who, item=item, reasons=reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._send("/api/answer", who, item=item, kind="label", label=as_json(label), review=True)
+
+    def _send(self, route: str, who: str, **said: Any) -> None:
+        self._post(route, {"key": str(uuid.uuid4()), "who": who, **said})
 
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""

@@ -39,13 +39,15 @@ def compute_status(project: Project, _: Path) -> Plain:
     return {"figures": figures, "error": found["error"] and str(ErrorEstimate(**found["error"]))}
 
 
-def compute_review(project: Project, _: Path, n: int) -> Plain:
-    """Return what is worth a second look: at most ``n`` items, and as many suggestions."""
+def compute_review(project: Project, _: Path, n: int, who: str) -> Plain:
+    """Return what is worth a second look of a person: at most ``n`` items, and as many suggestions."""
     found = project.predictions()
     open_ = np.array([project.log.open_at(place) for place in range(project.items.n_items)], dtype=bool)
-    rows = queue(project, suspects(project), least_sure(found, open_, n))[:n]
+    asked = queue(project, suspects(project), least_sure(found, open_, n), who)
+    rows = asked["queue"][:n]
     return {
         "items": rows,
+        "disagree": asked["counts"]["disagree"],
         "suggestions": suspect_guesses(project, n),
         "sources": [str(source) for source in project.learner.guesses.sources],
         "texts": [_texts_of(row, project.answers) for row in rows],

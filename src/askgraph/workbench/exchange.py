@@ -28,8 +28,12 @@ from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import is_numeric, number
 from askgraph.workbench.export import (
     DIGITS,
+    NOTED,
     Row,
     answer_rows,
+    joined,
+    note_cells,
+    note_columns,
     number_columns,
     own_columns,
     short,
@@ -108,7 +112,13 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
             "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},
             "annotations": [_annotation(answer, rated) for answer in said if answer.kind != "later"],
             "predictions": guesses,
+            **({"meta": noted} if (noted := _noted(project, item)) else {}),
         }
+
+
+def _noted(project: Project, item: Item) -> Row:
+    """Return what people noted on an item, without what is empty."""
+    return {name: cell for name, cell in note_cells(project, item.place, NOTED).items() if cell is not None}
 
 
 def _in_order(project: Project, item: Item) -> list[Answer]:
@@ -184,7 +194,7 @@ def argilla_records(project: Project) -> Iterator[Row]:
         yield {
             "id": item.id,
             "fields": {name: str(cell) for name, cell in own(item).items() if cell is not None} or {"id": item.id},
-            "metadata": {WHO: [who for who, _ in held]} if held else {},
+            "metadata": ({WHO: [who for who, _ in held]} if held else {}) | _noted(project, item),
             "suggestions": {QUESTION: guess} if guess else {},
             "responses": {QUESTION: responses} if responses else {},
             "vectors": {},
@@ -256,7 +266,15 @@ def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
             yield f"N1  - askgraph: {_one_line(form.text(one.label if one.given else rounded(one.label)))} ({how})\r\n"
             if one.given:
                 yield from (f"N1  - ASReview_{said}\r\n" for said in _verdicts(kind, project.model.sought, one.label))
+        yield from (f"N1  - {_one_line(said)}\r\n" for said in _noted_lines(project, item.place))
         yield "ER  - \r\n\r\n"
+
+
+def _noted_lines(project: Project, place: int) -> list[str]:
+    """Return what people noted on an item as notes of a record."""
+    reasons = project.answers.reasons(place)
+    comments = [f"{one.who}: {one.text}" for one in project.answers.notes.comments(place)]
+    return [*([f"reasons: {'; '.join(reasons)}"] if reasons else []), *comments]
 
 
 def _verdicts(kind: Kind, sought: Hashable, label: Label) -> list[str]:
@@ -362,7 +380,8 @@ def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
     except ImportError:
         raise MissingExtraError('parquet needs pyarrow: pip install "askgraph[tables]"') from None
     classes, kind, found = project.answers.classes, project.answers.kind, project.predictions()
-    own = own_columns(project, ["id", "image", "label", "probability", "low", "high", "source"])
+    noted = note_columns(project)
+    own = own_columns(project, ["id", "image", "label", "probability", "low", "high", "source", *noted])
     rows = list(labeled_items(project, answered))
     cells = [own(one.item) for one in rows]
     mine = {name: _typed([row[name] for row in cells]) for name in own(Item(0, "", {}, None))}
@@ -370,6 +389,8 @@ def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
         "id": pa.array([one.item.id for one in rows], pa.string()),
         **{name: pa.array(values, getattr(pa, kind)()) for name, (values, kind) in mine.items()},
     }
+    notes = [note_cells(project, one.item.place, noted) for one in rows]
+    columns |= {name: pa.array([joined(row[name]) for row in notes], pa.string()) for name in noted}
     features: Row = {name: {"dtype": "string", "_type": "Value"} for name in (*columns, "source")}
     features |= {name: {"dtype": kind, "_type": "Value"} for name, (_, kind) in mine.items()}
     numbers: dict[str, list[Any]] = {"probability": [one.probability for one in rows]}

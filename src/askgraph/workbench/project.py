@@ -29,8 +29,10 @@ from askgraph.workbench.guesses import RULE, Guess, guesses_in
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
 from askgraph.workbench.new_project import check_about, read_new_project, usual_settings
+from askgraph.workbench.note_log import NoteLog
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
 from askgraph.workbench.replies import ASKED, replies_in
+from askgraph.workbench.second import SecondReading
 from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
@@ -55,6 +57,10 @@ class Project:
         All answers so far, and the labels that count.
     log
         What people say: answers, changes of classes, guidelines.
+    notes
+        What people note on items: comments, marks to come back, reasons for an answer.
+    second
+        Which items another person is to read.
     model
         The learner, its questions and its predictions.
 
@@ -79,6 +85,8 @@ class Project:
     items: StoredItems
     answers: Answers
     log: Log
+    notes: NoteLog
+    second: SecondReading
     model: Model
 
     def __init__(self, store: Store) -> None:
@@ -99,6 +107,8 @@ class Project:
         self.answers = Answers(declared or guessed, form)
         self.model = Model(self.store, self.items, self.about, self.answers)
         self.log = Log(self.store, self.items, self.answers, self.model)
+        self.second = SecondReading(self.store, self.about, self.answers)
+        self.notes = NoteLog(self.store, self.items, self.answers, self.log.refresh)
         self.refresh()
 
     @classmethod

@@ -28,7 +28,7 @@ from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.support.progress import working
 from askgraph.types import AnyArray
-from askgraph.workbench.answers import Answer
+from askgraph.workbench.answers import IMPORT, Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import Change
@@ -48,6 +48,7 @@ from askgraph.workbench.forms import ONE_OF, Label, from_row, to_row
 from askgraph.workbench.guesses import Guess
 from askgraph.workbench.items import Items
 from askgraph.workbench.names import check_same
+from askgraph.workbench.notes import NOTES
 from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
 from askgraph.workbench.stored_arrays import pack, unpack
@@ -59,7 +60,6 @@ CHANGES = 'seq, key, who, at, answers, kind, name, value, undoes, "like"'
 GUESSES = "item, source, label, score, prompt"
 GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 FEATURES = "features"  # the array of features, one row per item
-IMPORT = "import"  # the name under which labels that the items came with are logged
 
 
 class Item(NamedTuple):
@@ -535,7 +535,8 @@ class Store:
 
     def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
-            return check_same(seen, who=answer.who, kind=answer.kind, item=answer.item, label=answer.label)
+            said = {name: getattr(answer, name) for name in ("who", "kind", "item", "label", "text")}
+            return check_same(seen, **said)
         values = (answer.key, answer.who, answer.at or now(), *_row(answer))
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
@@ -580,9 +581,12 @@ def now() -> str:
 
 
 def _row(answer: Answer) -> tuple[Any, ...]:
-    """Return the columns of an answer from ``kind`` on: of a label, what it is says how it and the prediction are written."""
+    """Return the columns of an answer from ``kind`` on: of a label, what it is says how it and the prediction are written.
+
+    What a note says stands where an answer has its label.
+    """
     if answer.label is None:
-        return answer[4:]
+        return answer.kind, answer.item, answer.text, answer.seconds, answer.undoes, answer.predicted, answer.how
     what, text = to_row(answer.label)
     predicted = None if answer.predicted is None else to_row(answer.predicted)[1]
     return what, answer.item, text, answer.seconds, answer.undoes, predicted, answer.how
@@ -591,6 +595,9 @@ def _row(answer: Answer) -> tuple[Any, ...]:
 def _answer(seq: int, key: str, who: str, at: str, what: str, item: int, label: str | None, *rest: Any) -> Answer:
     """Return a line of the log, with repeated texts interned to save memory, and accents in names composed."""
     seconds, undoes, predicted, how = rest
+    if what in NOTES:
+        who = sys.intern(normalize("NFC", who))
+        return Answer(seq, key, who, at, what, item, None, seconds, undoes, None, how, label)
     given = None if label is None else _shared(from_row(what, label))
     foretold = None if predicted is None else _shared(from_row("label" if what == ONE_OF else what, predicted))
     kind, who = sys.intern("label" if label is not None else what), sys.intern(normalize("NFC", who))
