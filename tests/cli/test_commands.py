@@ -259,7 +259,7 @@ def test_the_doctor_says_whether_a_table_or_a_graph_suits(here):
     assert said["trial"] is None
     assert any("30 items" in line for line in said["found"])
     (here / "topics.csv").write_text("node,label\n" + "".join(f"{k},{'odd' if k % 2 else 'even'}\n" for k in range(30)))
-    assert "verdict: suits" in run("doctor", "--graph", "citations.csv", "--labels", "topics.csv")
+    assert "does it suit? Yes" in run("doctor", "--graph", "citations.csv", "--labels", "topics.csv")
 
 
 def test_the_doctor_of_a_project_says_how_items_were_joined(project):
@@ -501,6 +501,8 @@ def test_every_example_of_the_help_runs(here, name):
     (here / "news.csv").write_text("id,title,description\n" + papers.replace(",a\n", ",one\n"))
     (here / "photos.csv").write_text("id,file\n" + "".join(f"{k},{k}.png\n" for k in range(30)))
     (here / "guesses.csv").write_text("item,label,score\n1,one,0.9\n2,two,0.4\n")
+    said = {"choices": [{"message": {"content": "one"}}]}
+    (here / "replies.jsonl").write_text(json.dumps({"custom_id": "1", "response": {"body": said}}))
     (here / "authors.csv").write_text("source,target\n1,3\n2,4\n")
     (here / "topics.csv").write_text("id,label\n1,a\n2,b\n")
     (here / "flats.csv").write_text(
@@ -535,12 +537,23 @@ def test_every_example_of_the_help_runs(here, name):
             (here / "items.csv").write_text(
                 "id,note\n" + "".join(f"{k},the {k}th trial of a new drug in {k % 7} towns\n" for k in range(20))
             )
+        if name == "rule":
+            (here / "items.csv").write_text(
+                "id,price,note\n" + "".join(f"{k},{9 * k},a prize of {k}\n" for k in range(20))
+            )
         if name != "init":
             run("init", "items.csv")
             if name in ("undo", "relabel"):
                 run("tell", "17", "setosa")
             if name == "relabel":
                 run("classes", "add", "virginica")
+            if name == "rule" or "prompts" in line:
+                run("classes", "add", "spam")
+                run("classes", "add", "expensive")
+            if "replies" in line:
+                run("classes", "add", "one")
+            if "--remove" in line and name == "rule":
+                run("rule", "price > 3", "spam")
             if "|" in line:
                 run("classes", "add", "billing")
                 run("classes", "add", "login")

@@ -39,7 +39,7 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         expect(ann.see(".seeking")).to_contain_text("It begins when one item of it")  # no item of it is known
         for k in range(3):
             answer(client, f"n{k}", truth(f"n{k}"), "bob")
-        expect(page.locator(".seeking")).to_contain_text("1 found, about")
+        expect(page.locator(".seeking")).to_contain_text("1 found; too early to say how many are left (")
         until(client, "/api/state?who=ann", lambda said: said["lag"] == 0)
         ann.label()  # the card that was there before
         asked = [ann.label() for _ in range(8)]
@@ -54,6 +54,14 @@ def test_a_search_begins_and_ends_on_the_page_and_can_be_taken_back(browser, tmp
         ann.go("progress")
         expect(ann.see(".lead-in h1")).to_contain_text("of “west”")
         expect(page.locator(".seek .tag")).to_have_text("west")
+        found = client.get("/api/progress").json()["find"]
+        last = found["last"]
+        expect(page.locator(".lead-in")).to_contain_text(
+            f"{last['found']} of the last {last['labels']} answers were hits"
+        )
+        expect(page.get_by_role("img", name=f"{found['found']} found after {last['labels']} answers.")).to_be_visible()
+        expect(page.locator(".recall .chance")).to_have_count(1 if found["known"] else 0)
+        expect(page.locator(".curve .band")).to_have_count(0)  # the expected error of all says nothing of a search
         ann.go("question")
         page.locator(".seeking button").click()
         expect(page.locator(".seeking")).to_be_hidden()

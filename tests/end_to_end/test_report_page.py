@@ -91,7 +91,7 @@ def test_progress_leads_to_the_report_in_the_language_of_the_page(browser, tmp_p
             expect(ann.page.locator("dialog")).to_have_count(0)
             ann.go("progress")
             with ann.context.expect_page() as opened:
-                ann.see("a.button").filter(has_text=link).click()
+                ann.see(".exports a").filter(has_text=link).first.click()
             view = opened.value
             ann_wrong = []
             view.on("console", lambda message, heard=ann_wrong: heard.append(message.text))

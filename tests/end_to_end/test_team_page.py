@@ -58,7 +58,7 @@ def test_a_team_reads_guidelines_mends_classes_confirms_groups_and_reviews(brows
         page.wait_for_timeout(400)  # a new group takes no key at once
         page.keyboard.press("ArrowRight")
         odd = "n" + page.locator(".tile:focus").inner_text().split()[1]
-        page.keyboard.press("Space")
+        page.keyboard.press("o")
         expect(page.locator(".tile[aria-pressed=false]")).to_have_count(1)
         page.keyboard.press("Enter")
         ann.hear(f"{shown - 1} items labeled")

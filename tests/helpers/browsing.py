@@ -23,9 +23,9 @@ HEARD = """words => { const at = seenNotices.findIndex(one => one.includes(words
 SHOW = """async ({ item, names }) => {
   window.fetch = () => new Promise(() => {});  // what is shown stays
   const { store, update } = await import("/page/lib/store.js");
-  const classes = names.map((name, k) => ({ name, key: "1234567890ab"[k], count: 0 }));
+  const classes = names.map((name, k) => ({ name, key: "1234567890ab"[k], count: 0, reasons: [] }));
   const whole = { id: "835", title: "", name: null, numbered: true, image: null, fields: [], ...item };
-  const question = { item: whole, opinions: 0, by: "influence", copies: 0, suggested: [] };
+  const question = { item: whole, opinions: 0, by: "influence", copies: 0, suggested: [], comments: [], marked: false };
   update({ state: { ...store.state, classes, undo: null }, question, turns: store.turns + 1, trail: [] });
   await document.querySelector(".card img")?.decode();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

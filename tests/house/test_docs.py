@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import asyncio
 import codeop
+import json
 import re
 import runpy
 import shlex
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import askgraph as ag
 from askgraph.cli import app
@@ -158,6 +162,44 @@ def test_the_web_app_loses_no_label_of_people_who_answer_at_once():
     asyncio.run(everybody())
     assert names["learner"].labels == said
     assert len(names["learner"].history.log) == len(said) == 24
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """A language model that knows one word, and is too busy for one item."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        busy = self.path != "/v1/chat/completions" or asked["messages"][1]["content"].endswith(" 5")
+        said = {"model": asked["model"], "choices": [{"message": {"content": "Spam."}}]}
+        self.send_response(503 if busy else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps({} if busy else said).encode())
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+def test_a_model_is_asked_and_answers(tmp_path, monkeypatch):
+    """The whole page, against a server in place of a model."""
+    monkeypatch.chdir(tmp_path)
+    Path("mails.csv").write_text("text\n" + "".join(f"free prize number {k}\n" for k in range(8)))
+    run, (page,) = CliRunner(), [page for page in TAUGHT if page.name == "ask_a_model.md"]
+    assert run.invoke(app, ["init", "mails.csv", "--text", "text", "--classes", "spam,ham"]).exit_code == 0
+    (export, suggest, sources), (block,) = commands(page), blocks(page)
+    assert "8 requests" in run.invoke(app, export).stdout
+    server = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
+    monkeypatch.setenv("MODEL_URL", f"http://127.0.0.1:{server.server_port}")
+    threading.Thread(target=server.serve_forever).start()
+    try:
+        exec(block.code, {})
+    finally:
+        server.shutdown()
+        server.server_close()
+    said = run.invoke(app, suggest).stdout
+    assert "qwen2.5:7b: 7 guesses" in said
+    assert "1 line left out, the request failed: 'HTTP Error 503" in said
+    assert "7 (88%)" in run.invoke(app, sources).stdout
+    assert "1 request to" in run.invoke(app, export).stdout
 
 
 @pytest.mark.parametrize("script", TUTORIALS, ids=lambda script: script.stem)

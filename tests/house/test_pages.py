@@ -95,7 +95,9 @@ def make_pages():
 
 
 def test_every_promise_is_cited_by_a_test_and_no_other_number_is():
-    promised = sorted(int(cells[0]) for cells in rows(PROMISES))  # sections group them, and a number stays with its promise
+    promised = sorted(
+        int(cells[0]) for cells in rows(PROMISES)
+    )  # sections group them, and a number stays with its promise
     assert promised == list(range(1, len(promised) + 1))
     texts = [text for path, text in texts_of_tests().items() if path != Path(__file__).resolve()]
     cited = {int(k) for text in texts for found in PROMISE.findall(text) for k in re.findall(r"\d+", found)}

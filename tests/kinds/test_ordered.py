@@ -121,3 +121,11 @@ def test_a_label_that_is_steps_off_is_suspected():
     learner = ag.Learner(ag.nearest_neighbors(rows, 8), answers="ordered", rng=0)
     learner.tell_all(told)
     assert [one.node for one in learner.judge.suspects()] == [wrong]
+
+
+def test_few_spot_checks_that_came_out_wrong_are_not_contradicted(monkeypatch):
+    learner = ag.Learner(ag.communities((30, 30), rng=0)[0], answers=ag.Ordered(["low", "high"]), rng=0)
+    learner.tell_all({node: "low" if node < 30 else "high" for node in range(0, 60, 6)})
+    assert learner.judge.expected_error().value < 0.2
+    monkeypatch.setattr(ag.Ordered, "_checked_off", lambda self, moment: [1.0, 1.0, 1.0])
+    assert learner.judge.expected_error().value >= 0.05 ** (1 / 3)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.special import betaincinv, gammaln
 
 import askgraph as ag
 from askgraph.kinds.random_answers import Drawn, drawn
-from askgraph.kinds.stopping import MEASURED, Signs, estimate
+from askgraph.kinds.stopping import MEASURED, Signs, enough, estimate
 
 
 def chances(population, wrong, items):
@@ -65,6 +67,22 @@ def test_enough_audited_labels_stand_alone_and_fewer_are_counted_with_spot_check
     assert estimate(signs, 200, audited[:5], checked).measured == 17
     assert estimate(signs, 200, audited[:5]).measured == 0
     assert estimate(signs, 200, audited[:5]).audited == 5
+
+
+def test_nobody_is_told_to_stop_where_spot_checks_say_otherwise():
+    """A reader believes one or the other: "84 % right" beside "of 3 drawn at random, none was"."""
+    from scipy.stats import binom
+
+    stops = 0
+    for n, guess in product(range(1, 31), (0.0, 0.02, 0.1, 0.3)):
+        for wrong in range(n + 1):
+            error = estimate(Signs(guess, guess, 0.0, 0.0, 0.0, 0.5), 2000, (), [True] * wrong + [False] * (n - wrong))
+            stop = any(enough(error, target) for target in (0.2, 0.1, 0.05, 0.02))
+            stops += stop
+            assert not stop or binom.sf(wrong - 1, n, error.value) > 0.049, (n, wrong, guess)
+    assert stops > 50
+    none_right = estimate(Signs(0.0, 0.0, 0.0, 0.0, 0.0, 0.5), 2000, (), [True] * 3)
+    assert none_right.value == pytest.approx(0.05 ** (1 / 3))
 
 
 def test_with_spot_checks_the_range_begins_lower_and_ends_where_it_does_with_audited_labels():

@@ -9,7 +9,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.errors import LabelError
-from askgraph.kinds.recall import left_to_find
+from askgraph.kinds.recall import Left, left_to_find
 from askgraph.workbench.exchange import asreview_rows, ris_lines
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import class_changes, progress
@@ -27,6 +27,13 @@ def searched(rng, n, wanted, lift, checks=8):
         answers.append(bool(member[left.pop(at)]))
         drawn.append(random)
     return answers, drawn
+
+
+def test_a_number_that_nobody_knows_is_not_said():
+    assert str(Left(21, 223.0, 0, 1525)) == "21 found, too early to say how many are left (0 to 1,525)"
+    assert str(Left(21, 7.0, 2, 12)) == "21 found, about 7 left (2 to 12)"
+    assert Left(3, 0.0, 0, 0).known
+    assert not Left(0, 1.0, 0, 1).known
 
 
 @pytest.mark.slow
@@ -95,6 +102,15 @@ def test_a_project_seeks_a_class(tmp_path):
         assert len(checks) == 5
         said = progress(project, project.predictions())["find"]
         assert (said["class"], said["found"], said["low"]) == ("relevant", 30, 0)
+        assert said["recall"][0] == [0, 0]
+        assert said["recall"][-1] == [42, 30]
+        assert said["last"]["labels"] == 30
+        assert said["last"]["found"] == 30 - dict(said["recall"])[12]
+        assert said["known"] == (30 + said["high"] <= 2 * 30)
+        seq = project.say("ann", "i59", "label", "relevant").seq
+        assert progress(project, project.predictions())["find"]["recall"][-1][1] == 31
+        assert project.undo("ann").item == project.answers.log[seq].item  # what is taken back was not found
+        assert progress(project, project.predictions())["find"]["recall"][-1] == said["recall"][-1]
         project.log.change("ann", "rename", "relevant", "in")
         assert project.model.sought == "in"
         included = [row["included"] for row in asreview_rows(project)]

@@ -427,3 +427,34 @@ def test_an_unknown_name_costs_what_a_wrong_password_does(tmp_path, monkeypatch)
     for who, password in (("ann", "wrong"), ("nobody", "wrong"), ("", ""), ("ann", "x" * 10**6)):
         assert kept.fits(who, password) is None
     assert made == [passwords.WORK["n"] * passwords.WORK["p"]] * 4
+
+
+@pytest.mark.server
+def test_who_is_logged_in_reads_unseen_and_notes_under_their_own_name(tmp_path):
+    path = make_project(tmp_path)
+    team(path, ann="lead", emil="labeler")
+    with Project.open(path, write=True) as project:
+        project.log.change("ann", "second", None, "100%")
+        project.say("ann", "n0", "label", "north")
+        project.notes.comment("ann", "n0", "my secret")
+    with serving(path, env={"ASKGRAPH_PASSWORD": "open sesame"}) as server, ExitStack() as open_:
+        emil, ann = (open_.enter_context(login(server, who)) for who in ("emil", "ann"))
+        for reader in ({}, {"reader": "ann"}, {"reader": "emil"}):  # whatever a request says
+            seen = emil.get("/api/item", params={"id": "n0", **reader}).json()
+            assert (seen["status"], seen["label"], seen["comments"]) == ("unseen", None, [])
+            assert emil.get("/api/why", params={"id": "n0", **reader}).json() == {"unseen": True}
+            assert "secret" not in emil.get("/api/history", params=reader).text
+            (row,) = emil.get("/api/items", params={"status": "unseen", **reader}).json()["items"]
+            assert (row["id"], row["who"]) == ("n0", [])
+        assert ann.get("/api/item", params={"id": "n0", "reader": "emil"}).json()["label"] == "north"
+        change = {"key": key(), "who": "ann", "kind": "second", "value": "0"}
+        assert emil.post("/api/classes", json=change).status_code == 403
+        seq = ann.get("/api/item", params={"id": "n0"}).json()["comments"][0]["seq"]
+        refused = emil.post("/api/comment/undo", json={"key": key(), "who": "ann", "seq": seq})
+        assert (refused.status_code, "'ann' alone" in refused.text) == (422, True)
+        said = {"key": key(), "who": "ann", "item": "n1", "text": "by emil"}
+        assert emil.post("/api/comment", json=said).json()["comments"][0]["who"] == "emil"
+        answer(emil, "n0", "west", "ann")
+        seen = emil.get("/api/item", params={"id": "n0"}).json()
+        assert seen["comments"][0]["text"] == "my secret"
+        assert {one["who"]: one["how"] for one in seen["answers"]} == {"ann": None, "emil": "second"}

@@ -119,9 +119,9 @@ def test_keys_descriptions_and_order(path):
         change(path, *one)
     with Project.open(path, write=True) as project:
         assert [tuple(row.values()) for row in report.classes(project)] == [
-            ("Science", "z", 0, ""),
-            ("Sports", "1", 0, "Matches and athletes."),
-            ("Business", "2", 0, ""),
+            ("Science", "z", 0, "", []),
+            ("Sports", "1", 0, "Matches and athletes.", []),
+            ("Business", "2", 0, "", []),
         ]
         project.log.change("ann", "key", "Sports", "z")  # Science gets another one
         assert [row["key"] for row in report.classes(project)] == ["1", "z", "2"]
@@ -512,7 +512,8 @@ def test_the_commands_for_classes_and_guidelines(tmp_path, monkeypatch):
     run("classes", "merge", "Sprots", "Sports")
     assert "Sprots merged into Sports" in run("classes", "history")
     (row,) = json.loads(run("classes", "--json"))
-    assert row == {"name": "Sports", "key": "1", "count": 0, "description": "Matches, athletes and clubs."}
+    described = "Matches, athletes and clubs."
+    assert row == {"name": "Sports", "key": "1", "count": 0, "description": described, "reasons": []}
     assert "taken back: Sprots merged into Sports" in run("classes", "undo")
     assert "Sprots" in run("classes")
     run("classes", "key", "Sports", "o")

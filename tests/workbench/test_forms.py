@@ -124,12 +124,18 @@ def test_answers_of_several_people_make_one(kind, newest_first, decided):
     assert form_of(kind).decide(newest_first, CLASSES) == decided
 
 
-def test_people_are_divided_where_no_answer_has_more_of_them():
-    assert form_of("classes").disputed({1: ["bad", "good"], 2: ["bad", "bad", "good"]}, CLASSES) == [1]
-    assert form_of("ordered").disputed({1: ["bad", "good"], 2: ["bad", "fair", "good"]}, CLASSES) == [1]
-    assert form_of("several").disputed({1: [("bad",), ()], 2: [("bad",), ("bad",), ()], 3: [(), ()]}, CLASSES) == [1]
+def test_how_far_people_differ_by_the_distance_of_the_kind():
+    unsure = [ag.one_of("bad", "good"), "bad"]
+    said, scale = {1: ["bad", "good"], 2: ["bad", "bad", "good"], 3: ["bad", "bad"], 4: unsure}, CLASSES[:3]
+    assert form_of("classes").splits(said, CLASSES) == {1: 1.0, 2: pytest.approx(2 / 3)}
+    steps = {1: ["bad", "good"], 2: ["bad", "fair"], 3: ["bad", "bad", "good"], 4: unsure}
+    assert form_of("ordered").splits(steps, scale) == {1: 1.0, 2: 0.5, 3: pytest.approx(2 / 3)}
+    sets = {1: [("bad",), ()], 2: [("bad", "good"), ("bad",), ("bad",)], 3: [(), ()]}
+    assert form_of("several").splits(sets, CLASSES) == {1: 1.0, 2: pytest.approx(1 / 3)}
     near = {k: [10.0 * k, 10.0 * k + 1] for k in range(9)}
-    assert form_of("numbers").disputed({**near, 9: [5.0, 50.0], 10: [5.0, 90.0]}, ()) == [10, 9]
+    numbers = form_of("numbers").splits({**near, 9: [5.0, 50.0], 10: [5.0, 5.0, 95.0]}, ())
+    assert numbers == {9: 0.5, 10: 1.0}
+    assert form_of("numbers").splits({}, ()) == {}
 
 
 def test_classes_that_come_to_be_one_are_named_once():

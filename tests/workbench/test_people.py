@@ -63,11 +63,10 @@ def test_how_far_people_agree(project, expected):
 @of_kinds(classes=[1], ordered=[1], several=[1, 3], numbers=[1])
 def test_the_items_on_which_people_differ(project, expected):
     told = report.people(project)["disputed"]
-    split = [int(one["item"][1:]) for one in told]
-    assert split == (expected if project.answers.kind.name in ("several", "numbers") else [1, 3])
+    assert sorted(int(one["item"][1:]) for one in told) == expected
     json.dumps(told)
-    queue = report.review(project, [], [])
-    assert [one["item"] for one in queue if one["why"] == "disagree"] == [f"i{k}" for k in expected]
+    queue = report.review(project, [], [])["queue"]
+    assert sorted(one["item"] for one in queue if one["why"] == "disagree") == [f"i{k}" for k in expected]
     assert {one["why"] for one in queue} == {"disagree", "cannot"}
     json.dumps(queue)
 

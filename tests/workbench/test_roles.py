@@ -42,7 +42,7 @@ def test_a_project_without_roles_decides_as_ever(project):
     project.say("bob", "i0", "label", "b")
     assert (project.answers.roles, project.answers.labels[0]) == ({}, "b")
     assert project.answers.decided_by(0) is None
-    assert project.answers.disputed() == [0]
+    assert project.answers.disagreements() == [0]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_word_of_a_lead_decides_for_every_kind_of_answers(tmp_path, kind, sa
             assert answers.labels[3] == word
             assert answers.decided_by(3) == "ann"
             assert answers.decided() == {3: "ann"}
-            assert answers.disputed() == []
+            assert answers.disagreements() == []
         project.say("bob", "i4", "label", said[0])
         project.say("ann", "i4", "label", said[0])
         assert project.answers.decided_by(4) is None  # nobody said otherwise
@@ -300,7 +300,7 @@ def test_the_word_of_a_lead_is_marked_wherever_it_decides(project):
         "cy": (None, 0),
         "ann": ("lead", 1),
     }
-    assert report.review(project, [], []) == []
+    assert report.review(project, [], [])["queue"] == []
     assert "the word of a lead decided on 1 item (ann 1)" in how_labeled(project)
     assert "decided by lead ann" in page(report.to_sign(project), LANGUAGES["en"])
 

@@ -28,7 +28,7 @@ def test_a_table_whose_labels_follow_its_columns_suits(tmp_path):
     rng = np.random.default_rng(0)
     path = table(tmp_path / "t.csv", blobs(rng, lambda center: "ab"[center]))
     found = examine(Source(path, label="kind"))
-    assert found.verdict.startswith("verdict: suits")
+    assert found.verdict.startswith("does it suit? Yes")
     assert found.homophily > 0.9
     assert found.trial.helps
     assert found.trial.labels == 40
@@ -44,7 +44,7 @@ def test_a_table_whose_labels_are_coins_does_not_suit(tmp_path):
     rng = np.random.default_rng(1)
     path = table(tmp_path / "t.csv", blobs(rng, lambda center: rng.choice(["a", "b"])))
     found = examine(Source(path, label="kind"))
-    assert found.verdict.startswith("verdict: does not suit")
+    assert found.verdict.startswith("does it suit? Not")
     assert any("no more often than chance" in line for line in found.improve)
 
 
@@ -78,7 +78,7 @@ def test_a_graph_in_pieces_hardly_suits(tmp_path):
     path.write_text("source,target\n" + "".join(f"a{k},b{k}\n" for k in range(30)))
     assert is_graph_file(path)
     found = examine(Source(None, path))
-    assert found.verdict.startswith("verdict: hardly suits")
+    assert found.verdict.startswith("does it suit? Hardly")
     assert any("60 items in parts of fewer than 6" in line for line in found.improve)
 
 
@@ -89,7 +89,7 @@ def test_labels_of_a_graph_go_by_names(tmp_path):
     path.write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in [*inside, ("l0", "r0")]))
     names = sorted({name for edge in inside for name in edge})
     found = examine(Source(None, path), {name: name[0] for name in names})
-    assert found.verdict.startswith("verdict: suits")
+    assert found.verdict.startswith("does it suit? Yes")
     with pytest.raises(SettingError, match="no item has that id"):
         examine(Source(None, path), {"nobody": "l"})
 

@@ -25,7 +25,7 @@ type Language = "en" | "de";
 type AsideKind = "later" | "cannot" | "invalid";
 type AnswerKind = "label" | AsideKind;
 type Kind = AnswerKind | "undo";
-type Status = "labeled" | "predicted" | "open" | AsideKind;
+type Status = "labeled" | "predicted" | "open" | "unseen" | AsideKind;
 
 /** An answer: a class or a step, one of some, several classes (or none of them), or a number. An empty list and 0 are answers. */
 type Label = string | { "one of": string[] } | string[] | number;
@@ -112,7 +112,7 @@ interface State {
 interface ItemField { name: string; value: string; kind: "text" | "number" }
 interface Item { id: string; title: string; name: string | null; numbered: boolean; fields: ItemField[]; image: string | null }
 /** What is asked; `by` is the rule or the sampler that asks, such as "spot check", "find" or "influence". */
-interface Question { item: Item; by: string; opinions: number; copies: number; suggested: { label: Label; by: string }[] }
+interface Question extends Noted { item: Item; by: string; opinions: number; copies: number; suggested: { label: Label; by: string }[] }
 
 /** The reply to a request for a question, to an answer, and to an undo. */
 interface Asked {
@@ -136,15 +136,24 @@ interface Given { item?: string; kind: Kind; label?: Label | null }
 /** An item in a list. */
 interface ItemLine { item: string; title: string; image: string | null }
 
+/** The start of a column of an item, or the names of its neighbors, which stand in no column. */
+interface Part { name: string | null; text: string }
+/** What a list shows of an item beside its title, and whether that is a name. */
+interface Excerpt { named: boolean; about: Part[] }
+/** What some items have in common: words, and columns of numbers that are close. */
+interface Common { words: string[]; columns: string[] }
+
 interface HistoryLine extends ItemLine {
   seq: number;
   at: string;
   who: string;
   kind: Kind;
   label: Label | null;
+  text: string | null;
+  reasons: string[];
   seconds: number | null;
   predicted: Label | null;
-  how: "map" | "table" | "group" | "copy" | "review" | "since" | "back" | null;
+  how: "map" | "table" | "group" | "copy" | "review" | "second" | "since" | "back" | null;
   undone: boolean;
   current: boolean;
   /** Whether it was given by somebody who was a lead then. */
@@ -152,9 +161,10 @@ interface HistoryLine extends ItemLine {
 }
 
 interface Prediction { label: Label; probability: number | null; range: Between }
-interface ItemReport { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
+interface ItemReport extends Noted { item: Item; answers: HistoryLine[]; label: Label | null; status: Status; prediction: Prediction | null; decided: string | null }
 
-interface TableRow {
+interface TableRow extends Excerpt {
+  common: Common;
   id: string;
   title: string;
   image: string | null;
@@ -163,6 +173,8 @@ interface TableRow {
   range: Between;
   status: Status;
   who: string[];
+  comments: number;
+  marked: boolean;
   /** The lead whose word decides against others. */
   decided: string | null;
 }
@@ -216,7 +228,10 @@ interface Sought { class: string | null; value: string | null; text: string; lik
 interface Histogram { edges: number[]; given: number[]; predicted: number[] }
 
 /** How many items of a class are found and how many may be left; `share` is found at least, `reached` whether that is enough. */
-interface Findings extends Certifying { class: string | null; text: string; found: number; value: number; low: number; high: number; share: number; reached: boolean }
+interface Findings extends Certifying, Recall { class: string | null; text: string; found: number; value: number; low: number; high: number; known: boolean; share: number; reached: boolean }
+
+/** How many were found after how many labels, and how many by the last of them. */
+interface Recall { recall: [number, number][]; last: { labels: number; found: number } }
 
 /** What a random sample proves of a search, whether that is what was asked for, and what one would take; `lost`: items of it were removed. */
 interface Certifying { certificate: Certificate | null; certified: boolean; offers: Offer[]; rest: number; lost: boolean; confidence: number }
@@ -246,6 +261,8 @@ interface Progress {
   checks: { count: number; right: number | null } | null;
   find: Findings | null;
   curve: CurvePoint[];
+  reasons: ReasonCount[];
+  second: SecondReading | null;
   people: (Person & { seconds: number | null })[];
   agreement: Agreement | null;
   disputed: Dispute[];
@@ -264,6 +281,8 @@ interface Store {
   waiting: string | null;
   /** Moves with every new card. */
   turns: number;
+  /** Moves with every answer that came too early and was not taken. */
+  swallowed: number;
   /** The answer under way. */
   sending: Given | null;
   /** The number of answers that the server has not acknowledged. */
@@ -274,12 +293,15 @@ interface Store {
   inside: string;
   /** The last answers of this person. */
   trail: Given[];
+  /** The last answer, where it can have reasons. */
+  reasoned: Reasoned | null;
 }
 
 /** A write that waits for the server. */
 interface Unsent { uid: string; path: string; body: Record<string, unknown> & { key: string }; at: number }
 
 interface Point { x: number; y: number }
+interface Box extends Point { width: number; height: number }
 
 /** A part of the map, named by the words of its items. */
 interface Region extends Point { items: number; name: string }
@@ -288,5 +310,5 @@ interface Region extends Point { items: number; name: string }
 interface Eye { x: number; y: number; scale: number }
 interface Look { color: string; shape: number; size?: number }
 /** What the map is drawn from: where the bytes are, and what they mean. */
-interface MapParts { layout: string; state: string; edition: string; classes: string[]; sets: Label[] | null; scale: { low: number; high: number; log: boolean } | null; regions: Region[]; lag: number }
+interface MapParts { layout: string; state: string; edition: string; classes: string[]; sets: Label[] | null; scale: { low: number; high: number; log: boolean } | null; regions: Region[]; pictures: boolean; lag: number }
 interface Theme { none: string; ink: string; ground: string }

@@ -8,7 +8,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from askgraph.cli import arena, paper, project, results, serve, simulate, team, upkeep
+from askgraph.cli import arena, notes, paper, project, results, serve, simulate, team, upkeep
 from askgraph.cli.panels import WIDEST, Commands
 from askgraph.errors import AskgraphError
 from askgraph.version import __version__
@@ -21,7 +21,17 @@ app: typer.Typer = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _commands in (serve.app, simulate.app, paper.app, project.app, results.app, upkeep.app, team.app, arena.app):
+for _commands in (
+    serve.app,
+    simulate.app,
+    paper.app,
+    project.app,
+    results.app,
+    upkeep.app,
+    team.app,
+    notes.app,
+    arena.app,
+):
     app.add_typer(_commands)
 
 

@@ -16,9 +16,9 @@ from askgraph.support.wording import nearest
 
 PANELS = {  # every command, in the order in which a person meets it
     "Begin": ("start", "label", "init", "serve"),
-    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "classes", "guidelines", "role"),
-    "Look": ("status", "review", "people", "history", "report", "doctor"),
-    "Bring and take": ("add", "suggest", "embed", "predict", "export", "copy", "restore", "remove"),
+    "Label": ("ask", "tell", "relabel", "skip", "undo", "find", "note", "mark", "classes", "guidelines", "role"),
+    "Look": ("status", "review", "people", "second", "history", "report", "doctor"),
+    "Bring and take": ("add", "suggest", "rule", "sources", "embed", "predict", "export", "copy", "restore", "remove"),
     "Research": ("demo", "simulate", "plot", "paper", "arena"),
 }
 WIDEST = 120  # characters per line of help; wider terminals leave the rest free
@@ -32,6 +32,9 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("progress", "info", "show", "stats"), ("status",)),
     **dict.fromkeys(("log", "answers"), ("history",)),
     **dict.fromkeys(("sign", "print", "summary"), ("report",)),
+    **dict.fromkeys(("comment", "comments", "remark"), ("note",)),
+    **dict.fromkeys(("return", "bookmark", "flag"), ("mark",)),
+    **dict.fromkeys(("blind", "twice", "overlap"), ("second",)),
     **dict.fromkeys(("users", "agreement", "team"), ("people",)),
     **dict.fromkeys(("check", "diagnose", "verify"), ("doctor",)),
     **dict.fromkeys(("append", "update", "extend"), ("add",)),
@@ -42,7 +45,8 @@ OTHER_WORDS = {  # what people type who know other programs -> the commands it m
     **dict.fromkeys(("vectors", "vectorize"), ("embed",)),
     **dict.fromkeys(("sort",), ("order",)),
     **dict.fromkeys(("categories", "tags"), ("classes",)),
-    **dict.fromkeys(("rules", "instructions"), ("guidelines",)),
+    **dict.fromkeys(("instructions",), ("guidelines",)),
+    **dict.fromkeys(("rules", "heuristics"), ("rule",)),
     **dict.fromkeys(("roles", "password", "passwords", "lead", "labeler", "member"), ("role",)),
     **dict.fromkeys(("help", "commands"), ("--help",)),
 }

@@ -40,6 +40,7 @@ TableArgument = Annotated[
         help="A table of items (csv, tsv, xlsx, ods, jsonl, parquet) or a folder of pictures; none if items are nodes of --graph."
     ),
 ]
+MAX_DISPUTED = 10  # items that askgraph sources lists; the page and --json list more
 NewOption = Annotated[bool, typer.Option("--new", help="Make a class of a label that is not one yet.")]
 
 
@@ -236,20 +237,11 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
 
     Example: askgraph status
     """
-    from askgraph.workbench.figures import quality_of_classes
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import progress
+    from askgraph.cli.computing import compute
     from askgraph.workbench.writer_lock import WriterLock
 
     path = find_project(project)
-    with Project.open(path) as opened:
-        found = progress(opened, opened.predictions())
-        said = {
-            "project": str(path),
-            **found,
-            "classes": quality_of_classes(opened, found["classes"]),
-            "serving": bool(WriterLock(path).server()),
-        }
+    said = {"project": str(path), **compute(path, "status"), "serving": bool(WriterLock(path).server())}
     if json:
         print_json(said)
     else:
@@ -437,7 +429,7 @@ def suggest(
         Path,
         typer.Argument(
             help="A table with the columns item (or id, or what your table calls it) and label, and perhaps score (0 to 1) "
-            "and source."
+            "and source; or what a model replied to the requests of askgraph export --for prompts."
         ),
     ],
     project: ProjectOption = None,
@@ -448,13 +440,188 @@ def suggest(
 
     Rows of unknown items or classes are left out and named; it is an error if no row fits.
 
-    Example: askgraph suggest guesses.csv
+    Examples:
+
+    askgraph suggest guesses.csv
+
+    askgraph suggest replies.jsonl
     """
+    from askgraph.workbench.client import open_writer
     from askgraph.workbench.project import Project
 
-    with Project.open(find_project(project), write=True) as opened:
-        lines = opened.suggest(file, sheet, encoding)
-    say("\n".join(lines))
+    path = find_project(project)
+    with Project.open(path) as opened:
+        guesses, left = opened.read_suggestions(file, sheet, encoding)
+        ids = opened.store.ids()
+    with open_writer(path) as writer:
+        writer.suggest([ids[one.item] for one in guesses], guesses)
+    with Project.open(path) as opened:
+        say("\n".join([*(str(source) for source in opened.learner.guesses.sources), *left]))
+
+
+@app.command()
+def rule(
+    test: Annotated[
+        str | None,
+        typer.Argument(
+            help='A regular expression, such as "prize|winner", or a condition on a column, such as "price > 100" or '
+            '"country == DE".'
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="CLASS", help="The class that it suggests.")] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="The columns to search, separated by commas [default: all of text]."),
+    ] = None,
+    case: Annotated[bool, typer.Option("--case", help="Upper and lower case differ.")] = False,
+    new: NewOption = False,
+    remove: Annotated[
+        int | None, typer.Option(help="End the rule of this number, which askgraph sources lists.", min=1)
+    ] = None,
+    project: ProjectOption = None,
+    who: WhoOption = None,
+) -> None:
+    """Suggest a class for the items that fit a rule: evidence for predictions, like what a model suggests, and never an answer.
+
+    Rows that are added later are tested, too. A rule is a change like those of classes, which their history lists.
+
+    Examples:
+
+    askgraph rule "prize|winner" spam
+
+    askgraph rule "price > 100" expensive
+
+    askgraph rule --remove 3
+    """
+    from askgraph.workbench.client import open_writer
+
+    path, who = find_project(project), who or user_name()
+    if remove is not None:
+        if test is not None:
+            raise SettingError(f"--remove {remove} ends a rule: leave {test!r} out")
+        _end_rule(path, who, remove)
+        return
+    if test is None or name is None:
+        raise SettingError(
+            'give a rule and its class, as in askgraph rule "prize|winner" spam; askgraph sources lists all'
+        )
+    name, value, source, ids, guesses = _fit_rule(path, test, name, split_names(column) or (), case, new)
+    with open_writer(path) as writer:
+        if new:
+            _add_class(path, writer, who, name)
+        writer.rule(who, name, value, ids, guesses)
+    _print_sources(path, source)
+
+
+def _fit_rule(
+    path: Path, test: str, name: str, columns: Sequence[str], case: bool, new: bool
+) -> tuple[str, str, str, list[str], list[Any]]:
+    """Return the class that a rule suggests, the rule as JSON, its source, and the items it fits with what it guesses of them."""
+    from askgraph.workbench.guesses import Guess
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.rules import fitting, read_rule
+
+    with Project.open(path) as opened:
+        opened.answers.form.kind.check_guesses()
+        if not new:
+            if not opened.answers.classes:
+                raise LabelError(f"no class {name!r}; --new makes it a class")
+            opened.log.check_classes([name])
+        name = opened.answers.naming.meant(name)
+        made = read_rule(test, opened.items, columns, case)
+        places = fitting(made, opened.items, opened.store.every())
+        ids = opened.store.ids()
+    return name, made.to_json(), made.source, [ids[k] for k in places], [Guess(k, made.source, name) for k in places]
+
+
+def _add_class(path: Path, writer: Any, who: str, name: str) -> None:
+    from askgraph.workbench.project import Project
+
+    with Project.open(path) as opened:
+        there = name in opened.answers.classes
+    if not there:
+        writer.change(who, "add", name, None)
+
+
+def _end_rule(path: Path, who: str, number: int) -> None:
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
+
+    with Project.open(path) as opened:
+        if number not in [change.seq for change, _ in opened.answers.naming.rules]:
+            raise LabelError(f"no rule {number}; askgraph sources lists the numbers of all")
+    with open_writer(path) as writer:
+        undone = writer.undo_change(who, number)
+    say(f"taken back: {undone}")
+
+
+@app.command()
+def sources(project: ProjectOption = None, json: JsonOption = False) -> None:
+    """Show where suggestions come from: models and rules, how many items each speaks of, how often it is right, and who errs.
+
+    Precision is measured against answers that people gave one by one; on the page it is part of Progress.
+
+    Example: askgraph sources
+    """
+    path = find_project(project)
+    _print_sources(path, None, json)
+
+
+def _print_sources(path: Path, only: str | None = None, json: bool = False) -> None:
+    """Print what is known of the sources of suggestions, or of one."""
+    from askgraph.cli.computing import compute
+
+    found = compute(path, "sources")
+    rows = [one for one in found["sources"] if only in (None, one["name"])]
+    if json:
+        print_json(found)
+    elif not rows:
+        say('nothing suggests labels yet; askgraph rule "prize|winner" spam or askgraph suggest FILE does')
+    else:
+        print_table([_source_row(one) for one in rows])
+        if only is None:
+            _print_disputed(found)
+
+
+def _source_row(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table of sources says of one."""
+    rule, about = one["rule"], one["about"]
+    right = f"{one['agreed']} of {one['compared']}"
+    return {
+        "rule": rule and rule["number"],
+        "source": rule["text"] if rule else one["name"],
+        "suggests": rule and rule["class"],
+        "items": f"{one['guesses']:,} ({one['share']:.0%})",
+        "agree with people": f"{right} ({one['low']:.0%} to {one['high']:.0%})"
+        if one["compared"]
+        else "none compared yet",
+        "about right": None if about is None else f"{about:.0%}",
+    }
+
+
+def _print_disputed(found: dict[str, Any]) -> None:
+    """Print which sources contradict each other, and on which items one disagrees with people or with another."""
+    names = {one["name"]: (one["rule"] or {}).get("text", one["name"]) for one in found["sources"]}
+    for pair in found["pairs"]:
+        one, other = (names[name] for name in pair["sources"])
+        say(
+            f"{one} and {other}: {pair['differ']:,} of {pair['both']:,} items that both speak of are suggested otherwise"
+        )
+    if found["items"]:
+        print_table(
+            [
+                {
+                    "item": one["item"],
+                    "people": one["label"],
+                    "suggested": "; ".join(f"{names[said['source']]}: {said['label']}" for said in one["guesses"]),
+                    "title": one["title"],
+                }
+                for one in found["items"][:MAX_DISPUTED]
+            ]
+        )
+        say(
+            f"{found['against']:,} items where a suggestion is not what people say, {found['between']:,} where suggestions differ"
+        )
 
 
 @app.command()
@@ -761,11 +928,13 @@ def _checked(checks: dict[str, Any]) -> str:
 
 def _sought(said: dict[str, Any]) -> str:
     """Return how far a search is; nobody knows how many of the highest are left."""
+    from askgraph.kinds.recall import Left
+
     like = f"\n{_like(said)}" if said["like"] else ""
     if "found" not in said:
         return f"finding the {said['text']}: the likeliest are asked for{like}"
-    about = f"about {said['value']:,.0f} left ({said['low']:,} to {said['high']:,})"
-    lines = [f"finding all of {said['text']!r}: {said['found']:,} found, {about}{like}", *_certified(said)]
+    left = Left(*(said[name] for name in Left._fields))
+    lines = [f"finding all of {said['text']!r}: {left}{like}", *_certified(said)]
     return "\n".join(lines)
 
 

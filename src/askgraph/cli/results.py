@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from askgraph.cli.options import JsonOption, ProjectOption, find_project, say
 from askgraph.cli.printing import print_json, print_table
-from askgraph.errors import FileError, SettingError
+from askgraph.errors import SettingError
 from askgraph.support.wording import few
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -43,10 +43,15 @@ def history(
             "label",
             "undone",
         )
-        texts = [None if row["label"] is None else form.text_of(row["label"], known) for row in rows]
+        texts = [_said(row) if row["label"] is None else form.text_of(row["label"], known) for row in rows]
         print_table(
             [{name: row[name] for name in columns} | {"label": text} for row, text in zip(rows, texts, strict=True)]
         )
+
+
+def _said(row: dict[str, Any]) -> str | None:
+    """Return what a line of the history says that is not a label: a comment, or reasons."""
+    return row["text"] or ", ".join(row["reasons"]) or None
 
 
 @app.command()
@@ -66,25 +71,17 @@ def report(
 
     askgraph report -o bericht.html --language de
     """
-    from askgraph.support.files import replacing
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import to_sign
-    from askgraph.workbench.report_page import page, summary
+    from askgraph.cli.computing import compute
     from askgraph.workbench.report_words import LANGUAGES
 
     if language not in LANGUAGES:
         raise SettingError(f"--language {language}: choose from {', '.join(LANGUAGES)}")
-    with Project.open(find_project(project)) as opened:
-        said = to_sign(opened)
+    path = find_project(project)
     if json:
-        print_json(said)
+        print_json(compute(path, "figures"))
         return
-    try:
-        with replacing(output) as file:
-            file.write(page(said, LANGUAGES[language]).encode())
-    except OSError as error:
-        raise FileError(f"{output}: cannot be written ({error.strerror}); choose another place with -o") from None
-    say(f"{summary(said, LANGUAGES[language])}\n\n{LANGUAGES[language].say('file', path=output)}")
+    said = compute(path, "report", output, language=language)
+    say(f"{said['summary']}\n\n{LANGUAGES[language].say('file', path=output)}")
 
 
 @app.command()
@@ -100,22 +97,17 @@ def predict(
 
     Example: askgraph predict -o labels.csv
     """
-    from askgraph.workbench.datasheet import write_how_labeled
-    from askgraph.workbench.export import lost_columns, number_columns, prediction_rows, write_rows
-    from askgraph.workbench.project import Project
+    from askgraph.cli.computing import compute
 
-    with Project.open(find_project(project)) as opened:
-        write_rows(output, prediction_rows(opened), numbers=number_columns(opened))
-        labels, items = len(opened.answers.labels), opened.store.n_items
-        known = bool(opened.answers.classes or labels)
-        how, lost = write_how_labeled(opened, output), lost_columns(opened)
-    if known:
+    said = compute(find_project(project), "predict", output)
+    labels, items = said["labels"], said["items"]
+    if said["known"]:
         say(f"{items:,} items in {output}: {labels:,} labels given, {items - labels:,} predicted or set aside")
     else:
         say(f"{items:,} items in {output}, none with a label: label some, and there will be predictions")
-    if lost:
-        _say_lost(lost)
-    say(f"How they were labeled, in words for a paper: {how}")
+    if said["lost"]:
+        _say_lost(said["lost"])
+    say(f"How they were labeled, in words for a paper: {output.with_name(said['how'])}")
 
 
 @app.command()
@@ -128,18 +120,21 @@ def export(
         str | None,
         typer.Option(
             "--for",
-            help="columns (of 1 and 0, one per class), labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, or "
-            "folders (of pictures, one per class).",
+            help="columns (of 1 and 0, one per class), labelstudio, argilla, huggingface, spacy, fasttext, asreview, ris, "
+            "folders (of pictures, one per class), or prompts (requests to a language model, one per item without a label).",
         ),
     ] = None,
     answered: Annotated[
         bool, typer.Option("--answered", help="Only items whose label was given, without predictions.")
     ] = False,
+    model: Annotated[str | None, typer.Option(help="The model that prompts are for, as its server calls it.")] = None,
     project: ProjectOption = None,
 ) -> None:
     """Write the answers of all people with the fields of the items, or a file for another tool.
 
     Without --for, a .json file is for Label Studio and a .ris file for reference managers; other files hold the answers.
+
+    Prompts are in the batch format of OpenAI-compatible servers. askgraph sends nothing; askgraph suggest reads the replies.
 
     Examples:
 
@@ -152,25 +147,28 @@ def export(
     askgraph export --for fasttext -o train.txt
 
     askgraph export --for columns -o classes.csv
+
+    askgraph export --for prompts --model gpt-4o-mini
     """
-    from askgraph.workbench.exchange import FORMATS, labeled_items, write_folders
-    from askgraph.workbench.export import lost_columns
-    from askgraph.workbench.project import Project
+    from askgraph.cli.computing import compute
+    from askgraph.workbench.format_names import FORMAT_NAMES
 
     by_suffix = {".json": "labelstudio", ".ris": "ris"}.get(output.suffix.casefold() if output else "", "answers")
     wanted = tool or by_suffix
-    if wanted not in (*FORMATS, "folders"):
-        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMATS, 'folders'])}")
-    with Project.open(find_project(project)) as opened:
-        if wanted == "folders":
-            say(write_folders(opened, output or Path("labeled"), answered))
-            return
-        path = output or Path(FORMATS[wanted].name)
-        FORMATS[wanted].write(opened, path, answered)
-        standing, items = sum(opened.answers.people.values()), opened.items.n_items
-        if wanted in ("huggingface", "spacy", "fasttext"):  # which leave items without a label out
-            items = sum(1 for _ in labeled_items(opened, answered))
-        told, lost = opened.log.count_answered(labels_only=wanted == "argilla"), lost_columns(opened)
+    if wanted not in (*FORMAT_NAMES, "folders", "prompts"):
+        raise SettingError(f"--for {wanted}: choose from {', '.join([*FORMAT_NAMES, 'folders', 'prompts'])}")
+    if wanted != "prompts" and model is not None:
+        raise SettingError(f"--model {model}: a model answers prompts only; add --for prompts, or leave it out")
+    source = find_project(project)
+    if wanted == "prompts":
+        _export_prompts(source, output or Path("prompts.jsonl"), model or "")
+        return
+    if wanted == "folders":
+        _export_folders(source, output or Path("labeled"), answered)
+        return
+    path = output or Path(FORMAT_NAMES[wanted])
+    said = compute(source, "export", path, tool=wanted, answered=answered)
+    standing, items, told, lost = (said[name] for name in ("answers", "items", "told", "lost"))
     if wanted == "answers":
         say(f"{standing:,} answer{'s' * (standing != 1)} in {path}")
     elif wanted in ("labelstudio", "argilla"):
@@ -179,6 +177,29 @@ def export(
         say(f"{items:,} item{'s' * (items != 1)} in {path}")
     if lost and wanted not in ("spacy", "fasttext", "ris"):
         _say_lost(lost)
+
+
+def _export_folders(path: Path, output: Path, answered: bool) -> None:
+    from askgraph.workbench.exchange import write_folders
+    from askgraph.workbench.project import Project
+
+    with Project.open(path) as opened:
+        say(write_folders(opened, output, answered))
+
+
+def _export_prompts(path: Path, output: Path, model: str) -> None:
+    from askgraph.workbench.project import Project
+    from askgraph.workbench.prompts import BYTES_PER_TOKEN, write_prompts
+
+    with Project.open(path) as opened:
+        made = write_prompts(opened, output, model)
+    about = f", about {made.tokens:,} tokens to read (an estimate: one per {BYTES_PER_TOKEN} bytes of text)"
+    requests = f"{made.requests:,} request{'s' * (made.requests != 1)}"
+    say(f"{requests} to {model} in {output}{about if made.requests else ''}")
+    if made.answered:
+        say(f"{made.answered:,} left out, whose prompt this model has answered already")
+    if made.requests:
+        say("askgraph sends nothing: your own server or client does; then askgraph suggest reads its replies")
 
 
 def _say_lost(names: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +12,7 @@ from askgraph.cli.options import JsonOption, ProjectOption, WhoOption, find_proj
 from askgraph.cli.panels import Commands
 from askgraph.cli.printing import print_json, print_table
 from askgraph.errors import FileError, LabelError
-from askgraph.support.wording import brief
-
-if TYPE_CHECKING:
-    from askgraph.workbench.answers import Answers
+from askgraph.support.wording import brief, counted
 
 app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None)
 classes: typer.Typer = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None)
@@ -293,33 +290,38 @@ def _show_roles(path: Path, json: bool) -> None:
 
 @app.command()
 def review(
+    id: Annotated[str | None, typer.Argument(help="An item that you settle, with its label.")] = None,
+    label: Annotated[str | None, typer.Argument(help="The label that you give it on this second look.")] = None,
     n: Annotated[int, typer.Option("-n", help="Number of items, and of suggestions.", min=1)] = 20,
     project: ProjectOption = None,
+    who: WhoOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what is worth a second look: disagreements, labels and suggestions that look wrong, "cannot tell", least sure.
 
+    All disagreements stand first, the farthest apart at the top, until somebody answers them here: also those of two against one.
     On the page, the view Review goes through the same items with keys.
 
-    Example: askgraph review -n 50
+    Examples:
+
+    askgraph review -n 50
+
+    askgraph review 17 setosa
     """
-    import numpy as np
+    if id is not None:
+        _settle(project, who, id, label)
+        return
+    from askgraph.cli.computing import compute
 
-    from askgraph.workbench.project import Project
-    from askgraph.workbench.report import least_sure, suspect_guesses, suspects
-    from askgraph.workbench.report import review as queue
-
-    with Project.open(find_project(project)) as opened:
-        found = opened.predictions()
-        open_ = np.array([opened.log.open_at(place) for place in range(opened.items.n_items)], dtype=bool)
-        rows = queue(opened, suspects(opened), least_sure(found, open_, n))[:n]
-        guesses, lines = suspect_guesses(opened, n), [str(source) for source in opened.learner.guesses.sources]
-        shown = [_reviewed(row, opened.answers) for row in rows]
+    said = compute(find_project(project), "review", n=n, who=who or user_name())
+    rows, guesses, lines = said["items"], said["suggestions"], said["sources"]
     if json:
         print_json({"items": rows, "suggestions": guesses})
         return
-    if shown:
-        print_table(shown)
+    if rows:
+        print_table([_reviewed(row, texts) for row, texts in zip(rows, said["texts"], strict=True)])
+        if differ := said["disagree"]:
+            say(f"people disagree on {counted(differ, 'item')}; askgraph review ITEM LABEL settles one")
     else:
         say("nothing is worth a second look yet")
     if guesses:
@@ -378,24 +380,20 @@ OFF = (
 )
 WHY = {
     "disagree": "people disagree",
+    "return": "you marked it",
     "suspect": "other labels contradict",
     "cannot": "somebody could not tell",
     "unsure": "least sure",
 }
 
 
-def _reviewed(row: dict[str, Any], answers: Answers) -> dict[str, Any]:
-    from askgraph.workbench.forms import rounded
-
-    def text(label: Any) -> str:
-        return answers.form.text_of(label, answers.naming.heard)
-
-    said = [f"{one['who']}: {one['kind'] if one['label'] is None else text(one['label'])}" for one in row["answers"]]
+def _reviewed(row: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
     return {
         "item": row["item"],
         "why": WHY[row["why"]],
-        "answers": "; ".join(said),
-        "rather": None if row["instead"] is None else text(rounded(row["instead"])),
+        "answers": texts["answers"],
+        "comments": "; ".join(f"{one['who']}: {one['text']}" for one in row["comments"]) or None,
+        "rather": texts["instead"],
         "title": row["title"],
     }
 
@@ -448,11 +446,25 @@ def _alike(agreed: dict[str, Any] | None, unit: str) -> str:
 
 
 def _range(found: dict[str, Any] | None) -> str:
-    from askgraph.support.wording import counted
-
     if found is None:
         return "–"
     return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f}, {counted(found['items'], 'item')})"
+
+
+def _settle(project: Path | None, who: str | None, id: str, label: str | None) -> None:
+    """Save an answer on a second look."""
+    from askgraph.workbench.client import open_writer
+    from askgraph.workbench.project import Project
+
+    path = find_project(project)
+    with Project.open(path) as opened:
+        given = None if label is None else opened.log.read(label)
+        if given is None:
+            raise LabelError(f"item {id!r} is settled by a label: askgraph review {id} LABEL")
+        opened.log.check_classes([given])
+    with open_writer(path) as writer:
+        writer.settle(who or user_name(), id, given)
+    say(f"settled: {id} {label}")
 
 
 def _change(project: Path | None, who: str | None, kind: Any, name: str | None, value: str | None) -> None:

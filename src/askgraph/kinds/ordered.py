@@ -21,6 +21,7 @@ from askgraph.kinds.diagnostics import Suspect
 from askgraph.kinds.kind import Making, Moment
 from askgraph.kinds.measured import MEASURED, mean_of, random_items
 from askgraph.kinds.one_class import OneClass
+from askgraph.kinds.random_answers import Drawn
 from askgraph.kinds.stopping import EARLY, ErrorEstimate
 from askgraph.plan import Plan
 from askgraph.priors.features import join_kernels
@@ -211,6 +212,8 @@ class Ordered(OneClass):
         audited, checks = self._audited_off(moment), self._checked_off(moment)
         drawn = random_items(audited, checks)
         if len(drawn) < MEASURED:
+            wrong = Drawn(len(drawn), sum(one > 0 for one in drawn))
+            value = max(value, wrong.least())  # what is wrong is a step off at least
             return ErrorEstimate(value, value / TIMES, value * TIMES, len(audited), unit="steps")
         return ErrorEstimate(*mean_of(drawn, value), len(audited), len(drawn), unit="steps")
 

@@ -17,6 +17,7 @@ import numpy as np
 from askgraph.types import AnyArray, Array, BoolArray
 
 LEVEL = 0.9  # the share of draws in which a range holds, at least
+RARE = 0.05  # the share of draws below which what was found is held to contradict an estimate
 PRIOR = 4.0  # random answers that the expected share counts as
 TRUST = 0.1  # how likely the model is to be right; else any share is as likely
 FINE = 400  # steps between 0 and 1 that shares are tried in, where there are more items
@@ -31,6 +32,16 @@ class Drawn(NamedTuple):
     def value(self, expected: float) -> float:
         """Return the share wrong, between what was found and what a model expects."""
         return (PRIOR * expected + self.wrong) / (PRIOR + self.items)
+
+    def least(self) -> float:
+        """Return the share wrong below which so many wrong ones or more come up in less than one draw of twenty.
+
+        >>> round(Drawn(3, 3).least(), 2), round(Drawn(7, 1).least(), 3), Drawn(5, 0).least()
+        (0.37, 0.007, 0.0)
+        """
+        from scipy.special import betaincinv
+
+        return float(betaincinv(self.wrong, self.items - self.wrong + 1, RARE)) if self.wrong else 0.0
 
     def range(self, population: int, expected: float) -> tuple[float, float]:
         """Return the lowest and the highest share of wrong ones in the population that accept what was found."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from askgraph.types import Array, BoolArray
 
+WIDEST = 2  # times the fewest that there may be: if there may be more, nobody knows how many are left
 LARGEST = 500.0  # of a logarithm of a stake: beyond it, nothing changes
 ALPHA = 0.05  # on each side of the range
 FEWER = (0.01, 0.1, 0.25, 0.5, 0.75)  # stakes after a "yes", in bets that there are fewer in the class
@@ -36,8 +37,19 @@ class Left(NamedTuple):
     low: int
     high: int
 
+    @property
+    def known(self) -> bool:
+        """Whether it can be said how many are left: the most that there may be are at most twice the fewest.
+
+        >>> Left(21, 223.0, 0, 1525).known, Left(50, 12.0, 5, 30).known
+        (False, True)
+        """
+        return self.found + self.high <= WIDEST * (self.found + self.low)
+
     def __str__(self) -> str:
         """Return the figures in a line."""
+        if not self.known:
+            return f"{self.found:,} found, too early to say how many are left ({self.low:,} to {self.high:,})"
         return f"{self.found:,} found, about {self.value:,.0f} left ({self.low:,} to {self.high:,})"
 
 

@@ -177,6 +177,7 @@ def estimate(
     found = drawn(random_items(audited, checked))
     if found.items < MEASURED:
         guess = (CHECKED * guess + found.wrong) / (CHECKED + found.items)
+        guess = max(guess, found.least())  # else one could stop at "84 % right" where none of three was
         return ErrorEstimate(guess, *_whole_nodes(*model.range(guess), rest), len(audited))
     low, high = found.range(rest if alone else rest + len(checked), guess)
     if not alone and checked and found.wrong:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import mimetypes
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, HTTPException, Query
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
 from askgraph.errors import BusyError, LabelError
@@ -30,6 +32,8 @@ from askgraph.web.bodies import (
     Answering,
     Asking,
     Changing,
+    Commenting,
+    Computing,
     Confirming,
     ConfirmingGroup,
     ConfirmingPlaces,
@@ -40,24 +44,31 @@ from askgraph.web.bodies import (
     Id,
     Listing,
     Many,
+    Marking,
     Name,
+    Reasoning,
     Removing,
+    Ruling,
     Selecting,
+    Suggesting,
     TakingBack,
     Undoing,
     UndoingChange,
     Who,
+    Withdrawing,
 )
 from askgraph.web.desk import Desk
 from askgraph.web.error_replies import add_error_handlers
 from askgraph.web.headers import REPORT_POLICY
 from askgraph.web.listing import Query as TableQuery
 from askgraph.web.page_files import add_page
-from askgraph.web.rights import CALLER, check_rights, is_labeler
+from askgraph.web.rights import CALLER, Reader, check_rights, is_labeler
 from askgraph.web.threads import News, Threads
 from askgraph.web.together import selection
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.computed import COMPUTED
 from askgraph.workbench.exchange import FORMATS, picture_file
+from askgraph.workbench.guesses import Guess
 
 # How long a reply to an answer waits for an agenda that knows the answer; after that, an older one serves.
 ANSWER_WAIT_SECONDS = 0.06
@@ -65,6 +76,7 @@ ANSWER_WAIT_SECONDS = 0.06
 # a server, a person alone is told to ask again instead, after the second time.
 QUESTION_WAIT_SECONDS, FIRST_WAIT_SECONDS = 0.5, 2.0
 WHY_SECONDS, EXPORT_SECONDS = 30.0, 600.0  # timeouts of requests to the thinker
+BLOCK_BYTES = 2**20  # of a file that is sent
 IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"}
 
 
@@ -157,6 +169,22 @@ def _add_labeling_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         await _check_classes(desk, run, said.label)
         return await run(_confirm_places, desk, said)
 
+    @app.post("/api/comment")
+    async def comment(said: Commenting) -> dict[str, Any]:
+        return await run(desk.comment, said.who, said.item, said.text, said.key)
+
+    @app.post("/api/comment/undo")
+    async def take_comment_back(said: Withdrawing) -> dict[str, Any]:
+        return await run(desk.take_comment_back, said.who, said.seq, said.key)
+
+    @app.post("/api/mark")
+    async def mark(said: Marking) -> dict[str, Any]:
+        return await run(desk.mark, said.who, said.item, said.on, said.key)
+
+    @app.post("/api/reasons")
+    async def give_reasons(said: Reasoning) -> dict[str, Any]:
+        return await run(desk.give_reasons, said.who, said.item, said.reasons, said.key)
+
     @app.post("/api/undo")
     async def undo(said: Undoing) -> dict[str, Any]:
         return await run(desk.undo, said.who, said.key, said.holding)
@@ -174,6 +202,19 @@ def _add_owner_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.post("/api/remove")
     async def remove(said: Removing) -> dict[str, Any]:
         return await run(desk.remove, said.items)
+
+    @app.post("/api/suggest")
+    async def suggest(said: Suggesting) -> dict[str, Any]:
+        given = [Guess(0, one.source, one.label, one.score, one.prompt) for one in said.guesses]
+        return await run(desk.suggest, [one.item for one in said.guesses], given, said.last)
+
+    @app.post("/api/compute", response_class=StreamingResponse)
+    async def compute(said: Computing) -> StreamingResponse:
+        return await _compute(desk, said)
+
+    @app.post("/api/rule")
+    async def rule(said: Ruling) -> dict[str, Any]:
+        return await run(desk.change, said.who, "rule", said.name, said.value, said.key)
 
     @app.post("/api/role")
     async def role(said: Giving) -> dict[str, Any]:
@@ -231,21 +272,25 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         before: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
         who: Annotated[str | None, Query(max_length=200)] = None,
         label: Annotated[str | None, Query(max_length=1000)] = None,
+        reader: Reader = None,
     ) -> dict[str, Any]:
-        return await run(lambda: views.history(desk.project, limit, before, who or None, label or None))
+        return await run(lambda: views.history(desk.project, limit, before, who or None, label or None, reader))
 
     @app.get("/api/item")
     async def item(
-        id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None
+        id: Id | None = None, at: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None, reader: Reader = None
     ) -> dict[str, Any]:
-        return await run(lambda: views.item(desk.project, desk.thinker.picture, _find_place(desk, id, at)))
+        return await run(lambda: views.item(desk.project, desk.thinker.picture, _find_place(desk, id, at), reader))
 
     @app.get("/api/why")
-    async def why(id: Id) -> dict[str, Any]:
+    async def why(id: Id, reader: Reader = None) -> dict[str, Any]:
         place = await run(_find_place, desk, id, None)
+        unseen = await run(views.hidden, desk.project, reader)
+        if place in unseen:
+            return {"unseen": True}
         try:
             found: dict[str, Any] = await _request(desk, "why", place, WHY_SECONDS)
-            return found
+            return await run(views.without, desk.project, found, unseen) if unseen else found
         except BusyError:
             return {"waiting": "the reasons are being computed"}
 
@@ -254,16 +299,26 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return await run(_progress, desk)
 
     @app.get("/api/suspects")
-    async def suspects() -> dict[str, Any]:
-        return await run(lambda: views.suspects(desk.project, desk.thinker.picture))
+    async def suspects(reader: Reader = None) -> dict[str, Any]:
+        return await run(lambda: views.suspects(desk.project, desk.thinker.picture, reader))
+
+    @app.get("/api/sources")
+    async def sources() -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = await _request(desk, "sources", None, WHY_SECONDS)
+            return found
+        except BusyError:
+            return {"waiting": "the suggestions are being compared"}
 
     @app.get("/api/review")
-    async def review() -> dict[str, Any]:
-        return await run(lambda: views.review(desk.project, desk.thinker.picture))
+    async def review(
+        reader: Reader = None, only: Literal["", "disagree", "return", "suspect", "cannot", "unsure"] = ""
+    ) -> dict[str, Any]:
+        return await run(lambda: views.review(desk.project, desk.thinker.picture, reader, only))
 
     @app.get("/api/items")
-    async def items(query: Annotated[Listing, Query()]) -> dict[str, Any]:
-        wanted = TableQuery(**query.model_dump())
+    async def items(query: Annotated[Listing, Query()], reader: Reader = None) -> dict[str, Any]:
+        wanted = TableQuery(**query.model_dump(), reader=reader)
         if wanted.like:
             await run(desk.project.items.check_texts)
             wanted = wanted._replace(likeness=await _likeness(desk, wanted.like))
@@ -274,8 +329,8 @@ def _add_report_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
 
 def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
     @app.get("/api/map")
-    async def map() -> dict[str, Any]:
-        return await run(lambda: views.map_parts(desk.project, desk.thinker.picture, desk.map))
+    async def map(reader: Reader = None) -> dict[str, Any]:
+        return await run(lambda: views.map_parts(desk.project, desk.thinker.picture, desk.map, reader))
 
     @app.get("/api/map/search")
     async def search(text: Annotated[str, Query(min_length=1, max_length=200)]) -> dict[str, Any]:
@@ -286,9 +341,9 @@ def _add_file_routes(app: FastAPI, desk: Desk, run: Threads) -> None:
         return Response(await run(lambda: views.map_layout(desk.map)), media_type="application/octet-stream")
 
     @app.get("/api/map/state", response_class=Response)
-    async def map_state() -> Response:
+    async def map_state(reader: Reader = None) -> Response:
         return Response(
-            await run(lambda: views.map_state(desk.project, desk.thinker.picture)),
+            await run(lambda: views.map_state(desk.project, desk.thinker.picture, reader)),
             media_type="application/octet-stream",
         )
 
@@ -352,6 +407,29 @@ async def _export(desk: Desk, format: str) -> FileResponse:
         remove()
         raise
     return FileResponse(Path(folder, name), filename=name, background=BackgroundTask(remove))
+
+
+async def _compute(desk: Desk, said: Computing) -> StreamingResponse:
+    """Return what a command prints, as a line of JSON, and behind it the files that it writes."""
+    if said.name not in COMPUTED:
+        raise LabelError(f"nothing called {said.name!r} is computed here; choose {', '.join(COMPUTED)}")
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix=_export_prefix(desk.project.store.path))
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        wanted = (said.name, said.options, str(Path(folder, said.output or "none")))
+        found = await _request(desk, "compute", wanted, EXPORT_SECONDS)
+        files = sorted(Path(folder).iterdir())
+        head = json.dumps({"said": json.loads(found), "files": [[file.name, file.stat().st_size] for file in files]})
+    except BaseException:
+        remove()
+        raise
+    parts = chain([f"{head}\n".encode()], chain.from_iterable(map(_blocks, files)))
+    return StreamingResponse(parts, media_type="application/octet-stream", background=BackgroundTask(remove))
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    with open(file, "rb") as opened:
+        yield from iter(lambda: opened.read(BLOCK_BYTES), b"")
 
 
 async def _check_classes(desk: Desk, run: Threads, *labels: Any) -> None:

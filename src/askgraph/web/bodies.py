@@ -83,6 +83,41 @@ class Undoing(BaseModel):
     holding: Id | None = None
 
 
+class Commenting(BaseModel):
+    """A comment on an item."""
+
+    key: Key
+    who: Who
+    item: Id
+    text: Annotated[str, Field(max_length=10_000)]
+
+
+class Withdrawing(BaseModel):
+    """A request to take back a comment, by its line of the log."""
+
+    key: Key
+    who: Who
+    seq: Annotated[int, Field(ge=1, le=MAX_INTEGER)]
+
+
+class Marking(BaseModel):
+    """An item that a person wants to come back to, or not anymore."""
+
+    key: Key
+    who: Who
+    item: Id
+    on: bool
+
+
+class Reasoning(BaseModel):
+    """The reasons for a person's answer to an item, in place of those given before."""
+
+    key: Key
+    who: Who
+    item: Id
+    reasons: Annotated[list[ClassName], Field(max_length=100)]
+
+
 class Selecting(BaseModel):
     """Items that a person selected, to be told what an answer to all of them would do: ids of the table, or places of the map."""
 
@@ -114,6 +149,40 @@ class Removing(BaseModel):
     items: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 
 
+class Suggested(BaseModel):
+    """What a source guesses for an item."""
+
+    item: Id
+    source: Annotated[str, Field(min_length=1, max_length=10_000)]
+    label: ClassName
+    score: Annotated[float, Field(ge=0, le=1)] | None = None
+    prompt: Annotated[str, Field(max_length=100)] | None = None
+
+
+class Suggesting(BaseModel):
+    """Guesses to store; with ``last`` they count from now on, with those that were sent before."""
+
+    guesses: Annotated[list[Suggested], Field(max_length=10_000)]
+    last: bool = False
+
+
+class Ruling(BaseModel):
+    """A rule that suggests a class, as JSON; what it guesses was sent before."""
+
+    key: Key
+    who: Who
+    name: ClassName
+    value: Annotated[str, Field(max_length=10_000)]
+
+
+class Computing(BaseModel):
+    """What a command computes: its name, the name of the file that it writes, and options."""
+
+    name: Annotated[str, Field(max_length=100)]
+    output: Annotated[str, Field(max_length=1000, pattern=r"^[^/\\\x00]*$")]
+    options: dict[Annotated[str, Field(max_length=100)], str | int | bool | None]
+
+
 class Giving(BaseModel):
     """A role for a person and the password that goes with it; without a role, the person loses both."""
 
@@ -138,7 +207,7 @@ class Changing(BaseModel):
 
     key: Key
     who: Who
-    kind: Literal["add", "rename", "merge", "describe", "key", "order", "find", "certify"]
+    kind: Literal["add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second"]
     name: Annotated[str, Field(max_length=1000)] | None = None
     value: Annotated[str, Field(max_length=100_000)] | None = None
     like: Annotated[str, Field(max_length=10_000)] | None = None
@@ -203,7 +272,8 @@ class Listing(BaseModel):
     search: Annotated[str, Field(max_length=200)] = ""
     like: Annotated[str, Field(max_length=1000)] = ""
     label: Annotated[str, Field(max_length=1000)] = ""
-    status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open"] = ""
+    status: Literal["", "labeled", "predicted", "later", "cannot", "invalid", "open", "unseen"] = ""
+    noted: Literal["", "comment", "return"] = ""
     sort: Literal["id", "title", "label", "probability", "status"] = "id"
     order: Literal["asc", "desc"] = "asc"
     offset: Annotated[int, Field(ge=0, le=MAX_INTEGER)] = 0

@@ -21,6 +21,7 @@ from askgraph.workbench.answers import Answer, How, Kind
 from askgraph.workbench.classes import ChangeKind, in_words
 from askgraph.workbench.forms import named
 from askgraph.workbench.growing import open_addition, places_to_remove, remove_items
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.names import check_name
 from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
@@ -67,6 +68,15 @@ class Desk:
             self._take_up(Project(self.project.store))
         return removed._asdict()
 
+    def suggest(self, ids: list[str], guesses: list[Guess], last: bool) -> Plain:
+        """Store guesses for the items of these ids; after the ``last`` ones they count, and questions go on with those before."""
+        places = self.project.items.places(ids)
+        self.project.store.add_guesses([one._replace(item=place) for place, one in zip(places, guesses, strict=True)])
+        if last:
+            with self.thinker.away(forget=False):
+                self._take_up(Project(self.project.store))
+        return {"stored": len(guesses)}
+
     def ask(
         self, who: str, holding: str | None = None, after: Answer | None = None, hurry: bool | None = None
     ) -> Plain:
@@ -102,7 +112,9 @@ class Desk:
         """Save an answer, given as JSON says it; ``review`` says that it was given on a second look."""
         place = self.project.items.place(item)
         predicted = self.offers.checked(place) if kind == "label" else None
-        saved = self.project.say(who, item, kind, label, seconds, key, predicted, "review" if review else None)
+        unseen = kind != "later" and self.project.second.is_due(place, check_name(who, "person"))
+        how: How | None = "review" if review else "second" if unseen else None
+        saved = self.project.say(who, item, kind, label, seconds, key, predicted, how)
         self.offers.close(place)
         self._notify()
         return saved
@@ -182,6 +194,32 @@ class Desk:
         said = report.describe(self.project, [undone])[0]
         together = len(self.project.store.logged_together(key))
         return {"undone": {**said, "together": together}, **self.ask(who, holding=holding or said["item"])}
+
+    def comment(self, who: str, item: str, text: str, key: str) -> Plain:
+        """Save a comment on an item."""
+        self.project.notes.comment(who, item, text, key)
+        return self._noted(who, item)
+
+    def take_comment_back(self, who: str, seq: int, key: str) -> Plain:
+        """Take back a comment of this person."""
+        place = self.project.notes.take_back(who, seq, key).item
+        return self._noted(who, self.project.items.item(place).id)
+
+    def mark(self, who: str, item: str, on: bool, key: str) -> Plain:
+        """Mark an item for this person to come back to it, or remove the mark."""
+        self.project.notes.mark(who, item, on, key)
+        return self._noted(who, item)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str], key: str) -> Plain:
+        """Say why this person's answer to an item is what it is."""
+        given = self.project.notes.give_reasons(who, item, reasons, key)
+        return {"reasons": list(given), **self._noted(who, item)}
+
+    def _noted(self, who: str, item: str) -> Plain:
+        """Return what is noted on an item; questions that were chosen ahead stand, and are told of the new line of the log."""
+        self._notify()
+        place = self.project.items.place(item)
+        return {**views.noted(self.project, place, check_name(who, "person")), "state": self._state(who)}
 
     def change(
         self, who: str, kind: ChangeKind, name: str | None, value: str | None, key: str, like: str | None = None

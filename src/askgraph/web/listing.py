@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,10 +12,10 @@ from askgraph.types import AnyArray, Array, BoolArray, IntArray
 from askgraph.web.questions import NO_LABEL, Picture
 from askgraph.workbench.forms import Label, as_json, named, renamed
 from askgraph.workbench.project import Project
-from askgraph.workbench.report import image_address
+from askgraph.workbench.report import excerpt, image_address
 
-Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open"]
-STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open")
+Status = Literal["labeled", "predicted", "later", "cannot", "invalid", "open", "unseen"]
+STATUSES: tuple[Status, ...] = ("labeled", "predicted", "later", "cannot", "invalid", "open", "unseen")
 
 
 class Query(NamedTuple):
@@ -30,6 +31,8 @@ class Query(NamedTuple):
     inside: str = ""  # corners of a polygon on the map: x,y,x,y,…
     among: BoolArray | None = None  # which items lie in it
     like: str = ""  # words
+    noted: str = ""  # "comment" for items with a comment, "return" for those that the reader wants to come back to
+    reader: str | None = None  # who looks
     likeness: Array | None = None  # how alike items are to them, as last computed; those that are most alike come first
 
 
@@ -60,8 +63,8 @@ class Columns(NamedTuple):
         return np.isin(self.status, [STATUSES.index(status) for status in statuses])
 
 
-def columns(project: Project, picture: Picture | None) -> Columns:
-    """Combine the last computed predictions with the answers as they are now."""
+def columns(project: Project, picture: Picture | None, hidden: Sequence[int] = ()) -> Columns:
+    """Combine the last computed predictions with the answers as they are now; of hidden items nothing is known."""
     n, answers = project.items.n_items, project.answers
     place: dict[Label, int] = {}
     code, sure = np.full(n, NO_LABEL), np.zeros(n, dtype=np.float32)
@@ -75,12 +78,15 @@ def columns(project: Project, picture: Picture | None) -> Columns:
         code[item], sure[item], status[item] = place.setdefault(label, len(place)), 1.0, STATUSES.index("labeled")
     for item, kind in answers.aside.items():
         status[item] = STATUSES.index(kind)
+    if hidden:
+        places = list(hidden)
+        code[places], sure[places], status[places] = NO_LABEL, 0.0, STATUSES.index("unseen")
     return Columns(list(place), code, sure, status, *((picture.low, picture.high) if picture else (None, None)))
 
 
 def list_items(project: Project, picture: Picture | None, query: Query) -> tuple[int, list[dict[str, Any]]]:
     """Return the number of items that match a query, and one page of them."""
-    known = columns(project, picture)
+    known = columns(project, picture, [] if query.reader is None else project.second.due(query.reader))
     kept = _filter(project, known, query)
     order = _sort(project, known, kept, query.sort)
     if query.order == "desc":
@@ -89,7 +95,8 @@ def list_items(project: Project, picture: Picture | None, query: Query) -> tuple
         order = best_first(query.likeness)
         order = order[np.isin(order, kept)]
     places = order[query.offset : query.offset + query.limit].tolist()
-    return int(order.size), [_row(project, known, place) for place in places]
+    common = _common(project, known, places)
+    return int(order.size), [_row(project, known, place, query.reader) | {"common": common[place]} for place in places]
 
 
 def _filter(project: Project, known: Columns, query: Query) -> IntArray:
@@ -98,6 +105,10 @@ def _filter(project: Project, known: Columns, query: Query) -> IntArray:
         keep &= np.isin(known.code, [k for k, label in enumerate(known.labels) if query.label in named(label)])
     if query.status:
         keep &= known.status == (STATUSES.index(query.status) if query.status in STATUSES else -1)
+    if query.noted:
+        notes = project.answers.notes
+        said = notes.commented if query.noted == "comment" else notes.marked(query.reader or "")
+        keep &= np.isin(np.arange(keep.size), said) & (known.are("unseen") == 0 if query.noted == "comment" else True)
     if query.among is not None:
         keep &= query.among
     if query.search:
@@ -133,16 +144,38 @@ def _by_title(project: Project) -> list[int]:
     return project.store.by_field(project.items.naming_field or next(iter(project.items.shown), ""))
 
 
-def _row(project: Project, known: Columns, place: int) -> dict[str, Any]:
-    item, label = project.items.item(place), known.label(place)
+def _common(project: Project, known: Columns, places: list[int]) -> dict[int, dict[str, Any]]:
+    """Return what each of these items has in common with others that have a class of its label, by its place."""
+    excerpts = project.items.excerpts
+    codes = known.code[excerpts.sample]
+    labels: dict[int, Label | None] = {place: known.label(place) for place in places}
+    classes = {name for label in labels.values() if label is not None for name in named(label)}
+    having = {name: [k for k, label in enumerate(known.labels) if name in named(label)] for name in classes}
+    of = {name: excerpts.common_in_sample(np.isin(codes, having[name])) for name in classes}
+    found = {}
+    for place, label in labels.items():
+        mine = [of[name] for name in (named(label) if label is not None else ())]
+        found[place] = {
+            "words": [word for one in mine for word in one.words],
+            "columns": [name for one in mine for name in one.columns],
+        }
+    return found
+
+
+def _row(project: Project, known: Columns, place: int, reader: str | None) -> dict[str, Any]:
+    item, label, notes = project.items.item(place), known.label(place), project.answers.notes
+    unseen = STATUSES[known.status[place]] == "unseen"
     return {
         "id": item.id,
         "title": project.items.title(item),
+        **excerpt(project, item),
         "image": image_address(project, item),
         "label": as_json(label),
         "probability": None if label is None or not project.answers.kind.by_class else float(known.sure[place]),
         "range": known.range(place),
         "status": STATUSES[known.status[place]],
-        "who": list(project.answers.of(place)),
-        "decided": project.answers.decided_by(place),
+        "who": [] if unseen else list(project.answers.of(place)),
+        "decided": None if unseen else project.answers.decided_by(place),
+        "comments": 0 if unseen else len(notes.comments(place)),
+        "marked": reader is not None and notes.mark(reader, place) is not None,
     }

@@ -13,7 +13,7 @@ import numpy as np
 
 from askgraph.errors import BusyError, LabelError
 from askgraph.types import Array
-from askgraph.web.regions import Region, name_regions
+from askgraph.web.regions import Region, frame, name_regions
 from askgraph.web.thinker_process import SPAWN
 from askgraph.workbench.cells import readable
 from askgraph.workbench.project import Project
@@ -44,12 +44,12 @@ class MapMaker:
         """Return the map, or None while it is being computed, or cannot be since nothing joins the items yet."""
         if self._project.items.apart:
             return None
-        if self._made is None:
-            self._made = self._read()
+        if self._made is None and (stored := self._read()) is not None:
+            self._made = framed(stored)
         if self._made is None and self._computed is not None:
             self._project.store.keep("layout", self._computed.positions.ravel())
             self._project.store.note(REGIONS, self._computed.regions)
-            self._made = self._computed
+            self._made = framed(self._computed)
         if self._made is None and (self._thread is None or not self._thread.is_alive()):
             self._thread = threading.Thread(target=self._compute, args=(self._project.store.path,), daemon=True)
             self._thread.start()
@@ -80,6 +80,14 @@ class MapMaker:
     def _compute(self, path: str | os.PathLike[str]) -> None:
         with suppress(BusyError):  # the next request for the map tries again
             self._computed = compute_map(path)
+
+
+def framed(made: Map) -> Map:
+    """Return a map on which a few items far from all others are drawn at the edge."""
+    shown = frame(made.positions)
+    middles = shown.place(np.array([[one.x, one.y] for one in made.regions]).reshape(-1, 2)).tolist()
+    regions = [one._replace(x=x, y=y) for one, (x, y) in zip(made.regions, middles, strict=True)]
+    return Map(shown.place(made.positions), regions)
 
 
 def compute_map(path: str | os.PathLike[str]) -> Map:
@@ -114,13 +122,7 @@ def lay_out(path: str, connection: Connection) -> None:
 
 
 def _text_of(project: Project, item: Item) -> str:
-    """Return the name of an item, or the beginning of its texts where nothing names it."""
-    if project.items.named_by_id:
-        return item.id
-    named = (
-        [project.items.naming_field]
-        if project.items.naming_field
-        else [n for n, kind in project.items.shown.items() if kind == "text"]
-    )
-    texts = (str(item.fields.get(name, "")) for name in named)
-    return readable(" ".join(texts)[:NAMING_CHARACTERS])
+    """Return what names a region by its words: the name of an item, and the beginning of its texts."""
+    named = [item.id] if project.items.named_by_id else [item.fields.get(project.items.naming_field or "", "")]
+    texts = [item.fields.get(name, "") for name in project.items.text_fields if name != project.items.naming_field]
+    return readable(" ".join(str(text) for text in (*named, *texts))[:NAMING_CHARACTERS])

@@ -12,9 +12,10 @@ from askgraph.web.leases import Leases
 from askgraph.workbench.project import Project
 
 MAX_LOOKS = 10_000  # items looked at for an open one; where fewer than one in MAX_LOOKS is open, the agenda has enough
-# Who asks a question that is not on the agenda: another person was asked too, it was put off, it was taken out of a group, all
-# items on the agenda are taken, or the person has opened the item or has taken the answer back.
+# Who asks a question that is not on the agenda: another person was asked too, or read it before and is not to be seen, it was put
+# off, it was taken out of a group, all items on the agenda are taken, or the person has opened it or has taken the answer back.
 SECOND_OPINION, PUT_OFF, OUT_OF_GROUP = "second opinion", "put off", "out of a group"
+SECOND_READING = "second reading"
 ANY_OPEN, BY_HAND = "any open", "by hand"
 
 
@@ -33,7 +34,8 @@ class Offers:
         place = None if holding is None else self._project.store.place(holding)
         if place is None or not can_answer(self._project, who, place):
             return None
-        return self._take(who, self._asked.get(place, Question(place, BY_HAND)))
+        by_hand = Question(place, SECOND_READING if self._project.second.is_due(place, who) else BY_HAND)
+        return self._take(who, self._asked.get(place, by_hand))
 
     def next(self, who: str, planned: Iterable[Question]) -> Question | None:
         """Return the best question that is free; ``planned`` are those of the agenda."""
@@ -84,13 +86,21 @@ class Offers:
         return question
 
     def _in_order(self, who: str, planned: Iterable[Question]) -> Iterator[Question]:
-        """Yield second opinions, items put off and due, odd ones of a group, the agenda, and at the end all that is put off."""
-        answers = self._project.answers
+        """Yield second readings and opinions, items put off and due, odd ones of a group, the agenda, at the end all put off.
+
+        A person who has just read one item for the second time reads another one before the next, while there are others.
+        """
+        answers, unseen = self._project.answers, self._project.second.due(who)
+        last = answers.last(who) if unseen else None
+        readings = [Question(place, SECOND_READING) for place in unseen]
+        if last is None or last.how != "second":
+            yield from (one for one in readings if who not in answers.of(one.node))
         yield from (Question(place, SECOND_OPINION) for place in self._short_of_opinions(who))
         yield from (Question(place, PUT_OFF) for place in answers.due(who))
         odd = [place for place, by in self._odd.items() if by == who and self._project.log.open_at(place)]
         yield from (Question(place, OUT_OF_GROUP) for place in odd)
         yield from (one for one in planned if one.node not in answers.labels and one.node not in answers.aside)
+        yield from readings
         if not self.any_left(who):
             yield from (Question(place, PUT_OFF) for place in self._put_off(who))
 
@@ -98,7 +108,9 @@ class Offers:
         """Return the items that others have answered, and that this person is to answer too."""
         answers, overlap = self._project.answers, self._project.about["overlap"]
         short = answers.short_of(overlap) if overlap > 1 else []
-        return [place for place in short if who not in answers.of(place)]
+        return [
+            place for place in short if who not in answers.of(place) and not self._project.second.is_due(place, who)
+        ]
 
     def _put_off(self, who: str) -> list[int]:
         """Return the items that were put off, those that others put off first."""
@@ -112,4 +124,6 @@ def can_answer(project: Project, who: str, place: int) -> bool:
     given = project.answers.of(place)
     if who in given:
         return given[who].kind == "later"
+    if project.second.is_due(place, who):
+        return True
     return sum(answer.kind != "later" for answer in given.values()) < project.about["overlap"]

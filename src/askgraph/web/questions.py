@@ -9,6 +9,7 @@ requests by name, see ``Thinker``. The thinker sends (0, "agenda", Agenda), (0, 
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from collections.abc import Callable, Hashable
@@ -24,10 +25,12 @@ from askgraph.plan import Question
 from askgraph.plan.turn import each_once
 from askgraph.types import AnyArray
 from askgraph.workbench.answers import Answer
+from askgraph.workbench.computed import COMPUTED
 from askgraph.workbench.datasheet import how_labeled
 from askgraph.workbench.exchange import FORMATS
 from askgraph.workbench.export import answer_rows, number_columns, prediction_rows, write_rows
 from askgraph.workbench.forms import Label
+from askgraph.workbench.guess_sources import sources
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.report import explain, progress, suspects, to_sign
@@ -121,6 +124,8 @@ class Thinker:
             "group": self._group,
             "like": self._likeness.of,
             "report": self._report,
+            "sources": self._sources,
+            "compute": self._compute,
         }
 
     def work(self) -> None:
@@ -257,6 +262,14 @@ class Thinker:
     def _report(self, code: str) -> str:
         """Return the page that a person signs, in a language."""
         return page(to_sign(self._project), LANGUAGES[code])
+
+    def _sources(self, _: None) -> dict[str, Any]:
+        return sources(self._project)
+
+    def _compute(self, wanted: tuple[str, dict[str, Any], str]) -> str:
+        """Write the files of a command, and return what it prints as JSON."""
+        name, options, output = wanted
+        return json.dumps(COMPUTED[name](self._project, Path(output), **options))
 
     @property
     def _learner(self) -> Learner:

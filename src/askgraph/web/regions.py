@@ -1,8 +1,10 @@
-"""Regions of the map: parts of the plane that hold many items, named by the words that are common there and rare elsewhere."""
+"""The plane of the map: as much of it as shows nearly all items, and its regions, which hold many items.
+
+A region is named by the words that are common there and rare elsewhere.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from askgraph.types import Array, BoolArray, IntArray
+from askgraph.workbench.common_words import common_words, words_of
 
-MIN_ITEMS, MAX_REGIONS = 40, 14  # fewest items for which regions are named, and the most regions
+MIN_ITEMS, MAX_REGIONS = 40, 12  # fewest items for which regions are named, and the most regions
+OUTSIDE = 0.01  # the share of items at each end of an axis that may be drawn at the edge of the map
+AIR = 0.15  # the share of what all others take that is left free around them
+FEWEST = 20  # items: of fewer, none is an outlier
 ITEMS_OVER_SQUARE = 4  # items over the square of the number of regions
-WORD = re.compile(r"[^\W\d_]{3,}")
-COMMON = 0.2  # the share of the items of a region that a word of its name has to be in
-LEAST_SCORE = (
-    0.05  # of a word: the share of items with it in the region times the log of how much larger that is than elsewhere
-)
 WORDS = 2  # in a name
 
 
@@ -30,6 +31,55 @@ class Region(NamedTuple):
     name: str
 
 
+class Frame(NamedTuple):
+    """The square of the plane that the map shows: its corner with the lowest numbers, and its side."""
+
+    x: float
+    y: float
+    side: float
+
+    def place(self, positions: Array) -> Array:
+        """Return where positions are on the map, each number from 0 to 1; those outside the square are at its edge."""
+        return np.clip((positions - (self.x, self.y)) / self.side, 0.0, 1.0)
+
+
+WHOLE = Frame(0.0, 0.0, 1.0)
+
+
+def frame(positions: Array) -> Frame:
+    """Return the square that shows nearly all positions: one far from all others must not squeeze them into a corner.
+
+    Parameters
+    ----------
+    positions
+        One row (x, y) per item, each number from 0 to 1.
+
+    Returns
+    -------
+    Frame
+        The whole unit square, unless some items are far outside of where the others are.
+
+    Examples
+    --------
+    >>> far = np.vstack([np.random.default_rng(0).uniform(0.0, 0.1, (99, 2)), [[1.0, 1.0]]])
+    >>> found = frame(far)
+    >>> round(found.side, 1), found.place(far)[-1].tolist()
+    (0.1, [1.0, 1.0])
+    """
+    if len(positions) < FEWEST:
+        return WHOLE
+    low = np.quantile(positions, OUTSIDE, axis=0, method="higher")
+    high = np.quantile(positions, 1 - OUTSIDE, axis=0, method="lower")
+    air = AIR * float((high - low).max())
+    least, most = positions.min(axis=0), positions.max(axis=0)
+    if air == 0 or ((least >= low - air) & (most <= high + air)).all():
+        return WHOLE
+    low, high = np.maximum(low - air, least), np.minimum(high + air, most)
+    side = float((high - low).max())
+    x, y = ((low + high - side) / 2).tolist()
+    return Frame(x, y, side)
+
+
 def name_regions(positions: Array, texts: Sequence[str]) -> list[Region]:
     """Return the regions that have a name, the largest first; no word is in two names. ``positions`` has one row per text."""
     written = np.array([bool(text) for text in texts], dtype=bool)
@@ -37,7 +87,7 @@ def name_regions(positions: Array, texts: Sequence[str]) -> list[Region]:
     if written.sum() < MIN_ITEMS:
         return []
     region = _divide(positions, min(MAX_REGIONS, round((n / ITEMS_OVER_SQUARE) ** 0.5)))
-    words = [set(WORD.findall(text.casefold())) for text in texts]
+    words = [words_of(text) for text in texts]
     everywhere = Counter(word for found in words for word in found)
     regions, used = [], set[str]()
     for k in np.argsort(-np.bincount(region), kind="stable"):
@@ -72,15 +122,9 @@ def _divide(positions: Array, k: int) -> IntArray:
 
 
 def _choose_words(members: list[set[str]], everywhere: Counter[str], n: int) -> list[str]:
-    """Return the words that most distinguish some items from all."""
-    here = Counter(word for found in members for word in found)
-    shares = {word: count / len(members) for word, count in here.items() if count >= COMMON * len(members)}
-    scores = {word: share * float(np.log(share * n / everywhere[word])) for word, share in shares.items()}
-    ranked = sorted(
-        (word for word in scores if scores[word] >= LEAST_SCORE), key=lambda word: (-scores[word], -len(word), word)
-    )
+    """Return the words that most distinguish some items from all, no two of them forms of one."""
     chosen: list[str] = []
-    for word in ranked:
+    for word in common_words(members, everywhere, n):
         if not any(word.startswith(other[:4]) for other in chosen):
             chosen.append(word)
         if len(chosen) == WORDS:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Query, Request
 
 Rank = Literal["labeler", "lead", "owner"]  # each may do what those before may
 RANKS: tuple[Rank, ...] = ("labeler", "lead", "owner")
@@ -27,6 +27,10 @@ RIGHTS: dict[
     ("POST", "/api/group"): "labeler",
     ("POST", "/api/group/confirm"): "labeler",
     ("POST", "/api/undo"): "labeler",
+    ("POST", "/api/comment"): "labeler",
+    ("POST", "/api/comment/undo"): "labeler",
+    ("POST", "/api/mark"): "labeler",
+    ("POST", "/api/reasons"): "labeler",
     ("GET", "/api/ahead"): "labeler",
     # to look
     ("GET", "/api/state"): "labeler",
@@ -37,6 +41,7 @@ RIGHTS: dict[
     ("GET", "/api/why"): "labeler",
     ("GET", "/api/progress"): "labeler",
     ("GET", "/api/suspects"): "labeler",
+    ("GET", "/api/sources"): "labeler",
     ("GET", "/api/review"): "labeler",
     ("GET", "/api/items"): "labeler",
     ("GET", "/api/map"): "labeler",
@@ -58,6 +63,9 @@ RIGHTS: dict[
     ("POST", "/api/add"): "owner",
     ("POST", "/api/remove"): "owner",
     ("POST", "/api/role"): "owner",
+    ("POST", "/api/suggest"): "owner",
+    ("POST", "/api/rule"): "owner",
+    ("POST", "/api/compute"): "owner",
 }
 REFUSALS: dict[Rank, str] = {
     "lead": "only a lead does this, and you are logged in as a labeler; ask a lead of this project",
@@ -78,6 +86,14 @@ CALLER: ContextVar[Caller] = ContextVar("caller")  # of the request that is bein
 def speaker(who: str) -> str:
     """Return the name under which a request is answered: that of its session, whatever the request says."""
     return CALLER.get().who or who
+
+
+async def looks(reader: Annotated[str | None, Query(max_length=200)] = None) -> str | None:
+    """Return who looks at something: the name of the session, else the one that the request says, or nobody."""
+    return CALLER.get().who or reader
+
+
+Reader = Annotated[str | None, Depends(looks)]  # what this person is to read unseen is not shown to them
 
 
 def is_labeler() -> bool:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import takewhile
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from askgraph.web.questions import NO_LABEL, Agenda, Picture
 from askgraph.web.regions import inside
 from askgraph.web.thinker_process import ThinkerProcess
 from askgraph.workbench import report
-from askgraph.workbench.answers import Answer
+from askgraph.workbench.answers import KINDS, Answer
 from askgraph.workbench.cells import readable
 from askgraph.workbench.exchange import has_titles
 from askgraph.workbench.forms import as_json
@@ -127,15 +128,39 @@ def lag(project: Project, known: Agenda | Picture | None) -> int:
     return sum(answer.kind in ("label", "undo") for answer in new)
 
 
+def hidden(project: Project, reader: str | None) -> list[int]:
+    """Return the items that this person is to read without seeing what another one said; none for nobody."""
+    return [] if reader is None else project.second.due(reader)
+
+
+def without(project: Project, why: Plain, unseen: Collection[int]) -> Plain:
+    """Return why an item is asked, without what is said and predicted of others that are to be read unseen."""
+    ids = {item.id for item in project.store.items(unseen)}
+    blank = {"label": None, "predicted": None, "p": None}
+    nodes = [{**one, **blank} if one["item"] in ids else one for one in why["nodes"]]
+    return {**why, "nodes": nodes, "voters": [one for one in why["voters"] if one["item"] not in ids]}
+
+
+def noted(project: Project, place: int, who: str) -> Plain:
+    """Return the comments on an item, and whether this person wants to come back to it; no comments before a second reading."""
+    unseen = project.second.is_due(place, who)
+    return {
+        "comments": [] if unseen else report.comments(project, place),
+        "marked": project.answers.notes.mark(who, place) is not None,
+    }
+
+
 def question(project: Project, asked: Question, who: str) -> Plain:
-    """Return a question: the item, the rule that asks for it, and what others say of it."""
+    """Return a question: the item, the rule that asks for it, and what others say of it, unless it is to be read unseen."""
     place = asked.node
+    unseen = project.second.is_due(place, who)
     return {
         "item": show(project, project.items.item(place)),
         "by": asked.by,
-        "opinions": sum(name != who for name in project.answers.of(place)),
+        "opinions": 0 if unseen else sum(name != who for name in project.answers.of(place)),
         "copies": sum(map(project.log.open_at, project.items.copies.get(place, ()))),
-        "suggested": report.suggested(project, place),
+        "suggested": [] if unseen else report.suggested(project, place),
+        **noted(project, place, who),
     }
 
 
@@ -145,8 +170,13 @@ def group(project: Project, found: tuple[str, list[int], float] | None) -> Plain
     still_open = [place for place in places if project.log.open_at(place)]
     if len(still_open) < 2:
         return None
-    lines = [report.item_line(project, item) for item in project.store.items(still_open)]
-    return {"label": project.answers.naming.meant(label), "chance": chance, "items": lines}
+    items = project.store.items(still_open)
+    return {
+        "label": project.answers.naming.meant(label),
+        "chance": chance,
+        "items": [report.item_line(project, item) | report.excerpt(project, item) for item in items],
+        "common": project.items.excerpts.common(items)._asdict(),
+    }
 
 
 def looks_ahead(project: Project) -> tuple[int, int]:
@@ -181,9 +211,11 @@ def guidelines(project: Project) -> Plain:
     return {"version": version, "text": text, "who": last and last.who, "at": last and last.at}
 
 
-def history(project: Project, limit: int, before: int | None, who: str | None, label: str | None) -> Plain:
+def history(
+    project: Project, limit: int, before: int | None, who: str | None, label: str | None, reader: str | None = None
+) -> Plain:
     """Return the newest lines of the log, and whether there are more."""
-    lines = report.history(project, limit + 1, before, who, label)
+    lines = report.history(project, limit + 1, before, who, label, reader)
     return {"answers": lines[:limit], "more": len(lines) > limit}
 
 
@@ -195,10 +227,13 @@ def said_since(project: Project, person: str, since: str) -> Plain:
     return {"answers": len(found), "items": items, "back": len(project.answers.taken_back(person))}
 
 
-def item(project: Project, picture: Picture | None, place: int) -> Plain:
-    """Return one item with all answers to it and its prediction."""
+def item(project: Project, picture: Picture | None, place: int, reader: str | None = None) -> Plain:
+    """Return one item with all answers to it and its prediction; nothing of these where it is to be read unseen."""
     known, answers = columns(project, picture), project.answers
-    lines = [a for a in answers.log.values() if a.item == place and a.kind != "undo"]
+    if place in hidden(project, reader):
+        said: Plain = {"answers": [], "label": None, "status": "unseen", "prediction": None, "decided": None}
+        return {"item": show(project, project.items.item(place)), **said, **noted(project, place, reader or "")}
+    lines = [a for a in answers.log.values() if a.item == place and a.kind in KINDS]
     label, decision = known.label(place), answers.decision(place)
     predicted = label is not None and decision.label is None
     probability = float(known.sure[place]) if answers.kind.by_class else None
@@ -210,6 +245,7 @@ def item(project: Project, picture: Picture | None, place: int) -> Plain:
         "decided": answers.decided_by(place),
         "status": "labeled" if decision.label is not None else decision.aside or ("predicted" if predicted else "open"),
         "prediction": prediction if predicted else None,
+        **noted(project, place, reader or ""),
     }
 
 
@@ -249,24 +285,27 @@ def progress(
     }
 
 
-def suspects(project: Project, picture: Picture | None) -> Plain:
+def suspects(project: Project, picture: Picture | None, reader: str | None = None) -> Plain:
     """Return the labels that look wrong, as last computed."""
-    return {"waiting": NOT_YET} if picture is None else {"suspects": picture.suspects, "lag": lag(project, picture)}
+    if picture is None:
+        return {"waiting": NOT_YET}
+    unseen = {item.id for item in project.store.items(hidden(project, reader))}
+    return {"suspects": [one for one in picture.suspects if one["item"] not in unseen], "lag": lag(project, picture)}
 
 
-def review(project: Project, picture: Picture | None) -> Plain:
+def review(project: Project, picture: Picture | None, reader: str | None = None, only: str = "") -> Plain:
     """Return the items worth a second look, with the predictions as last computed."""
     if picture is None:
         return {"waiting": NOT_YET}
     known = columns(project, picture)
     sure = np.where(known.are("predicted"), known.sure, np.inf)
     unsure = [int(place) for place in np.argsort(sure, kind="stable")[:UNSURE] if np.isfinite(sure[place])]
-    queue = report.review(project, picture.suspects, unsure)
-    for one in queue:
+    found = report.review(project, picture.suspects, unsure, reader, only)
+    for one in found["queue"]:
         place = project.items.place(one["item"])
         one["instead"] = as_json(known.label(place)) if place in unsure else one["instead"]
         one["range"] = known.range(place)
-    return {"queue": queue, "lag": lag(project, picture)}
+    return {**found, "lag": lag(project, picture)}
 
 
 def items(project: Project, picture: Picture | None, maker: MapMaker, query: Query) -> Plain:
@@ -283,23 +322,24 @@ def search(project: Project, text: str) -> Plain:
     return {"places": project.items.search(text)}
 
 
-def map_parts(project: Project, picture: Picture | None, maker: MapMaker) -> Plain:
+def map_parts(project: Project, picture: Picture | None, maker: MapMaker, reader: str | None = None) -> Plain:
     """Return the names of the map's regions and the addresses of its data, or what the map waits for."""
     made = maker.made()
     if made is None or picture is None:
         return {"waiting": "the map is being drawn" if picture else NOT_YET}
-    seq = project.answers.seq
+    seq, known = project.answers.seq, columns(project, picture, hidden(project, reader))
     return {
         "n": project.items.n_items,
         "edition": maker.edition,
         "seq": seq,
         "lag": lag(project, picture),
         "classes": project.answers.classes,
-        "sets": _sets(project, columns(project, picture)),
-        "scale": _scale(project, columns(project, picture)),
+        "sets": _sets(project, known),
+        "scale": _scale(project, known),
         "regions": [one._asdict() for one in made.regions],
+        "pictures": project.about["images"] is not None,
         "layout": f"/api/map/layout?v={maker.edition}",
-        "state": f"/api/map/state?v={picture.seq}-{seq}",
+        "state": f"/api/map/state?{urlencode({'v': f'{picture.seq}-{seq}', 'reader': reader or ''})}",
     }
 
 
@@ -336,12 +376,12 @@ def map_layout(maker: MapMaker) -> bytes:
     return bytes(maker.positions().astype("<f4").tobytes())
 
 
-def map_state(project: Project, picture: Picture | None) -> bytes:
+def map_state(project: Project, picture: Picture | None, reader: str | None = None) -> bytes:
     """Return four bytes per item: what its label is (two bytes), how sure that is, flags.
 
     The first two are the index of a class, or of several classes in ``sets``, or for numbers a height within ``scale``.
     """
-    known = columns(project, picture)
+    known = columns(project, picture, hidden(project, reader or None))
     rows = np.zeros(known.code.size, dtype=[("label", "<u2"), ("sure", "u1"), ("flags", "u1")])
     codes = np.minimum([*_map_codes(project, known), NO_CODE], NO_CODE)
     rows["label"] = codes[np.minimum(known.code, len(known.labels))]

@@ -14,6 +14,7 @@ answer of a person (workbench)             event of the learner
 ``undo``: take back one earlier answer     ``retract`` if nothing is left that counts, else as for what counts then
 ``undo`` of an undo: the answer is back    as for the answer
 (none)                                     ``audit``: a label to judge predictions by; only Python code uses it
+notes on an item (``notes.py``)            (none)
 =========================================  ========================================================================
 """
 
@@ -28,25 +29,28 @@ from typing import Any, Literal, NamedTuple
 from askgraph.kinds import Kind as AnswerKind
 from askgraph.workbench.classes import Change, Classes
 from askgraph.workbench.forms import Form, Label, form_of, named, renamed, sure
+from askgraph.workbench.notes import NOTES, NoteKind, Notes
 from askgraph.workbench.roles import Role, with_role
 
-Kind = Literal["label", "later", "cannot", "invalid", "undo"]
+Kind = Literal["label", "later", "cannot", "invalid", "undo"] | NoteKind
 KINDS: tuple[Kind, ...] = ("label", "later", "cannot", "invalid")
-How = Literal["map", "table", "group", "copy", "review", "since", "back"]
-HOWS: tuple[How, ...] = ("map", "table", "group", "copy", "review")
-TOGETHER: frozenset[How | None] = frozenset(HOWS[:-1])  # answers to many items in one step, which one undo takes back
+How = Literal["map", "table", "group", "copy", "review", "second", "since", "back"]
+HOWS: tuple[How, ...] = ("map", "table", "group", "copy", "review", "second")
+TOGETHER: frozenset[How | None] = frozenset(HOWS[:4])  # answers to many items in one step, which one undo takes back
+IMPORT = "import"  # the name under which labels that the items came with are logged
 LATER_AFTER_ANSWERS = 20  # further answers of the same person after which an item put off with "later" is due again
 
 
 class Answer(NamedTuple):
-    """One line of the log; ``item`` is the place of the item, ``undoes`` the ``seq`` of the line that an undo takes back.
+    """One line of the log; ``item`` is the place of the item, ``undoes`` the line that this one takes back or explains.
 
     ``label`` is what `askgraph.workbench.forms` says for the kind of answers: a class, some classes, a number.
     ``predicted`` is what was predicted before, where the item was drawn at random: a spot check. ``how`` says that the answer
     was given to many items in one step (those selected on the "map" or in the "table", or a "group" that look alike), to an exact
-    copy of this item ("copy"), or on a second look ("review"). An undo is part of a step that took back all answers of a person
-    "since" a time, or of one that gave these "back". In a line that was read, ``label`` and ``predicted`` are the names that the
-    classes have now.
+    copy of this item ("copy"), on a second look ("review"), or by a second person who saw nothing of what the first had said
+    ("second"). An undo is part of a step that took back all answers of a person "since" a time, or of one that gave these "back".
+    ``text`` is what a note says: a comment, or reasons as JSON. In a line that was read, ``label`` and ``predicted`` are the names
+    that the classes have now.
     """
 
     seq: int
@@ -60,6 +64,7 @@ class Answer(NamedTuple):
     undoes: int | None = None
     predicted: Label | None = None
     how: How | None = None
+    text: str | None = None
 
 
 class Decision(NamedTuple):
@@ -103,6 +108,7 @@ class Answers:
         self.aside: dict[int, Kind] = {}
         self.naming: Classes = Classes(declared)
         self.guidelines: list[Change] = []  # the versions of the guidelines, oldest first
+        self.notes: Notes = Notes()
         self.roles: dict[str, Role] = {}  # who has which role now; another dict after every change
         self.changes: int = 0  # the number of lines of the log of changes
         self._before: dict[int, frozenset[int]] = {}  # line that drew a sample -> items that had an answer
@@ -126,7 +132,9 @@ class Answers:
             for number in dict.fromkeys(number for one in meant if one is not None for number in named(one)):
                 self._lines.setdefault(number, []).append(answer.seq)
         self.log[answer.seq] = self._renamed(answer)
-        if answer.kind == "undo":
+        if answer.kind in NOTES:
+            self._add_note(answer)
+        elif answer.kind == "undo":
             self._take_back(answer)
         else:
             self._said.setdefault(answer.item, {}).setdefault(answer.who, {})[answer.seq] = None
@@ -324,10 +332,52 @@ class Answers:
         """Return the number of labels that were only ever given together with others in one step."""
         return sum(bool(ways := self.ways(item)) and TOGETHER.issuperset(ways) for item in self.labels)
 
-    def disputed(self) -> list[int]:
-        """Return the items on which people are divided and no lead has decided: see ``disputed`` of the form."""
+    def reasons_for(self, label: Label | None) -> list[str]:
+        """Return the reasons that are declared for the classes of an answer; none where it says "one of some"."""
+        classes = named(label) if label is not None and sure([label]) else ()
+        return list(dict.fromkeys(reason for name in classes for reason in self.naming.reasons(name)))
+
+    def reasons(self, item: int) -> list[str]:
+        """Return the reasons that people gave for the label that counts for an item, each once."""
+        said = [a for a in self.of(item).values() if a.label is not None and a.label == self.labels.get(item)]
+        return list(dict.fromkeys(reason for answer in said for reason in self.notes.reasons(answer)))
+
+    def disagreements(self) -> list[int]:
+        """Return the items on which people differ and no lead has decided, the farthest apart first: also those that most agree on.
+
+        Whether there is a label to give is something to differ on, too. What a copy took is left out.
+        """
         opinions = {item: labels for item, labels in self.opinions().items() if self.word(item) is None}
-        return self.form.disputed(opinions, self.steps)
+        splits = self.form.splits(opinions, self.steps)
+        for item, said in self._said.items():
+            if len(said) > 1 and (share := self._unequal(item)) and self.word(item) is None:
+                splits[item] = splits.get(item, 0.0) + share
+        return sorted(splits, key=lambda item: (-splits[item], item))
+
+    def _unequal(self, item: int) -> float:
+        """Return the share of pairs of answers to an item of which one is a label and the other says that there is none."""
+        kinds = [a.kind for a in self.of(item).values() if a.how != "copy" and a.kind != "later"]
+        labels = kinds.count("label")
+        return 2 * labels * (len(kinds) - labels) / (len(kinds) * (len(kinds) - 1)) if len(kinds) > 1 else 0.0
+
+    def readers(self, item: int) -> list[str]:
+        """Return the people who have read an item: not those who put it off, or whose answer a copy took; files read nothing."""
+        said = self.of(item).items()
+        return [who for who, a in said if a.kind != "later" and a.how != "copy" and who != IMPORT]
+
+    def second_readings(self) -> list[tuple[Answer, Answer]]:
+        """Return the answers of a person who saw nothing of what another one had said, each after that first answer."""
+        found = []
+        for second in self.log.values():
+            if second.how == "second" and second.seq not in self.undone:
+                first = [a for a in self._before_line(second) if a.who not in (second.who, IMPORT) and a.how != "copy"]
+                found += [(first[-1], second)] if first else []
+        return found
+
+    def _before_line(self, line: Answer) -> list[Answer]:
+        """Return the answers to the item of a line that were given before it, but to put it off, and stand; oldest first."""
+        seqs = sorted(seq for said in self._said.get(line.item, {}).values() for seq in said if seq < line.seq)
+        return [self.log[seq] for seq in seqs if self.log[seq].kind != "later"]
 
     def was_reviewed(self, item: int) -> bool:
         """Return whether somebody has answered an item on a second look."""
@@ -349,6 +399,8 @@ class Answers:
         if answer.kind == "undo":
             self._give_back(answer)
             return
+        if answer.kind not in KINDS:
+            return
         self.undone.add(answer.seq)
         del self._said[answer.item][answer.who][answer.seq]
         del self._mine[answer.who][answer.seq]
@@ -364,6 +416,14 @@ class Answers:
             kept = sorted([*lines, answer.seq])
             lines.clear()
             lines.update(dict.fromkeys(kept))
+
+    def _add_note(self, note: Answer) -> None:
+        """Add a note, or take one back that stands; one on an answer that is not there says nothing."""
+        if note.kind != "withdraw":
+            self.notes.add(note)
+        elif (found := self.log.get(note.undoes or 0)) and found.kind in NOTES and found.seq not in self.undone:
+            self.undone.add(found.seq)
+            self.notes.take_back(found)
 
     def _renamed(self, answer: Answer) -> Answer:
         """Return a line with the names that its classes have now."""

@@ -13,18 +13,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 from askgraph.errors import LabelError
 from askgraph.support.wording import few
 
 ChangeKind = Literal[
-    "add", "rename", "merge", "describe", "key", "order", "find", "certify", "guidelines", "role", "undo"
+    "add",
+    "rename",
+    "merge",
+    "describe",
+    "key",
+    "order",
+    "reasons",
+    "find",
+    "certify",
+    "second",
+    "rule",
+    "guidelines",
+    "role",
+    "undo",
 ]
-CLASS_CHANGES: tuple[ChangeKind, ...] = ("add", "rename", "merge", "describe", "key", "order", "find", "certify")
+CLASS_CHANGES: tuple[ChangeKind, ...] = (
+    "add", "rename", "merge", "describe", "key", "order", "reasons", "find", "certify", "second", "rule"
+)  # fmt: skip
+OF_NO_CLASS: tuple[ChangeKind, ...] = ("certify", "second", "guidelines", "role")
 KEYS = "1234567890abdefjkloqvyz"  # keys for classes: those that the page does not use itself
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_LIKE_CHARACTERS = 1000  # of the words that describe what is to be found
 MAX_CLASSES_IN_ORDER = 10_000
+MAX_REASONS = 20  # of a class
 
 
 class Change(NamedTuple):
@@ -32,9 +50,11 @@ class Change(NamedTuple):
 
     ``name`` is the class that is changed, or all of whose items are to be found (None: of no class anymore). ``value`` is its
     new name, the class that it is merged into, its description or its key; the names of all classes as JSON, for an order; the
+    reasons that an answer of the class can have, as JSON; the share of answered items that a second person is to read; the
     text of the guidelines; beside what is to be found, "at least" for a step and all above it, or which numbers; the draw of a
-    random sample that is to certify a search, as JSON. Of a "role", ``name`` is the person, and ``value`` the role, None for none
-    anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words that describe what is to be found.
+    random sample that is to certify a search, or a rule that guesses the class, as JSON. Of a "role", ``name`` is the person, and
+    ``value`` the role, None for none anymore. ``undoes`` is the ``seq`` of the line that an undo takes back, ``like`` the words
+    that describe what is to be found.
     """
 
     seq: int
@@ -148,6 +168,11 @@ class Classes:
         """The lines that drew a sample of what is sought, oldest first; also those taken back."""
         return [self.log[seq] for seq in self._sampled if self._seeks_as_at(seq)]
 
+    @property
+    def rules(self) -> list[tuple[Change, str]]:
+        """The lines of the rules that stand, oldest first, each with the present name of the class that it guesses."""
+        return [(c, self.name(self._speaks_of[c.seq][0])) for c in self.standing if c.kind == "rule"]
+
     def _seeks_as_at(self, seq: int) -> bool:
         """Return whether the same is sought as when this line drew a sample, by what the classes are called now."""
         if seq not in self._sampled or self._sought is None:
@@ -164,6 +189,14 @@ class Classes:
     def description(self, name: str) -> str:
         """Return the sentence that describes a class; empty if there is none."""
         return self._described.get(self._heard(name), "")
+
+    def reasons(self, name: str) -> list[str]:
+        """Return the reasons that an answer of a class can have: its own, then those of the classes that were merged into it."""
+        if (number := self._heard(name)) is None:
+            return []
+        root = self._root(number)
+        family = (root, *(one for one in self._reasons if one != root and self.name(one) == self._names[root]))
+        return list(dict.fromkeys(reason for one in family for reason in self._reasons.get(one, ())))
 
     def keys(self, names: Sequence[str], able: str = KEYS) -> dict[str, str]:
         """Return the key of each class: the chosen one, else its name if that is a key, else the next free one, "" if none is.
@@ -189,7 +222,7 @@ class Classes:
             return _check_order(value, names)
         if kind == "add":
             return _check_free(name or "", names)
-        if kind == "certify" or (kind == "find" and name is None):  # these name no class
+        if kind in OF_NO_CLASS or (kind == "find" and name is None):
             return None
         if name not in names:
             raise LabelError(
@@ -199,6 +232,10 @@ class Classes:
             _check_free(value or "", names)
         elif kind == "merge" and (value not in names or value == name):
             raise LabelError(f"{name!r} cannot be merged into {value!r}: name another class of {few(list(names))}")
+        elif kind == "rule" and any(value == change.value for change, _ in self.rules):
+            raise LabelError(
+                "there is this rule already; askgraph sources lists all, and askgraph rule --remove ends one"
+            )
         elif kind == "key" and value and (len(value) != 1 or value not in able):
             raise LabelError(f"the key {value!r}: choose one of {able}, which the page does not use itself, or none")
         return None
@@ -230,7 +267,7 @@ class Classes:
             return (self.number(name) if self._bears.get(name) else self._new(name),)  # one in use before is it again
         if change.kind == "order":
             return tuple(self.number(str(name)) for name in _names_in(change.value))
-        if change.kind in ("guidelines", "certify", "role") or (change.kind == "find" and change.name is None):
+        if change.kind in OF_NO_CLASS or (change.kind == "find" and change.name is None):
             return ()
         numbers = self._bearers(change.name or "")
         if change.kind in ("rename", "merge"):
@@ -246,6 +283,8 @@ class Classes:
         for number, name in enumerate(self._names):
             self._bears.setdefault(name, {})[number] = None
         self._described, self._keys = dict[int | None, str](), dict[int | None, str]()
+        self._reasons: dict[int, list[str]] = {}
+        self.second: float = 0.0  # the share of answered items that a second person is to read
         self._order: tuple[int, ...] = ()
         self._added: list[int] = []
         self._sought: tuple[int | None, str | None, str | None] | None = None
@@ -276,6 +315,10 @@ class Classes:
             self._keys = others | dict.fromkeys(numbers, value)
         elif change.kind == "order":
             self._order = numbers
+        elif change.kind == "reasons":
+            self._reasons |= dict.fromkeys(numbers, _names_in(value)[:MAX_REASONS])
+        elif change.kind == "second":
+            self.second = _share_in(value)
         elif change.kind == "find":
             found = (numbers[0] if numbers else None, change.value, change.like)
             self._sought = found if numbers or change.value else None
@@ -310,8 +353,11 @@ def in_words(change: Change) -> str:
         "describe": f"{change.name} described: {change.value}",
         "key": f"key of {change.name}: {change.value or 'none'}",
         "order": f"order: {', '.join(_names_in(change.value))}",
+        "reasons": f"reasons of {change.name}: {', '.join(_names_in(change.value)) or 'none'}",
+        "second": f"{_share_in(change.value):.0%} of answered items for a second person to read",
         "find": f"finding all of {sought}{like}" if sought else "finding ended: every item may be asked for",
         "certify": "a random sample drawn, to certify how much is found",
+        "rule": f"a rule suggests {change.name}",
         "guidelines": "guidelines written",
         "role": f"{change.name}: {change.value or 'no role'}",
     }
@@ -331,9 +377,32 @@ def _check_order(value: str | None, names: Sequence[str]) -> None:
         raise LabelError("an order of the classes names each of them once; some come twice")
 
 
+def read_share(text: str) -> float:
+    """Return the share that a person types, as a percentage or from 0 to 1; raise an error if it is none.
+
+    >>> read_share("10%"), read_share("0.1"), read_share("0")
+    (0.1, 0.1, 0.0)
+    """
+    typed = "".join(text.split())
+    try:
+        share = float(typed.removesuffix("%")) / (100 if typed.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise LabelError(f"{text!r} is not a share of the items: give one from 0 % to 100 %, such as 10%; 0 ends it")
+    return share
+
+
+def _share_in(value: str | None) -> float:
+    try:
+        return read_share(value or "0")
+    except LabelError:
+        return 0.0
+
+
 def _names_in(value: str | None) -> list[str]:
     try:
         found = json.loads(value or "[]")
     except (ValueError, RecursionError):
         return []
-    return [str(name) for name in found][:MAX_CLASSES_IN_ORDER] if isinstance(found, list) else []
+    return [normalize("NFC", str(name)) for name in found][:MAX_CLASSES_IN_ORDER] if isinstance(found, list) else []

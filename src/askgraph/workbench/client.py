@@ -7,7 +7,7 @@ import os
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from askgraph.workbench.backups import BackupPlan, Backups
 from askgraph.workbench.classes import ChangeKind, in_words
 from askgraph.workbench.forms import as_json
 from askgraph.workbench.growing import Removed, remove_items, take_in
+from askgraph.workbench.guesses import Guess
 from askgraph.workbench.passwords import give_role
 from askgraph.workbench.project import Project
 from askgraph.workbench.writer_lock import WriterLock
@@ -71,10 +72,39 @@ class LocalWriter:
         """Change a class."""
         self._project.log.change(who, kind, name, value, like=like)
 
+    def suggest(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Store guesses for the items of these ids."""
+        self._project.add_guesses(_placed(self._project, ids, guesses))
+
+    def rule(self, who: str, name: str, value: str, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Make a rule that suggests a class, with what it guesses for the items of these ids."""
+        self._project.store.add_guesses(_placed(self._project, ids, guesses))
+        self._project.log.change(who, "rule", name, value)
+
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
         undone = self._project.log.undo_change(who, seq)
         return undone and in_words(undone)
+
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._project.notes.comment(who, item, text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._project.notes.take_back(who, seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._project.notes.mark(who, item, on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._project.notes.give_reasons(who, item, reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._project.say(who, item, "label", label, how="review")
 
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
@@ -134,12 +164,50 @@ class RemoteWriter:
         change = {"kind": kind, "name": name, "value": value, "like": like}
         self._post("/api/classes", {"key": str(uuid.uuid4()), "who": who, **change})
 
+    def suggest(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Let the server store guesses for the items of these ids, and then count them."""
+        self._send_guesses(ids, guesses)
+        self._post("/api/suggest", {"guesses": [], "last": True}, LONG_SECONDS)
+
+    def rule(self, who: str, name: str, value: str, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        """Let the server make a rule that suggests a class, with what it guesses for the items of these ids."""
+        self._send_guesses(ids, guesses)  # they count from the line on that makes the rule
+        self._post("/api/rule", {"key": str(uuid.uuid4()), "who": who, "name": name, "value": value})
+
+    def _send_guesses(self, ids: Sequence[str], guesses: Sequence[Guess]) -> None:
+        rows = [{**one._asdict(), "item": id} for id, one in zip(ids, guesses, strict=True)]
+        for part in _split(rows):
+            self._post("/api/suggest", {"guesses": part})
+
     def undo_change(self, who: str, seq: int | None) -> str | None:
         """Take back a change of classes; return it in words, or None if there is none."""
         undone: str | None = self._post("/api/classes/undo", {"key": str(uuid.uuid4()), "who": who, "seq": seq})[
             "undone"
         ]
         return undone
+
+    def comment(self, who: str, item: str, text: str) -> None:
+        """Save a comment on an item."""
+        self._send("/api/comment", who, item=item, text=text)
+
+    def take_comment_back(self, who: str, seq: int) -> None:
+        """Take back a comment of this person."""
+        self._send("/api/comment/undo", who, seq=seq)
+
+    def mark(self, who: str, item: str, on: bool) -> None:
+        """Mark an item for a person to come back to it, or remove the mark."""
+        self._send("/api/mark", who, item=item, on=on)
+
+    def give_reasons(self, who: str, item: str, reasons: list[str]) -> None:
+        """Say why a person's answer to an item is what it is."""
+        self._send("/api/reasons", who, item=item, reasons=reasons)
+
+    def settle(self, who: str, item: str, label: Any) -> None:
+        """Save an answer on a second look, which closes a disagreement."""
+        self._send("/api/answer", who, item=item, kind="label", label=as_json(label), review=True)
+
+    def _send(self, route: str, who: str, **said: Any) -> None:
+        self._post(route, {"key": str(uuid.uuid4()), "who": who, **said})
 
     def write_guidelines(self, who: str, text: str) -> int:
         """Save a new version of the guidelines; return its number."""
@@ -171,6 +239,12 @@ class RemoteWriter:
             raise (BusyError if error.code >= 500 else LabelError)(said) from None
         except OSError as error:
             raise BusyError(f"the server at {self._url} does not answer ({error}); stop it, or try again") from None
+
+
+def _placed(project: Project, ids: Sequence[str], guesses: Sequence[Guess]) -> list[Guess]:
+    """Return guesses by the places that the items of these ids have now."""
+    places = project.items.places(ids)
+    return [one._replace(item=place) for place, one in zip(places, guesses, strict=True)]
 
 
 def _split(answers: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

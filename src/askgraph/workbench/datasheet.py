@@ -15,7 +15,7 @@ from askgraph.support.files import replacing
 from askgraph.support.wording import counted
 from askgraph.version import __version__
 from askgraph.workbench.answers import Agreed
-from askgraph.workbench.figures import decided, imported, numbers, spot_checks, ways, work
+from askgraph.workbench.figures import decided, imported, numbers, second_readings, spot_checks, ways, work
 from askgraph.workbench.forms import count_classes, rounded
 from askgraph.workbench.project import Project
 
@@ -73,6 +73,8 @@ def how_labeled(project: Project) -> str:
         )
     if agreed := answers.agreement():
         sentences.append(_agreed(project, agreed))
+    if found_twice := second_readings(project):
+        sentences.append(_read_twice(found_twice))
     judged = answers.form.can_judge(found.classes, len(answers.labels))
     if judged and (rest := project.items.n_items - len(answers.labels)):
         sentences.append(_predicted(project, rest))
@@ -96,6 +98,14 @@ def _agreed(project: Project, agreed: Agreed) -> str:
             else f"half of the pairs of labels differ by at most {form.text(rounded(agreed.apart))}"
         )
     return f"Of {agreed.items:,} items that several people labeled, {', and '.join(found)}."
+
+
+def _read_twice(found: dict[str, Any]) -> str:
+    """Return a sentence on the items that a second person read without seeing the first answer."""
+    read = f"{counted(found['read'], 'item')}, drawn at random, {'was' if found['read'] == 1 else 'were'} read by a second person"
+    said = [f"{found['same']:,} times with the same answer"] if found["same"] is not None and found["read"] else []
+    said += [f"Krippendorff's alpha {found['alpha']['value']:.2f}"] if found["alpha"] else []
+    return f"{read} who saw nothing of the first answer{': ' if said else ''}{', '.join(said)}."
 
 
 def _by_number(project: Project) -> list[str]:

@@ -28,8 +28,12 @@ from askgraph.workbench.answers import Answer
 from askgraph.workbench.cells import is_numeric, number
 from askgraph.workbench.export import (
     DIGITS,
+    NOTED,
     Row,
     answer_rows,
+    joined,
+    note_cells,
+    note_columns,
     number_columns,
     own_columns,
     short,
@@ -37,9 +41,11 @@ from askgraph.workbench.export import (
     to_jsonl,
     write_rows,
 )
+from askgraph.workbench.format_names import FORMAT_NAMES
 from askgraph.workbench.forms import Label, as_json, named, rounded
 from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.store import Item
 from askgraph.workbench.stored_items import NAMING
 
@@ -99,14 +105,20 @@ def label_studio_tasks(project: Project) -> Iterator[Row]:
         said = _in_order(project, item)
         ours = _predicted(project, found, item.place)
         guesses = [] if ours is None else [_prediction(OURSELVES, ours.label, ours.score if sure else None, rated)]
-        for one in project.store.guesses(item.place):
-            guesses.append(_prediction(one.source, project.answers.naming.meant(one.label), one.score, rated))
+        for one in standing_guesses(project.store, project.answers.naming, item.place):
+            guesses.append(_prediction(one.source, one.label, one.score, rated))
         yield {
             "id": item.place + 1,
             "data": {"id": item.id, **{name: cell for name, cell in own(item).items() if cell is not None}},
             "annotations": [_annotation(answer, rated) for answer in said if answer.kind != "later"],
             "predictions": guesses,
+            **({"meta": noted} if (noted := _noted(project, item)) else {}),
         }
+
+
+def _noted(project: Project, item: Item) -> Row:
+    """Return what people noted on an item, without what is empty."""
+    return {name: cell for name, cell in note_cells(project, item.place, NOTED).items() if cell is not None}
 
 
 def _in_order(project: Project, item: Item) -> list[Answer]:
@@ -182,7 +194,7 @@ def argilla_records(project: Project) -> Iterator[Row]:
         yield {
             "id": item.id,
             "fields": {name: str(cell) for name, cell in own(item).items() if cell is not None} or {"id": item.id},
-            "metadata": {WHO: [who for who, _ in held]} if held else {},
+            "metadata": ({WHO: [who for who, _ in held]} if held else {}) | _noted(project, item),
             "suggestions": {QUESTION: guess} if guess else {},
             "responses": {QUESTION: responses} if responses else {},
             "vectors": {},
@@ -254,7 +266,15 @@ def ris_lines(project: Project, answered: bool = False) -> Iterator[str]:
             yield f"N1  - askgraph: {_one_line(form.text(one.label if one.given else rounded(one.label)))} ({how})\r\n"
             if one.given:
                 yield from (f"N1  - ASReview_{said}\r\n" for said in _verdicts(kind, project.model.sought, one.label))
+        yield from (f"N1  - {_one_line(said)}\r\n" for said in _noted_lines(project, item.place))
         yield "ER  - \r\n\r\n"
+
+
+def _noted_lines(project: Project, place: int) -> list[str]:
+    """Return what people noted on an item as notes of a record."""
+    reasons = project.answers.reasons(place)
+    comments = [f"{one.who}: {one.text}" for one in project.answers.notes.comments(place)]
+    return [*([f"reasons: {'; '.join(reasons)}"] if reasons else []), *comments]
 
 
 def _verdicts(kind: Kind, sought: Hashable, label: Label) -> list[str]:
@@ -360,7 +380,8 @@ def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
     except ImportError:
         raise MissingExtraError('parquet needs pyarrow: pip install "askgraph[tables]"') from None
     classes, kind, found = project.answers.classes, project.answers.kind, project.predictions()
-    own = own_columns(project, ["id", "image", "label", "probability", "low", "high", "source"])
+    noted = note_columns(project)
+    own = own_columns(project, ["id", "image", "label", "probability", "low", "high", "source", *noted])
     rows = list(labeled_items(project, answered))
     cells = [own(one.item) for one in rows]
     mine = {name: _typed([row[name] for row in cells]) for name in own(Item(0, "", {}, None))}
@@ -368,6 +389,8 @@ def hugging_face_parquet(project: Project, answered: bool = False) -> bytes:
         "id": pa.array([one.item.id for one in rows], pa.string()),
         **{name: pa.array(values, getattr(pa, kind)()) for name, (values, kind) in mine.items()},
     }
+    notes = [note_cells(project, one.item.place, noted) for one in rows]
+    columns |= {name: pa.array([joined(row[name]) for row in notes], pa.string()) for name in noted}
     features: Row = {name: {"dtype": "string", "_type": "Value"} for name in (*columns, "source")}
     features |= {name: {"dtype": kind, "_type": "Value"} for name, (_, kind) in mine.items()}
     numbers: dict[str, list[Any]] = {"probability": [one.probability for one in rows]}
@@ -488,14 +511,15 @@ class Format(NamedTuple):
 
 
 def _json(rows: Callable[[Project], Iterator[Row]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, to_json(rows(project)))
+    return lambda project, path, answered: write_parts(path, to_json(rows(project)))
 
 
 def _lines(lines: Callable[[Project, bool], Iterator[str]]) -> Callable[[Project, Path, bool], None]:
-    return lambda project, path, answered: _write_text(path, lines(project, answered))
+    return lambda project, path, answered: write_parts(path, lines(project, answered))
 
 
-def _write_text(path: Path, parts: Iterable[str]) -> None:
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a text, part by part; a write that fails leaves no file."""
     _write(path, (part.encode() for part in parts))
 
 
@@ -509,23 +533,23 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 FORMATS = {  # by the name of the tool
     "answers": Format(
-        "answers.csv",
+        FORMAT_NAMES["answers"],
         lambda project, path, _: write_rows(path, answer_rows(project), numbers=number_columns(project)),
     ),
     "columns": Format(
-        "columns.csv",
+        FORMAT_NAMES["columns"],
         lambda project, path, answered: write_rows(
             path, column_rows(project, answered), numbers=number_columns(project)
         ),
     ),
-    "asreview": Format("asreview.csv", lambda project, path, _: write_rows(path, asreview_rows(project))),
-    "labelstudio": Format("label-studio.json", _json(label_studio_tasks)),
-    "argilla": Format("argilla.json", _json(argilla_records)),
+    "asreview": Format(FORMAT_NAMES["asreview"], lambda project, path, _: write_rows(path, asreview_rows(project))),
+    "labelstudio": Format(FORMAT_NAMES["labelstudio"], _json(label_studio_tasks)),
+    "argilla": Format(FORMAT_NAMES["argilla"], _json(argilla_records)),
     "huggingface": Format(
-        "hugging-face.parquet",
+        FORMAT_NAMES["huggingface"],
         lambda project, path, answered: _write(path, [hugging_face_parquet(project, answered)]),
     ),
-    "spacy": Format("spacy.jsonl", _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
-    "fasttext": Format("fasttext.txt", _lines(fasttext_lines)),
-    "ris": Format("references.ris", _lines(ris_lines)),
+    "spacy": Format(FORMAT_NAMES["spacy"], _lines(lambda project, answered: to_jsonl(spacy_rows(project, answered)))),
+    "fasttext": Format(FORMAT_NAMES["fasttext"], _lines(fasttext_lines)),
+    "ris": Format(FORMAT_NAMES["ris"], _lines(ris_lines)),
 }

@@ -17,6 +17,7 @@ from askgraph.errors import FileError, MissingExtraError
 from askgraph.io.text import FilePath
 from askgraph.kinds import Kind
 from askgraph.support.files import replacing
+from askgraph.workbench.answers import IMPORT
 from askgraph.workbench.forms import MARK, NONE, Form, Label
 from askgraph.workbench.formulas import escape_formula
 from askgraph.workbench.items import GIVEN_VECTORS
@@ -24,13 +25,14 @@ from askgraph.workbench.model import Predictions
 from askgraph.workbench.project import Project
 from askgraph.workbench.rejoining import has_given_vectors
 from askgraph.workbench.spreadsheet import write_sheet
-from askgraph.workbench.store import IMPORT, Item
+from askgraph.workbench.store import Item
 
 DIGITS = 4  # decimals of probabilities
 OURS = ("label", "probability", "source", "who", "how", "aside", "variance")  # columns beside those of the table
 # columns of an answer; "predicted before" is of a spot check
 DECIDED, ROLE = "decided by", "role"  # columns of predictions and of answers where leads have answered
 ANSWER = ("id", "answer", "label", "who", "at", "seconds", "predicted before", "how", "guidelines")
+NOTED = ("reasons", "comments")  # columns of a project in which some are given
 Row = dict[str, Any]
 
 
@@ -43,9 +45,9 @@ def prediction_rows(project: Project) -> Iterator[Row]:
     """
     found, answers, kind = project.predictions(), project.answers, project.answers.kind
     ends = ["low", "high"] if kind.ranged else []
-    columns = [f"p({name})" for name in found.classes]
+    columns, noted = [f"p({name})" for name in found.classes], note_columns(project)
     led, leads = [DECIDED] if answers.has_leads else [], answers.decided()
-    own = own_columns(project, ["id", *OURS, *led, *ends, *columns])
+    own = own_columns(project, ["id", *OURS, *led, *ends, *noted, *columns])
     p, variance = np.round(found.probabilities, DIGITS), found.variance
     for item in project.store.every():
         place = item.place
@@ -62,9 +64,24 @@ def prediction_rows(project: Project) -> Iterator[Row]:
             **dict.fromkeys(led, f"lead {leads[place]}" if place in leads else None),
             "aside": aside,
             "variance": float(f"{variance[place]:.{DIGITS}g}"),
+            **note_cells(project, place, noted),
             **dict(zip(columns, map(float, p[place]), strict=True)),
         }
         yield {"id": item.id, **own(item), **ours}
+
+
+def note_columns(project: Project) -> list[str]:
+    """Return the columns of what people noted: reasons where a class can have some, comments where an item has some."""
+    answers = project.answers
+    reasoned = any(answers.naming.reasons(name) for name in answers.classes) or answers.notes.reasoned
+    return [name for name, there in zip(NOTED, (reasoned, answers.notes.commented), strict=True) if there]
+
+
+def note_cells(project: Project, place: int, noted: Collection[str]) -> Row:
+    """Return what people noted on an item, for these columns: reasons as a list, comments as lines with their authors."""
+    said = "\n".join(f"{one.who}: {one.text}" for one in project.answers.notes.comments(place))
+    cells = {"reasons": project.answers.reasons(place) or None, "comments": said or None}
+    return {name: cells[name] for name in noted}
 
 
 def to_cell(form: Form, label: Label | None, given: bool = True) -> Any:
@@ -154,17 +171,18 @@ def _vector_cells(project: Project) -> dict[str, Callable[[int], Any]]:
 
 def answer_rows(project: Project) -> Iterator[Row]:
     """Yield one row per current answer: the item with its fields, who answered what and when, and whether as a lead."""
-    answers = project.answers
+    answers, noted = project.answers, note_columns(project)
     led = [ROLE] if answers.has_leads else []
-    own = own_columns(project, [*ANSWER, *led])
-    standing = [a for a in answers.log.values() if a.kind != "undo" and answers.counts(a)]
+    own = own_columns(project, [*ANSWER, *led, *noted])
+    standing = [a for a in answers.log.values() if answers.counts(a)]
     items = {item.place: item for item in project.store.items({a.item for a in standing})}
     for a in standing:
         item = items[a.item]
         label, predicted = (to_cell(answers.form, one) for one in (a.label, a.predicted))
         said = (item.id, a.kind, label, a.who, a.at, a.seconds, predicted, a.how, answers.version(a))
-        role = "lead" if answers.is_led(a) else None
-        yield {**dict(zip(ANSWER, said, strict=True)), **dict.fromkeys(led, role), **own(item)}
+        mine = note_cells(project, a.item, noted) | {"reasons": list(answers.notes.reasons(a)) or None}
+        role = dict.fromkeys(led, "lead" if answers.is_led(a) else None)
+        yield {**dict(zip(ANSWER, said, strict=True)), **role, **{name: mine[name] for name in noted}, **own(item)}
 
 
 def joined(cell: Any) -> Any:
@@ -239,7 +257,10 @@ def _all_joined(rows: Iterable[Row]) -> Iterator[Row]:
 def number_columns(project: Project) -> set[str]:
     """Return how the columns of a project that hold numbers are called in an export."""
     numbers = [name for name, kind in project.about["fields"].items() if kind == "number"]
-    return {*(name for name in numbers if name not in (*OURS, *ANSWER)), *(f"{name} (table)" for name in numbers)}
+    return {
+        *(name for name in numbers if name not in (*OURS, *ANSWER, *NOTED)),
+        *(f"{name} (table)" for name in numbers),
+    }
 
 
 def write_rows(path: FilePath, rows: Iterable[Row], encoding: str = "utf-8", numbers: Collection[str] = ()) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from askgraph.answers.plain import plain_number
 from askgraph.kinds.random_answers import Drawn
-from askgraph.workbench.answers import TOGETHER, Answer, Answers, How
-from askgraph.workbench.forms import named
+from askgraph.workbench.agreement import alpha
+from askgraph.workbench.answers import IMPORT, KINDS, TOGETHER, Answer, Answers, How
+from askgraph.workbench.forms import named, sure
 from askgraph.workbench.project import Project
-from askgraph.workbench.store import IMPORT
 
 MANY: tuple[How, ...] = ("map", "table", "group")  # ways to answer many items in one step, beside exact copies
 Plain = dict[str, Any]
@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 def standing(answers: Answers) -> list[Answer]:
     """Return the lines of the log that people wrote and nobody took back; not labels that came with the data."""
     lines = answers.log.values()
-    return [a for a in lines if a.who != IMPORT and a.kind != "undo" and a.seq not in answers.undone]
+    return [a for a in lines if a.who != IMPORT and a.kind in KINDS and a.seq not in answers.undone]
 
 
 def imported(answers: Answers) -> int:
@@ -101,6 +101,14 @@ def spot_checks(project: Project) -> Plain | None:
     return {"count": len(checks), "right": judge.spot_checks_right, "before": before, "off": None}
 
 
+def hits(project: Project) -> list[bool]:
+    """Return of each labeled item whether it is of what is sought, in the order in which items were first labeled."""
+    answers = project.answers
+    given = dict.fromkeys(a.item for a in answers.log.values() if a.label is not None and a.seq not in answers.undone)
+    labels = [answers.labels[item] for item in given if item in answers.labels]
+    return [answers.kind.is_found(label, project.model.sought) for label in labels]
+
+
 def quality_of_classes(project: Project, counts: Iterable[Plain]) -> list[Plain]:
     """Return the counts of each class with its expected F1 among unlabeled items, and how its spot checks came out.
 
@@ -136,6 +144,41 @@ def _share_right(missed: list[bool], items: int, error: float | None) -> Plain |
         return None
     low, high = Drawn(len(missed), sum(missed)).range(items, 0.5 if error is None else error)
     return {"count": len(missed), "right": len(missed) - sum(missed), "low": 1 - high, "high": 1 - low}
+
+
+def second_readings(project: Project) -> Plain | None:
+    """Return how many items a second person read without seeing the first answer, and how far both agree; None without any.
+
+    ``share`` is that of answered items to be read so, ``left`` how many of these nobody has read yet. ``same`` counts the pairs of
+    answers that are the same, None of numbers; ``apart`` is how far two labels are apart, ``alpha`` Krippendorff's of these pairs.
+    The first answer is as it was when the second came.
+    """
+    answers, pairs = project.answers, project.answers.second_readings()
+    if not pairs and not project.second.share:
+        return None
+    labels = [(one.label, other.label) for one, other in pairs if one.label is not None and other.label is not None]
+    known = [pair for pair in labels if len(sure(pair)) == len(pair)]
+    same = sum((one.kind, one.label) == (other.kind, other.label) for one, other in pairs)
+    place: dict[Any, int] = {step: k for k, step in enumerate(answers.steps)} if answers.form.ranked else {}
+    found = alpha([[place.get(one, one) for one in pair] for pair in known], answers.form.distance)
+    return {
+        "share": project.second.share,
+        "left": len(project.second.due()),
+        "read": len(pairs),
+        "same": same if answers.kind.by_class else None,
+        "apart": answers.form.apart(known, answers.steps) if known else None,
+        "alpha": found and found._asdict(),
+    }
+
+
+def reasons(answers: Answers) -> list[Plain]:
+    """Return how many items have which of the declared reasons for the label that counts, by class."""
+    given: Counter[tuple[str, str]] = Counter()
+    for item, label in answers.labels.items():
+        for reason in answers.reasons(item):
+            given.update([(name, reason) for name in named(label) if reason in answers.naming.reasons(name)])
+    declared = [(name, reason) for name in answers.classes for reason in answers.naming.reasons(name)]
+    return [{"class": name, "reason": reason, "count": given[name, reason]} for name, reason in declared]
 
 
 def unseen(project: Project) -> Plain:

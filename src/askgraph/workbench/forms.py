@@ -18,6 +18,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, ClassVar
 from unicodedata import normalize
 
@@ -162,13 +163,19 @@ class Form(ABC):
         """Return how far two answers to an item usually are apart; None where they are the same or not."""
         return None
 
-    def disputed(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> list[int]:
-        """Return the items on which people are divided, given their answers to items that two or more answered."""
-        return [item for item, labels in opinions.items() if self._is_split(labels, steps)]
+    def splits(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> dict[int, float]:
+        """Return the items whose answers differ, of those that two or more answered, and how far on average, from 0 to 1."""
+        found = {item: self._split(labels, steps) for item, labels in opinions.items()}
+        return {item: split for item, split in found.items() if split > 0}
 
-    @abstractmethod
-    def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        """Return whether no answer to an item has more people than another."""
+    def _split(self, labels: Sequence[Label], steps: Sequence[str]) -> float:
+        """Return how far pairs of answers to an item differ on average; "one of some" counts where nobody is sure."""
+        pairs = list(combinations(sure(labels) or labels, 2))
+        return sum(self._gap(one, other, steps) for one, other in pairs) / len(pairs) if pairs else 0.0
+
+    def _gap(self, one: Label, other: Label, steps: Sequence[str]) -> float:
+        """Return how far two answers are apart, from 0 to 1."""
+        return float(one != other)
 
 
 class ClassForm(Form):
@@ -209,10 +216,6 @@ class ClassForm(Form):
     def support(self, labels: Sequence[Label], decided: Label) -> int:
         """Return how many people said this class."""
         return list(labels).count(decided)
-
-    def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        most = Counter(sure(labels) or labels).most_common(2)
-        return len(most) > 1 and most[0][1] == most[1][1]
 
 
 class OrderedForm(ClassForm):
@@ -265,9 +268,10 @@ class OrderedForm(ClassForm):
         """Return how many people said a step: the median is of all."""
         return len(labels)
 
-    def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        known = sure(labels)
-        return len(set(self._middle(known, steps))) > 1 if known else super()._is_split(labels, steps)
+    def _gap(self, one: Label, other: Label, steps: Sequence[str]) -> float:
+        if isinstance(one, OneOf) or isinstance(other, OneOf) or len(steps) < 2:
+            return super()._gap(one, other, steps)
+        return abs(steps.index(str(one)) - steps.index(str(other))) / (len(steps) - 1)
 
     def apart(self, pairs: Sequence[tuple[Label, Label]], steps: Sequence[str]) -> float | None:
         """Return how many steps two answers are apart, on average."""
@@ -342,9 +346,9 @@ class SeveralForm(Form):
             name for name, n in votes.items() if 2 * n > len(labels) or (2 * n == len(labels) and name in newest)
         )
 
-    def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        votes = Counter(name for label in labels for name in named(label))
-        return any(2 * n == len(labels) for n in votes.values())
+    def _gap(self, one: Label, other: Label, steps: Sequence[str]) -> float:
+        first, second = set(named(one)), set(named(other))
+        return len(first ^ second) / max(len(first | second), 1)
 
 
 class NumberForm(Form):
@@ -440,14 +444,11 @@ class NumberForm(Form):
         """Return the median difference of two numbers."""
         return float(np.median([abs(plain_number(one) - plain_number(other)) for one, other in pairs]))
 
-    def disputed(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> list[int]:
-        """Return the items at which people differ by far more than they usually do, the farthest apart first."""
+    def splits(self, opinions: Mapping[int, Sequence[Label]], steps: Sequence[str]) -> dict[int, float]:
+        """Return the items at which people differ by far more than they usually do, and how far, as a share of the farthest."""
         apart = {item: float(np.ptp([plain_number(label) for label in labels])) for item, labels in opinions.items()}
-        usual = float(np.median(list(apart.values()))) if apart else 0.0
-        return sorted((item for item, gap in apart.items() if gap > FAR * usual), key=lambda item: -apart[item])
-
-    def _is_split(self, labels: Sequence[Label], steps: Sequence[str]) -> bool:
-        return len(set(labels)) > 1
+        usual, most = (float(np.median(list(apart.values()))), max(apart.values())) if apart else (0.0, 0.0)
+        return {item: gap / most for item, gap in apart.items() if gap > FAR * usual}
 
 
 def check_unit(unit: str) -> None:

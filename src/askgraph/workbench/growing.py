@@ -42,6 +42,7 @@ from askgraph.workbench.rejoining import (
     join_again,
     now_compared,
 )
+from askgraph.workbench.rules import guesses_of_rules
 from askgraph.workbench.source import read_columns
 from askgraph.workbench.store import FEATURES, GRAPH_ARRAYS, Store
 
@@ -101,7 +102,16 @@ def prepare_addition(
     joined, arrays = _join_all(project, columns, new, table, graphs, vectors)
     columns = {**columns, "graphs": [*columns["graphs"], *(str(Path(graph).absolute()) for graph in graphs)]}
     path, notes = _write(project, columns, new.items, joined, arrays)
-    return Addition(path, len(new.items.ids), new.known, [*(rows.notes if rows else ()), *notes])
+    left = _apply_rules(project, path) if project.answers.naming.rules else []
+    return Addition(path, len(new.items.ids), new.known, [*(rows.notes if rows else ()), *notes, *left])
+
+
+def _apply_rules(project: Project, path: Path) -> list[str]:
+    """Let the rules of a project guess for the items of an addition; return sentences on those that could not be applied."""
+    with Store.open(path, write=True) as addition:
+        guesses, left = guesses_of_rules(project.answers.naming, project.items, list(addition.every()))
+        addition.add_guesses(guesses)
+    return left
 
 
 def prepare_comparison(project: Project) -> Addition:
@@ -116,7 +126,8 @@ def _write(
 ) -> tuple[Path, list[str]]:
     """Write an addition to a file beside the project; return its path, and sentences about the graph."""
     notes = [*joined.notes, *joined.graph.notes]
-    about = {"graph": notes, "source": now_compared(columns), "goes with": _state_of(project.store)}
+    about: dict[str, Any] = {"graph": notes, "source": now_compared(columns), "goes with": _state_of(project.store)}
+    about["changes"] = project.answers.changes
     path = project.store.path.resolve()
     path = path.with_name(f"{path.name}.{uuid4().hex}{ADDITION}")
     Store.create(path, replace(items, features=joined.features, arrays=arrays), joined.graph, about)
@@ -326,6 +337,11 @@ def open_addition(store: Store, name: str) -> Iterator[Store]:
             if addition.about.get("goes with") != _state_of(store):
                 raise BusyError(
                     f"{store.path}: items came or went, or were compared meanwhile, so nothing was added; give the command again"
+                )
+            later = store.changes(addition.about.get("changes", 0))
+            if addition.n_items and any(change.kind == "rule" for change in later):
+                raise BusyError(
+                    f"{store.path}: a rule was made meanwhile, so nothing was added; give the command again"
                 )
             yield addition
     finally:

@@ -15,16 +15,21 @@ from askgraph.workbench.cells import find_invisible, number, one_line, one_name
 from askgraph.workbench.source import read_columns
 
 ITEM = ("item", "id")  # names of the column of items, beside the one that the ids of the project come from
+RULE = "rule: "  # how the sources of rules begin; no other source is called so
 MAX_NAMED = 3  # rows left out that are named, of each reason; of more, the number is given
 
 
 class Guess(NamedTuple):
-    """A label that a source guesses for an item; ``item`` is the place of the item."""
+    """A label that a source guesses for an item; ``item`` is the place of the item.
+
+    ``prompt`` says which request a model answered, where it is known: see `askgraph.workbench.prompts`.
+    """
 
     item: int
     source: str
     label: str
     score: float | None = None
+    prompt: str | None = None
 
 
 def read_guesses(
@@ -41,7 +46,13 @@ def read_guesses(
     items by. Labels must be among ``classes``, unless there are none yet. ``sheet`` and ``encoding`` say how the table is read, as
     in `read_columns`. Raises an error if no row fits.
     """
-    table = read_columns(path, sheet, encoding)
+    return guesses_in(path, read_columns(path, sheet, encoding), places, classes, ids)
+
+
+def guesses_in(
+    path: FilePath, table: Table, places: Mapping[str, int], classes: Sequence[str], ids: str | None = None
+) -> tuple[list[Guess], list[str]]:
+    """Return the rows of a table of guesses that fit, and sentences on those that do not, as `read_guesses`."""
     item = item_column(path, table.header, ids)
     has_columns(path, table.header, "label")
     found: dict[tuple[int, str], Guess] = {}
@@ -53,6 +64,8 @@ def read_guesses(
         if label is None:
             continue
         wrong = _what_is_wrong(id, label, row[2], places, classes)
+        if wrong is None and source.startswith(RULE):
+            wrong = f"the names of rules begin with {RULE.strip()!r}; call the source otherwise", source
         if wrong is None and (places[id or ""], source) in found:
             wrong = "a second suggestion of one source for an item; keep one of them", id
         if wrong is not None:
@@ -61,7 +74,8 @@ def read_guesses(
         score = None if one_line(row[2]) is None else number(row[2])
         found[places[id or ""], source] = Guess(places[id or ""], source, label, score)
     left = [
-        f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {_first(rows)}" for why, rows in odd.items()
+        f"{Path(path).name}: {counted(len(rows), 'row')} left out, {why}: {first_few(rows)}"
+        for why, rows in odd.items()
     ]
     if not found and left:
         raise FileError(f"{path}: no suggestion fits. {'. '.join(left)}")
@@ -80,7 +94,8 @@ def item_column(path: FilePath, header: Sequence[str], ids: str | None, names: S
     return name
 
 
-def _first(rows: Sequence[str]) -> str:
+def first_few(rows: Sequence[str]) -> str:
+    """Return the first rows of those left out, and a sign that there are more."""
     return ", ".join(rows[:MAX_NAMED]) + (", …" if len(rows) > MAX_NAMED else "")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from unicodedata import normalize
@@ -14,15 +14,24 @@ from askgraph.plan import Question
 from askgraph.plan.chance import SPOT_CHECK
 from askgraph.support.arguments import listed, whole_number
 from askgraph.support.wording import few, nearest
-from askgraph.workbench.answers import HOWS, KINDS, OPEN, Answer, Answers, How, Kind
+from askgraph.workbench.answers import HOWS, IMPORT, KINDS, OPEN, Answer, Answers, How, Kind
 from askgraph.workbench.cells import is_storable
-from askgraph.workbench.classes import MAX_DESCRIPTION_CHARACTERS, MAX_LIKE_CHARACTERS, Change, ChangeKind
+from askgraph.workbench.classes import (
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_LIKE_CHARACTERS,
+    MAX_REASONS,
+    Change,
+    ChangeKind,
+    read_share,
+)
 from askgraph.workbench.forms import MARK, Label, class_name, named
 from askgraph.workbench.model import Model
 from askgraph.workbench.moments import read_moment
-from askgraph.workbench.names import check_name, check_same, check_sentence
+from askgraph.workbench.names import check_name, check_same, check_sentence, signed
+from askgraph.workbench.notes import check_reason
 from askgraph.workbench.roles import check_role
-from askgraph.workbench.store import IMPORT, Store
+from askgraph.workbench.rules import from_json
+from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 
 MAX_GUIDELINES_CHARACTERS = 100_000
@@ -50,7 +59,7 @@ class Log:
         return len(new)
 
     def _add_change(self, change: Change) -> None:
-        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order"):
+        if self._answers.add_change(change) or change.kind in ("add", "undo", "rename", "merge", "order", "rule"):
             self._model.forget()
 
     def say(
@@ -80,7 +89,7 @@ class Log:
         how: How | None = None,
     ) -> list[Answer]:
         """Save several answers of a person, all or none; see `askgraph.Project.say_all`."""
-        who, key = _signed(who, key)
+        who, key = signed(who, key)
         if seconds is not None and not (isinstance(seconds, int | float | np.number) and 0 <= seconds < 1e9):
             raise LabelError(f"seconds={seconds!r}: give how long the answer took, 0 or more, or leave it out")
         if how is not None and how not in HOWS:
@@ -172,7 +181,7 @@ class Log:
 
     def undo(self, who: str, key: str | None = None) -> Answer | None:
         """Take back the last answer of a person, with all of the same step; see `askgraph.Project.undo`."""
-        who, key = _signed(who, key)
+        who, key = signed(who, key)
         if seen := self._store.logged(key):
             check_same(seen, who=who, kind="undo")
         elif together := self._answers.last_together(who):
@@ -227,7 +236,7 @@ class Log:
         self, by: str, who: str, find: Callable[[], list[Answer]], key: str | None, how: How
     ) -> list[Answer]:
         """Take back lines of the log in one step; return the answers of the person that they are or speak of."""
-        by, key = _signed(by, key)
+        by, key = signed(by, key)
         log = self._answers.log
         if lines := self._store.logged_together(key):
             check_same(lines[0], who=by, kind="undo", how=how)
@@ -261,7 +270,7 @@ class Log:
         Change
             The line of the log.
         """
-        by, key = _signed(by, key)
+        by, key = signed(by, key)
         if self._store.changed(key) is None:
             who = check_role(who, role, self._answers.roles, self._answers.people, IMPORT)
         return self._write_change(Change(0, key, by, "", 0, "role", check_name(who, "person"), role))
@@ -285,7 +294,9 @@ class Log:
             "add" a class; "rename" it to ``value``; "merge" it into the class ``value``; "describe" it by the sentence
             ``value``; give it the "key" ``value``, or none; "order" all classes, ``value`` being their names as JSON;
             "find" all of its items, that is, ask for those most likely in it; "certify" what was found, by a random sample of
-            what is left, which is asked for next.
+            what is left, which is asked for next; give it "reasons" that an answer of it can have, ``value`` being their names
+            as JSON; let a "second" person read the share ``value`` of what was answered; a "rule", which is ``value`` as JSON,
+            guesses the class: its guesses are stored before.
         name
             The class. To "find", None asks for every class again, or says with ``value`` which numbers are sought: "highest",
             "lowest" or the least one; of ordered classes, the ``value`` "at least" adds all above. While nothing that is sought
@@ -303,16 +314,22 @@ class Log:
         Change
             The line of the log.
         """
-        who, key = _signed(who, key)
+        who, key = signed(who, key)
         if not isinstance(kind, str) or not isinstance(name, str | None) or not isinstance(value, str | None):
             raise LabelError(f"a change of kind {kind!r} of {name!r} to {value!r}: give all as text")
         if kind == "certify":
             return self._draw(who, key, value)
+        if kind == "second":
+            share = f"{read_share(value or ''):g}"
+            return self._write_change(Change(0, key, who, "", 0, kind, None, share))
+        if kind == "rule":
+            self._answers.form.kind.check_guesses()
+            value = from_json(value).to_json()
         if kind == "find" and (name or value):
             self._answers.form.sought(name, value)
         elif kind != "find" and not self._answers.form.kind.by_class:
             raise LabelError(f"answers={self._answers.form.kind.name!r} have no classes that could be changed")
-        if name is None and kind in ("add", "rename", "merge", "describe", "key"):
+        if name is None and kind in ("add", "rename", "merge", "describe", "key", "reasons", "rule"):
             raise LabelError(f"a change of kind {kind!r}: name the class")
         name = None if name is None else self._class_name(kind, name)
         if kind in ("rename", "merge"):
@@ -321,6 +338,8 @@ class Log:
             value = normalize("NFC", value or "")
         elif kind == "describe":
             value = check_sentence(value or "", MAX_DESCRIPTION_CHARACTERS)
+        elif kind == "reasons":
+            value = _check_list(value)
         if like is not None:
             like = self._check_like(like, kind == "find" and bool(name or value))
         if self._store.changed(key) is None:
@@ -366,7 +385,7 @@ class Log:
         Change or None
             The change that was taken back; None if there is none.
         """
-        who, key = _signed(who, key)
+        who, key = signed(who, key)
         naming = self._answers.naming
         if seen := self._store.changed(key):
             return naming.log.get(check_same(seen, who=who, kind="undo").undoes or 0)
@@ -398,7 +417,7 @@ class Log:
         Change
             The line of the log.
         """
-        who, key = _signed(who, key)
+        who, key = signed(who, key)
         read = None if read is None else whole_number(read, "read", 0)
         if not isinstance(text, str) or not is_storable(text) or len(text) > MAX_GUIDELINES_CHARACTERS:
             raise LabelError(f"guidelines are a text of at most {MAX_GUIDELINES_CHARACTERS:,} characters")
@@ -479,9 +498,15 @@ class Log:
         return written
 
 
-def _signed(who: str, key: str | None) -> tuple[str, str]:
-    """Return the name of who says something, and the key under which it is sent: a new one where there is none."""
-    return check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
+def _check_list(value: str | None) -> str:
+    """Return a list of reasons as JSON, checked, each once."""
+    try:
+        found = json.loads(value or "[]")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or len(found) > MAX_REASONS:
+        raise LabelError(f"reasons {value!r:.200}: give a list of at most {MAX_REASONS} names as JSON")
+    return json.dumps(list(dict.fromkeys(map(check_reason, found))), ensure_ascii=False)
 
 
 def _answer_of(line: Answer, log: Mapping[int, Answer]) -> Answer:

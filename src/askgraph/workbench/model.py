@@ -30,6 +30,7 @@ from askgraph.workbench.answers import OPEN, Answers, Decision
 from askgraph.workbench.care import label_noise, raters
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, named
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.sampling import Sampling
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
@@ -239,11 +240,10 @@ class Model:
         plan = _at_random(settings.plan, kind) if self._items.apart else settings.plan
         learner = Learner(self.graph, plan, engine=engine, **how)
         self._prior = learner.field.origin
-        meant = self._answers.naming.meant
-        for source, guesses in groupby(self._store.guesses(), key=attrgetter("source")):
+        for source, guesses in groupby(standing_guesses(self._store, self._answers.naming), key=attrgetter("source")):
             said = list(guesses)
             scores = {one.item: one.score for one in said if one.score is not None}
-            learner.guesses.tell_all({one.item: meant(one.label) for one in said}, source, scores)
+            learner.guesses.tell_all({one.item: one.label for one in said}, source, scores)
         if self._answers.labels:
             learner.tell_all(self._answers.labels, self._predicted(self._answers.labels), self._heard)
         for item in self._answers.aside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Protocol, TypeVar
 from unicodedata import normalize
 
@@ -32,6 +33,11 @@ def check_name(name: str, what: str) -> str:
     if odd := find_invisible(line):
         raise LabelError(f"a {what} called {line!r} holds {odd}, which nobody sees; leave it out")
     return line
+
+
+def signed(who: str, key: str | None) -> tuple[str, str]:
+    """Return the name of who says something, and the key under which it is sent: a new one where there is none."""
+    return check_name(who, "person"), check_name(str(uuid.uuid4()) if key is None else key, "key")
 
 
 def check_sentence(text: str, longest: int) -> str:

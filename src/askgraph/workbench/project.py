@@ -25,12 +25,15 @@ from askgraph.support.notebook import card, tally
 from askgraph.workbench.answers import Answer, Answers, How, Kind
 from askgraph.workbench.database import reporting_damage
 from askgraph.workbench.forms import Label, count_classes, form_of
-from askgraph.workbench.guesses import read_guesses
+from askgraph.workbench.guesses import RULE, Guess, guesses_in
 from askgraph.workbench.log import Log
 from askgraph.workbench.model import Model, Predictions
 from askgraph.workbench.new_project import check_about, read_new_project, usual_settings
+from askgraph.workbench.note_log import NoteLog
 from askgraph.workbench.old_names import OLD_KEYWORDS, OLD_NAMES
-from askgraph.workbench.source import Source
+from askgraph.workbench.replies import ASKED, replies_in
+from askgraph.workbench.second import SecondReading
+from askgraph.workbench.source import Source, read_columns
 from askgraph.workbench.store import Store
 from askgraph.workbench.stored_items import StoredItems
 from askgraph.workbench.writer_lock import WriterLock
@@ -54,6 +57,10 @@ class Project:
         All answers so far, and the labels that count.
     log
         What people say: answers, changes of classes, guidelines.
+    notes
+        What people note on items: comments, marks to come back, reasons for an answer.
+    second
+        Which items another person is to read.
     model
         The learner, its questions and its predictions.
 
@@ -78,6 +85,8 @@ class Project:
     items: StoredItems
     answers: Answers
     log: Log
+    notes: NoteLog
+    second: SecondReading
     model: Model
 
     def __init__(self, store: Store) -> None:
@@ -91,12 +100,15 @@ class Project:
         with reporting_damage(self.store.path):
             declared_classes(self.about["classes"])  # raises an error for what are not classes
             declared = [normalize("NFC", name) for name in self.about["classes"]]
-            guessed = sorted({guess.label for guess in self.store.guesses()}) if not declared else []
+            guesses = self.store.guesses() if not declared else []
+            guessed = sorted({one.label for one in guesses if not one.source.startswith(RULE)})
         with reporting_damage(self.store.path):
             form = form_of(Settings.from_json(self.about["settings"]).answers)
         self.answers = Answers(declared or guessed, form)
         self.model = Model(self.store, self.items, self.about, self.answers)
         self.log = Log(self.store, self.items, self.answers, self.model)
+        self.second = SecondReading(self.store, self.about, self.answers)
+        self.notes = NoteLog(self.store, self.items, self.answers, self.log.refresh)
         self.refresh()
 
     @classmethod
@@ -187,13 +199,14 @@ class Project:
                 lock.release()
 
     def refresh(self) -> int:
-        """Read the answers that were saved since the last call.
+        """Read the answers that were saved since the last call, and the target.
 
         Returns
         -------
         int
             The number of new lines of the log.
         """
+        self.about |= self.store.noted("target")
         return self.log.refresh()
 
     def say(
@@ -342,7 +355,8 @@ class Project:
             A csv, tsv, xlsx, ods, jsonl or parquet file with the columns item (or id, or the name of the column that the ids of the
             project come from) and label, and perhaps score (from 0 to 1) and source; by default the source is the name of
             the file. While the project has no classes, those guessed become its classes; after that, a row whose label is
-            not a class is left out, as is one whose item is unknown. If no row fits, that is an error.
+            not a class is left out, as is one whose item is unknown. If no row fits, that is an error. Or the output of a
+            batch, a jsonl file with what a model replied to the requests that ``askgraph export --for prompts`` writes.
         sheet
             The sheet of a spreadsheet; by default the first.
         encoding
@@ -354,15 +368,53 @@ class Project:
             One line per source: how many guesses it has, and how good they are by the labels so far. Then one line per
             reason for which rows were left out.
         """
-        places, ids = {id: k for k, id in enumerate(self.store.ids())}, self.items.columns.get("id")
+        new, left = self.read_suggestions(file, sheet, encoding)
+        self.add_guesses(new)
+        return [*(str(source) for source in self.learner.guesses.sources), *left]
+
+    def read_suggestions(
+        self, file: FilePath, sheet: str | None = None, encoding: str | None = None
+    ) -> tuple[list[Guess], list[str]]:
+        """Read a file of guesses without adding them; see :meth:`suggest`.
+
+        Parameters
+        ----------
+        file
+            The file.
+        sheet
+            The sheet of a spreadsheet; by default the first.
+        encoding
+            The encoding of text; by default it is found out.
+
+        Returns
+        -------
+        tuple
+            The guesses that fit, and one line per reason for which rows were left out.
+        """
         self.answers.form.kind.check_guesses()
-        new, left = read_guesses(file_path(file), places, self.answers.classes, ids, sheet, encoding)
-        self.store.add_guesses(new)
+        places, classes = {id: k for k, id in enumerate(self.store.ids())}, self.answers.classes
+        table = read_columns(file := file_path(file), sheet, encoding)
+        if ASKED in table.header:
+            if not classes:
+                raise SettingError(
+                    f"{file}: replies name classes, and there are none; add them with askgraph classes add"
+                )
+            return replies_in(file, table, str(self.about["uid"]), places, classes, self.answers.naming.meant)
+        return guesses_in(file, table, places, classes, self.items.columns.get("id"))
+
+    def add_guesses(self, guesses: Sequence[Guess]) -> None:
+        """Store guesses, and let the model hear of them; while the project has no classes, those guessed become its classes.
+
+        Parameters
+        ----------
+        guesses
+            The guesses, by the places of their items.
+        """
+        self.store.add_guesses(guesses)
         if self.answers.classes:
             self.model.forget()
         else:
             self._begin()
-        return [*(str(source) for source in self.learner.guesses.sources), *left]
 
     @property
     def graph(self) -> Graph:

@@ -19,7 +19,7 @@ from askgraph.support.wording import counted, few
 from askgraph.types import Array
 from askgraph.why import why
 from askgraph.workbench.agreement import Agreement, alpha, kappa
-from askgraph.workbench.answers import OPEN, Agreed, Answer
+from askgraph.workbench.answers import KINDS, OPEN, Agreed, Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.care import cares
 from askgraph.workbench.cells import readable
@@ -28,8 +28,11 @@ from askgraph.workbench.columns import MIN_TEXT_CHARACTERS
 from askgraph.workbench.figures import (
     decided,
     guideline_versions,
+    hits,
     numbers,
     quality_of_classes,
+    reasons,
+    second_readings,
     spot_checks,
     unseen,
     ways,
@@ -37,12 +40,16 @@ from askgraph.workbench.figures import (
 )
 from askgraph.workbench.forms import Label, as_json, count_classes, named, sure
 from askgraph.workbench.model import Predictions
+from askgraph.workbench.notes import reasons_in
 from askgraph.workbench.project import Project
+from askgraph.workbench.rules import standing_guesses
 from askgraph.workbench.sampling import read_draw
 from askgraph.workbench.store import Item
 from askgraph.workbench.suitability import describe_labels, homophily, look_at_degrees
 
 TARGET_RECALL = 0.95  # share of a class that is sought: at or above, even by the range's upper end, the search can stop
+RECALL_POINTS = 200  # most points of the curve of what is found
+LAST = 30  # labels that say how often the last questions found something
 HITS = (0, 1, 3)  # in a sample: what it proves then is told before it is drawn
 MAX_VOTERS = 8  # labels listed as voting for an item
 MAX_PROBABILITIES = 2_000_000  # items × classes: beyond, the effect of an answer is not counted, as it takes too long
@@ -51,6 +58,7 @@ FAR_OFF = 2.0  # times as far off as its range reaches: then a person is asked w
 TINY = 1e-300  # in place of numbers that are not above 0, where factors count
 BARS = 20  # of the histogram of numbers
 ALIKE = 1e-9  # of their size: numbers that differ by less are a single bar
+SHOWN = (*KINDS, "undo", "comment", "reasons")  # kinds of lines that the history shows
 MAX_SHOWN = 50  # suspicious labels listed, and disputed items listed
 
 
@@ -76,6 +84,7 @@ def progress(project: Project, found: Predictions) -> dict[str, Any]:
         "hints": [],
         "checks": None,
         "find": None,
+        "reasons": reasons(answers),
         "engine": learner.engine,
         "sampler": project.about["settings"]["utility"],
         "readout": str(project.about["settings"]["readout"] or ""),
@@ -144,9 +153,25 @@ def search(project: Project) -> dict[str, Any]:
         return {"find": said, "stop": project.finished, "needed": None}
     left = project.learner.judge.left_to_find(project.model.sought)
     share = left.found / max(left.found + left.high, 1)
-    said |= {**left._asdict(), "share": share, "reached": share >= TARGET_RECALL, **certifying(project)}
+    said |= {**left._asdict(), "known": left.known, "share": share, "reached": share >= TARGET_RECALL}
+    said |= {**_recall(hits(project)), **certifying(project)}
     stop = f"you can stop: at least {share:.0%} of {text!r} is found" if said["reached"] else None
     return {"find": said, "stop": project.finished or stop, "needed": None}
+
+
+def _recall(found: Sequence[bool]) -> dict[str, Any]:
+    """Return how many were found after how many labels, and among the last of them, given of each label whether it is one.
+
+    >>> _recall([False, True, True])
+    {'recall': [[0, 0], [1, 0], [2, 1], [3, 2]], 'last': {'labels': 3, 'found': 2}}
+    """
+    sums = np.concatenate([[0], np.cumsum(found, dtype=np.int64)])
+    at = np.unique(np.linspace(0, len(found), min(len(found), RECALL_POINTS) + 1).round().astype(np.int64))
+    last = found[-LAST:]
+    return {
+        "recall": [[int(k), int(sums[k])] for k in at],
+        "last": {"labels": len(last), "found": sum(map(bool, last))},
+    }
 
 
 def certifying(project: Project) -> dict[str, Any]:
@@ -201,6 +226,12 @@ def item_line(project: Project, item: Item) -> dict[str, Any]:
     return {"item": item.id, "title": project.items.title(item), "image": image_address(project, item)}
 
 
+def excerpt(project: Project, item: Item) -> dict[str, Any]:
+    """Return the start of what an item is compared by, for a list, and whether its title is a name."""
+    parts = project.items.excerpts.of(item)
+    return {"named": project.items.is_named(item), "about": [part._asdict() for part in parts]}
+
+
 def image_address(project: Project, item: Item) -> str | None:
     """Return the address of an item's image on the server, or None.
 
@@ -229,11 +260,14 @@ def suspects(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def review(project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the items worth a second look, without those that had one.
+def review(
+    project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequence[int], who: str | None = None, only: str = ""
+) -> dict[str, Any]:
+    """Return the items worth a second look, without those that had one, and how many there are for which reason.
 
-    First items that people disagree on, then labels that contradict all others, then items of which somebody could not tell,
-    then the items in ``unsure``, whose predictions are the least sure.
+    First items that people disagree on, the farthest apart first, then those that this person wants to come back to, then labels
+    that contradict all others, then items of which somebody could not tell, then the items in ``unsure``, whose predictions are
+    the least sure. ``only`` is one of these reasons, for its items alone. What the person is to read unseen is left out.
     """
     answers = project.answers
     reviewed = {item for item in (*answers.labels, *answers.aside) if answers.was_reviewed(item)}
@@ -241,24 +275,39 @@ def review(project: Project, suspects: Sequence[dict[str, Any]], unsure: Sequenc
         one["item"]: project.store.place(one["item"]) for one in suspects
     }  # None for an item that was removed since
     doubted = {place: one for one in suspects if (place := places[one["item"]]) is not None}
-    queue = [(item, "disagree") for item in answers.disputed()]
-    queue += [(item, "suspect") for item in doubted if item in answers.labels]
-    queue += [(item, "cannot") for item, kind in answers.aside.items() if kind == "cannot"]
+    queue = [(item, "disagree") for item in answers.disagreements() if item not in reviewed]
+    queue += [(item, "return") for item in ([] if who is None else answers.notes.marked(who))]
+    queue += [(item, "suspect") for item in doubted if item in answers.labels and item not in reviewed]
+    queue += [(item, "cannot") for item, kind in answers.aside.items() if kind == "cannot" and item not in reviewed]
     queue += [(item, "unsure") for item in unsure if answers.labels and answers.decision(item) == OPEN]
-    why = {item: reason for item, reason in reversed(queue) if item not in reviewed}
+    hidden = set() if who is None else set(project.second.due(who))
+    queue = [(item, why) for item, why in queue if item not in hidden]
+    why = {item: reason for item, reason in reversed(queue) if only in ("", reason)}
     first = [item for item in dict.fromkeys(item for item, _ in queue) if item in why][:MAX_SHOWN]
-    return [
-        {
-            **item_line(project, item),
-            "why": why[item.place],
-            "label": as_json(answers.labels.get(item.place)),
-            "instead": doubted[item.place]["instead"] if why[item.place] == "suspect" else None,
-            "answers": [
-                {"who": who, "kind": a.kind, "label": as_json(a.label)} for who, a in answers.of(item.place).items()
-            ],
-        }
-        for item in project.store.items(first)
-    ]
+    rows = [_reviewed(project, item, why[item.place], doubted) for item in project.store.items(first)]
+    return {"queue": rows, "counts": Counter(reason for _, reason in queue), "total": len(why)}
+
+
+def _reviewed(project: Project, item: Item, why: str, doubted: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Return an item worth a second look, with who said what of it."""
+    answers, notes = project.answers, project.answers.notes
+    return {
+        **item_line(project, item),
+        "why": why,
+        "label": as_json(answers.labels.get(item.place)),
+        "instead": doubted[item.place]["instead"] if why == "suspect" else None,
+        "answers": [
+            {"who": who, "kind": a.kind, "label": as_json(a.label), "reasons": list(notes.reasons(a))}
+            for who, a in answers.of(item.place).items()
+        ],
+        "comments": comments(project, item.place),
+    }
+
+
+def comments(project: Project, place: int) -> list[dict[str, Any]]:
+    """Return the comments on an item, oldest first."""
+    said = project.answers.notes.comments(place)
+    return [{"seq": one.seq, "who": one.who, "at": one.at, "text": one.text or ""} for one in said]
 
 
 def least_sure(found: Predictions, open_: Array, n: int) -> list[int]:
@@ -414,7 +463,13 @@ def classes(project: Project) -> list[dict[str, Any]]:
     answers, naming = project.answers, project.answers.naming
     given, keys = count_classes(answers.labels.values()), naming.keys(answers.classes, answers.form.keys)
     return [
-        {"name": name, "key": keys[name], "count": given[name], "description": naming.description(name)}
+        {
+            "name": name,
+            "key": keys[name],
+            "count": given[name],
+            "description": naming.description(name),
+            "reasons": naming.reasons(name),
+        }
         for name in answers.classes
     ]
 
@@ -434,12 +489,10 @@ def class_changes(project: Project) -> list[dict[str, Any]]:
 
 
 def people(project: Project) -> dict[str, Any]:
-    """Return the number of answers of each person, how far people agree, the items they disagree on, and what leads decided."""
+    """Return the answers of each person, how far people agree, what they disagree on, what leads decided, and second readings."""
     answers = project.answers
     agreed = answers.agreement()
-    opinions = answers.opinions().items()
-    split = [item for item, labels in opinions if len(set(labels)) > 1 and answers.word(item) is None]
-    split = (split if answers.kind.by_class else answers.disputed())[:MAX_SHOWN]  # numbers are seldom the same
+    split = answers.disagreements()[:MAX_SHOWN]
     return {
         "people": [
             {"name": who, "answers": n, "seconds": _median(answers, who), "role": answers.roles.get(who)}
@@ -447,13 +500,14 @@ def people(project: Project) -> dict[str, Any]:
         ],
         "decided": decided(answers),
         "agreement": agreed and agreed._asdict(),
+        "second": second_readings(project),
         "disputed": [
             {
                 **item_line(project, item),
                 "answers": [
-                    {"who": who, "label": as_json(a.label)}
+                    {"who": who, "label": as_json(a.label), "kind": a.kind}
                     for who, a in answers.of(item.place).items()
-                    if a.label is not None
+                    if a.kind != "later"
                 ],
             }
             for item in project.store.items(split)
@@ -462,14 +516,27 @@ def people(project: Project) -> dict[str, Any]:
 
 
 def history(
-    project: Project, limit: int, before: int | None = None, who: str | None = None, label: str | None = None
+    project: Project,
+    limit: int,
+    before: int | None = None,
+    who: str | None = None,
+    label: str | None = None,
+    reader: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the newest lines of the log, at most ``limit``, older than line ``before``, of one person or class or of all."""
-    newest = reversed(project.answers.log.values())
+    """Return the newest lines of the log, at most ``limit``, older than line ``before``, of one person or class or of all.
+
+    Lines on what the ``reader`` is to read unseen are left out, and so are marks to come back, which are each person's own.
+    """
+    newest, hidden = (
+        reversed(project.answers.log.values()),
+        set() if reader is None else set(project.second.due(reader)),
+    )
     wanted = (
         answer
         for answer in newest
         if (before is None or answer.seq < before)
+        and answer.item not in hidden
+        and answer.kind in SHOWN
         and who in (None, answer.who)
         and (label is None or (answer.label is not None and label in named(answer.label)))
     )
@@ -484,6 +551,8 @@ def describe(project: Project, lines: list[Answer]) -> list[dict[str, Any]]:
             **{name: getattr(a, name) for name in ("seq", "at", "who", "kind", "seconds", "how")},
             "label": as_json(a.label),
             "predicted": as_json(a.predicted),
+            "text": a.text if a.kind == "comment" else None,
+            "reasons": list(reasons_in(a.text) if a.kind == "reasons" else project.answers.notes.reasons(a)),
             **item_line(project, items[a.item]),
             "undone": a.seq in project.answers.undone,
             "current": project.answers.counts(a),
@@ -547,6 +616,9 @@ def to_sign(project: Project) -> dict[str, Any]:
         "ways": ways(answers),
         "guidelines": guideline_versions(answers),
         "agreement": agreement(project),
+        "second": second_readings(project),
+        "reasons": reasons(answers),
+        "commented": len(answers.notes.commented),
         "unseen": unseen(project),
         "joined": about["graph"],
         "sampler": about["settings"]["utility"],
@@ -602,9 +674,9 @@ def _median(answers: Any, who: str) -> float | None:
 def suggested(project: Project, place: int) -> list[dict[str, Any]]:
     """Return the labels that models guess for an item, the one with the most sources first, and who guesses each."""
     found: dict[str, list[str]] = {}
-    for one in project.store.guesses(place):
+    for one in standing_guesses(project.store, project.answers.naming, place):
         sure = "" if one.score is None else f" ({one.score:.0%} sure)"
-        found.setdefault(project.answers.naming.meant(one.label), []).append(f"{one.source}{sure}")
+        found.setdefault(one.label, []).append(f"{one.source}{sure}")
     ranked = sorted(found.items(), key=lambda label: -len(label[1]))
     return [{"label": label, "by": ", ".join(sources)} for label, sources in ranked]
 

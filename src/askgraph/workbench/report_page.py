@@ -108,6 +108,7 @@ def _what(said: Plain, language: Language) -> Section:
         Figure(words["imported"], language.number(said["unseen"]["imported"]), "askgraph export", True),
         Figure(words["aside"], ", ".join(aside) or words["none"], "askgraph predict"),
     ]
+    figures += list(_notes(said, language))
     if said["numbers"]:
         three = {name: _number(number, said, language) for name, number in said["numbers"].items()}
         figures.append(Figure(words["numbers"], say("three", **three), "askgraph predict"))
@@ -118,6 +119,16 @@ def _what(said: Plain, language: Language) -> Section:
         Figure(words["joined"], shorten("; ".join(said["joined"]), LONGEST_NOTE, placeholder=" …") or NOTHING, "askgraph doctor"),
     ]  # fmt: skip
     return Section(words["what"], figures)
+
+
+def _notes(said: Plain, language: Language) -> Iterator[Figure]:
+    """Yield how many items have which reason for their label, and how many have comments, where there are some."""
+    counts = sorted((one for one in said["reasons"] if one["count"]), key=lambda one: -one["count"])
+    if counts:
+        named = [f"{one['reason']} ({language.number(one['count'])})" for one in counts]
+        yield Figure(language.words["reasons"], _listed(named, language), "askgraph status --json", True)
+    if said["commented"]:
+        yield Figure(language.words["commented"], language.number(said["commented"]), "askgraph note")
 
 
 def _sought(find: Plain, language: Language) -> Figure:
@@ -208,7 +219,7 @@ def _quality(said: Plain, language: Language) -> Section:
     """Return the expected error with its range, how spot checks came out, and how far people agree."""
     words = language.words
     error = Figure(words[f"error {said['kind']}"], _error(said, language), "askgraph status")
-    figures = [error, *_checks(said, language), *_agreement(said, language)]
+    figures = [error, *_checks(said, language), *_agreement(said, language), *_second(said, language)]
     return Section(words["quality"], figures, note=words["range means"])
 
 
@@ -266,6 +277,20 @@ def _agreement(said: Plain, language: Language) -> Iterator[Figure]:
         unit = f"{apart} {said['unit']}" if said["unit"] else apart
         said_so = language.say("steps unit", n=apart) if said["kind"] == "ordered" else unit
         yield Figure(words[f"apart {said['kind']}"], said_so, "askgraph people", True)
+
+
+def _second(said: Plain, language: Language) -> Iterator[Figure]:
+    """Yield how many items a second person read unseen, and how far both agree; nothing where nobody asked for that."""
+    if not (found := said["second"]):
+        return
+    words, say = language.words, language.say
+    read = say("read twice", n=found["read"], left=found["left"], share=language.percent(found["share"]))
+    yield Figure(words["second"], read, "askgraph second")
+    if found["read"] and found["same"] is not None:
+        yield Figure(words["same"], say("of", n=found["same"], all=found["read"]), "askgraph second", True)
+    if alpha := found["alpha"]:
+        said_so = say("alpha", range=_range(alpha, language), n=alpha["items"])
+        yield Figure(words["second alpha"], said_so, "askgraph second", True)
 
 
 def _range(found: Plain, language: Language) -> str:

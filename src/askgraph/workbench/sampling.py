@@ -19,6 +19,7 @@ from askgraph.kinds.certificate import Certificate, Sample, certify, confidence,
 from askgraph.plan import Question
 from askgraph.workbench.answers import OPEN, Answers
 from askgraph.workbench.classes import Change
+from askgraph.workbench.notes import NOTES
 from askgraph.workbench.store import Store
 
 BY_SAMPLE = "sample"  # who asks for an item of a sample
@@ -109,7 +110,10 @@ class Sampling:
         if (sample := self._drawn(drawn)) is None:
             return True
         nodes = set(sample.nodes)
-        return any(drawn.answers < one.seq <= end and one.item in nodes and one.kind != "later" for one in answers)
+        return any(
+            drawn.answers < one.seq <= end and one.item in nodes and one.kind not in ("later", *NOTES)
+            for one in answers
+        )
 
     def _drawn(self, drawn: Change) -> Sample | None:
         """Return the sample that a line of the log drew; None where items were removed since."""

@@ -59,7 +59,9 @@ VERSIONS = [
     [  # the words that describe what is to be found
         'ALTER TABLE changes ADD COLUMN "like" TEXT',
     ],
-    [],  # random samples that certify a search: lines of the log of changes whose kind is "certify"
+    [  # random samples that certify a search, and rules: lines of the log of changes whose kind is "certify" or "rule"
+        "ALTER TABLE suggestions ADD COLUMN prompt TEXT",  # which request a model answered
+    ],
 ]
 LATEST = len(VERSIONS)
 NAMED = 3  # the version from which commits have names

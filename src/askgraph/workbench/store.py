@@ -28,7 +28,7 @@ from askgraph.support.files import replacing
 from askgraph.support.memory import fits
 from askgraph.support.progress import working
 from askgraph.types import AnyArray
-from askgraph.workbench.answers import Answer
+from askgraph.workbench.answers import IMPORT, Answer
 from askgraph.workbench.backup_files import restore_advice
 from askgraph.workbench.cells import is_storable
 from askgraph.workbench.classes import Change
@@ -48,6 +48,7 @@ from askgraph.workbench.forms import ONE_OF, Label, from_row, to_row
 from askgraph.workbench.guesses import Guess
 from askgraph.workbench.items import Items
 from askgraph.workbench.names import check_same
+from askgraph.workbench.notes import NOTES
 from askgraph.workbench.old_log import dated_name, holds_commit, put_old_log_aside
 from askgraph.workbench.schema import APPLICATION, NAME_COMMIT, NAMED, NO_COMMIT, upgrade, version
 from askgraph.workbench.stored_arrays import pack, unpack
@@ -56,9 +57,9 @@ log: logging.Logger = logging.getLogger("askgraph")
 ITEMS_PER_READ = 1000  # a slow reader of all items releases the file after each batch, so that SQLite can empty its log
 LOG = "seq, key, who, at, kind, item, label, seconds, undoes, predicted, how"
 CHANGES = 'seq, key, who, at, answers, kind, name, value, undoes, "like"'
+GUESSES = "item, source, label, score, prompt"
 GRAPH_ARRAYS = ("data", "indices", "indptr")  # as stored arrays are called
 FEATURES = "features"  # the array of features, one row per item
-IMPORT = "import"  # the name under which labels that the items came with are logged
 
 
 class Item(NamedTuple):
@@ -83,7 +84,8 @@ class Store:
         self.path = Path(path)
         self._db = connection
         with naming_errors(path):  # a file of an earlier version that is only read lacks some columns
-            self._log, self._changes = (_there(connection, *log) for log in (("answers", LOG), ("changes", CHANGES)))
+            tables = (("answers", LOG), ("changes", CHANGES), ("suggestions", GUESSES))
+            self._log, self._changes, self._guesses = (_there(connection, *table) for table in tables)
         self._has_changes = "how" in self._log
         self.lines = self._count_lines("answers")
         if self._has_changes:
@@ -308,6 +310,12 @@ class Store:
         with self._transaction():
             self._execute("INSERT OR REPLACE INTO about VALUES (?, ?)", name, json.dumps(value))
 
+    def noted(self, name: str) -> dict[str, Any]:
+        """Return the entry of ``about`` of this name, {} if there is none."""
+        with reporting_damage(self.path):
+            rows = self._rows("SELECT name, value FROM about WHERE name = ?", name)
+            return {name: json.loads(value) for name, value in rows}
+
     def rejoin(self, graph: Graph, features: Features | None, notes: list[str], source: dict[str, Any]) -> None:
         """Replace the graph and the features, and what follows from them, in one step; the answers stay.
 
@@ -358,6 +366,9 @@ class Store:
             self._execute("INSERT OR REPLACE INTO about VALUES ('source', ?)", json.dumps(about["source"]))
             for row in labels:
                 self._execute("INSERT INTO answers (key, who, at, kind, item, label) VALUES (?, ?, ?, ?, ?, ?)", *row)
+            for one in addition.guesses():
+                query = f"INSERT INTO suggestions ({GUESSES}, at) VALUES (?, ?, ?, ?, ?, ?)"
+                self._execute(query, n + one.item, *one[1:], now())
         self.lines = self._count_lines("answers")
         return addition.n_items
 
@@ -432,18 +443,22 @@ class Store:
 
     def add_guesses(self, guesses: Sequence[Guess]) -> None:
         """Store what models guess, all or none; one of the same source for the same item is replaced."""
-        query, at = "INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?, ?)", now()
+        query = f"INSERT OR REPLACE INTO suggestions ({GUESSES}, at) VALUES (?, ?, ?, ?, ?, ?)"
+        at = now()
         with self._transaction():
             for one in guesses:
                 self._execute(query, *one, at)
 
     def guesses(self, place: int | None = None) -> list[Guess]:
-        """Return the guesses for the item at a place, or for all items; none where the file has no table of them yet."""
-        if not self._rows("SELECT 1 FROM sqlite_schema WHERE name = 'suggestions'"):
+        """Return the guesses for the item at a place, or for all items; none where the file has no table of them yet.
+
+        Those of rules that were taken back are among them: `askgraph.workbench.rules.standing_guesses` leaves them out.
+        """
+        if "item" not in self._guesses:
             return []
-        query, one = "SELECT item, source, label, score FROM suggestions", () if place is None else (place,)
+        query, one = f"SELECT {self._guesses} FROM suggestions", () if place is None else (place,)
         rows = self._rows(f"{query}{' WHERE item = ?' * len(one)} ORDER BY source, item", *one)
-        return [Guess(item, source, normalize("NFC", label), score) for item, source, label, score in rows]
+        return [Guess(item, source, normalize("NFC", label), *rest) for item, source, label, *rest in rows]
 
     def damage(self) -> str | None:
         """Run SQLite's integrity check; return what it finds wrong, or None."""
@@ -520,7 +535,8 @@ class Store:
 
     def _append_one(self, answer: Answer) -> Answer:
         if seen := self.logged(answer.key):
-            return check_same(seen, who=answer.who, kind=answer.kind, item=answer.item, label=answer.label)
+            said = {name: getattr(answer, name) for name in ("who", "kind", "item", "label", "text")}
+            return check_same(seen, **said)
         values = (answer.key, answer.who, answer.at or now(), *_row(answer))
         query = f"INSERT INTO answers ({LOG}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq, at"
         ((seq, at),) = self._rows(query, *values)
@@ -565,9 +581,12 @@ def now() -> str:
 
 
 def _row(answer: Answer) -> tuple[Any, ...]:
-    """Return the columns of an answer from ``kind`` on: of a label, what it is says how it and the prediction are written."""
+    """Return the columns of an answer from ``kind`` on: of a label, what it is says how it and the prediction are written.
+
+    What a note says stands where an answer has its label.
+    """
     if answer.label is None:
-        return answer[4:]
+        return answer.kind, answer.item, answer.text, answer.seconds, answer.undoes, answer.predicted, answer.how
     what, text = to_row(answer.label)
     predicted = None if answer.predicted is None else to_row(answer.predicted)[1]
     return what, answer.item, text, answer.seconds, answer.undoes, predicted, answer.how
@@ -576,6 +595,9 @@ def _row(answer: Answer) -> tuple[Any, ...]:
 def _answer(seq: int, key: str, who: str, at: str, what: str, item: int, label: str | None, *rest: Any) -> Answer:
     """Return a line of the log, with repeated texts interned to save memory, and accents in names composed."""
     seconds, undoes, predicted, how = rest
+    if what in NOTES:
+        who = sys.intern(normalize("NFC", who))
+        return Answer(seq, key, who, at, what, item, None, seconds, undoes, None, how, label)
     given = None if label is None else _shared(from_row(what, label))
     foretold = None if predicted is None else _shared(from_row("label" if what == ONE_OF else what, predicted))
     kind, who = sys.intern("label" if label is not None else what), sys.intern(normalize("NFC", who))

@@ -11,6 +11,7 @@ from askgraph.support.arguments import whole_number
 from askgraph.support.wording import few
 from askgraph.workbench.cells import one_line, readable
 from askgraph.workbench.columns import is_date, is_name
+from askgraph.workbench.excerpts import Excerpts
 from askgraph.workbench.items import MAX_SHOWN_FEATURES
 from askgraph.workbench.likeness import Likeness
 from askgraph.workbench.store import Item, Store
@@ -109,6 +110,17 @@ class StoredItems:
         compared = [name for name in self.columns.get("text") or () if name in self._about["fields"]]
         return compared or [name for name, kind in self.shown.items() if kind == "text"]
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """All fields, and the kind of each."""
+        found: dict[str, str] = self._about["fields"]
+        return found
+
+    @cached_property
+    def text_columns(self) -> list[str]:
+        """The fields of text that people see or items are compared by; none that is kept for exports alone."""
+        return [name for name, kind in self.fields.items() if kind == "text" and name not in self.unseen]
+
     def check_texts(self) -> None:
         """Raise an error where items have no text, so that none of them is like some words."""
         if not self.text_fields:
@@ -123,6 +135,19 @@ class StoredItems:
         """Return the texts of each item, one after the other."""
         fields = (item.fields for item in self._store.every())
         return ["\n".join(str(one.get(name, "")) for name in self.text_fields) for one in fields]
+
+    @cached_property
+    def excerpts(self) -> Excerpts:
+        """What lists show of items beside their names: the start of what items are compared by."""
+        fields: dict[str, str] = self._about["fields"]
+        compared = [name for name in self._about.get("compared", ()) if name in fields]
+        texts = [name for name in self.text_fields if name != self.naming_field]
+        return Excerpts(self._store, texts, [name for name in compared if fields[name] == "number"])
+
+    def is_named(self, item: Item) -> bool:
+        """Return whether an item has a name of its own; else its title is the start of what it holds, or tells nothing."""
+        bare = not item.fields and not item.image  # a node of a graph has nothing but its name
+        return bare or self.named_by_id or bool(item.fields.get(self.naming_field or ""))
 
     def title(self, item: Item) -> str:
         """Return a short line that stands for an item: its name, else its first text, else its numbers, else its id.

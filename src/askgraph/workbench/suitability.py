@@ -344,25 +344,21 @@ def _share_of_commonest(known: Mapping[int, str], told: IntArray, judged: IntArr
 
 def _verdict(trial: Trial | None, broken: bool, labels: int, n: int) -> str:
     if trial is not None and trial.helps:
-        return "verdict: suits. Joined items share labels: predictions beat guessing the commonest class by more than chance."
+        return "does it suit? Yes. Joined items share labels: predictions beat guessing the commonest class by more than chance."
     if trial is not None:
-        return (
-            "verdict: does not suit as it is. Predictions are hardly better than always guessing the commonest class."
-        )
+        return "does it suit? Not as it is. Predictions are hardly better than always guessing the commonest class."
     if broken:
         return (
-            "verdict: hardly suits as it is. The items are in many small groups that nothing joins, and a label says nothing about "
+            "does it suit? Hardly, as it is. The items are in many small groups that nothing joins, and a label says nothing about "
             "the other groups."
         )
     if labels >= MIN_LABELS:
         return (
-            "verdict: nothing speaks against it so far. The labels there are were not tried, as they are all of one class or it "
-            "would take over a minute."
+            "does it suit? Nothing speaks against it so far. The labels there are were not tried, as they are all of one "
+            "class or it would take over a minute."
         )
     label_some = f"Label {MIN_LABELS} items and run this again." if n >= MIN_LABELS else f"Label all {n}: they are few."
-    return (
-        f"verdict: nothing speaks against it so far. Whether joined items share labels, only labels tell. {label_some}"
-    )
+    return f"does it suit? Nothing speaks against it so far. Whether joined items share labels, only labels tell. {label_some}"
 
 
 def _settings(graph: Graph) -> list[str]:

@@ -27,12 +27,14 @@ const VIEWS = {
   groups: { key: "g", make: groupsView },
   table: { key: "t", make: tableView },
   map: { key: "m", make: mapView },
-  progress: { key: "p", make: progressView },
   review: { key: "r", make: reviewView },
+  progress: { key: "p", make: progressView },
   guidelines: { key: "i", make: guidelinesView },
   history: { key: "h", make: historyView },
 };
 
+/** The first views of those for looking and of those for leading: they stand apart from the ones for labeling. */
+const APART = ["table", "progress"];
 const viewNames = /** @type {ViewName[]} */ (Object.keys(VIEWS));
 const main = byId("main");
 const nav = byId("views");
@@ -123,7 +125,7 @@ document.documentElement.lang = language;
 nav.setAttribute("aria-label", words.frame.views);
 byId("skip").textContent = words.frame.skip;
 byId("skip").addEventListener("click", skip);
-clear(nav, viewNames.map((name) => h("a", { href: `#${name}`, title: words.frame.key(words.views[name], VIEWS[name].key) }, words.views[name])));
+clear(nav, viewNames.map((name) => h("a", { href: `#${name}`, class: APART.includes(name) && "apart", title: words.frame.key(words.views[name], VIEWS[name].key) }, words.views[name])));
 update({ who: whoAmI() });
 showPeople(openHelp);
 welcomeWithGuidelines();

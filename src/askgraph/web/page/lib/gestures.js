@@ -5,6 +5,7 @@ const LINE = 16; // pixels per line, for mouse wheels that count lines
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {{
+ *   begin: (shift: boolean) => void,
  *   move: (dx: number, dy: number, at: Point, fingers: number) => void,
  *   end: () => void,
  *   zoom: (by: number, at: Point) => void,
@@ -13,7 +14,7 @@ const LINE = 16; // pixels per line, for mouse wheels that count lines
  *   out: () => void,
  * }} handlers
  */
-export function gestures(canvas, { move, end, zoom, click, over, out }) {
+export function gestures(canvas, { begin, move, end, zoom, click, over, out }) {
   /** @type {Map<number, Point>} */
   const fingers = new Map();
   let traveled = 0;
@@ -34,7 +35,10 @@ export function gestures(canvas, { move, end, zoom, click, over, out }) {
   /** @param {PointerEvent} event */
   function down(event) {
     canvas.setPointerCapture(event.pointerId);
-    if (!fingers.size) traveled = 0;
+    if (!fingers.size) {
+      traveled = 0;
+      begin(event.shiftKey);
+    }
     fingers.set(event.pointerId, at(event));
     out();
   }

@@ -1,9 +1,9 @@
 /** The loop of questions and answers: one answer at a time, and only to the card on the screen. */
 import { announce, hush, offer, say, sayError } from "./notices.js";
-import { inWords, rangeWords } from "./labels.js";
+import { inWords, isOpen, named, rangeWords } from "./labels.js";
 import { get, post } from "./api.js";
 import { deliver, nudge, resume, waiting as unsent } from "./outbox.js";
-import { store, update } from "./store.js";
+import { classes, store, update } from "./store.js";
 import { said, translated } from "./format.js";
 import { words } from "./words.js";
 
@@ -37,7 +37,12 @@ export const ready = () => store.question !== null && !store.sending && performa
  * @param {Label | null} label
  */
 export async function answer(kind, label = null) {
-  if (!store.question || !ready()) return;
+  if (!store.question) return;
+  if (!ready()) {
+    update({ swallowed: store.swallowed + 1 });
+    announce(words.question.tooEarly);
+    return;
+  }
   const { item, copies } = store.question;
   const saved = await exchange({ item: item.id, kind, label }, "/api/answer", {
     item: item.id, kind, ...(label === null ? {} : { label }), seconds: Math.round(performance.now() - askedAt) / 1000,
@@ -66,11 +71,12 @@ async function undoHere() {
 async function exchange(sending, path, body) {
   turn += 1;
   hush();
-  update({ sending });
+  update({ sending, reasoned: null });
   try {
     const asked = await write(path, body);
     remember(sending, asked);
     adopt(asked, sending);
+    update({ reasoned: reasonsOf(sending) });
     doubt(asked, undo);
     return true;
   } catch (refusal) {
@@ -85,17 +91,19 @@ async function exchange(sending, path, body) {
  * @param {string} path
  * @param {Record<string, unknown>} body
  * @param {string | ((reply: any) => string)} done
- * @param {{ undo?: boolean, refused?: (refusal: any) => unknown }} options `undo` offers to take it back, `refused` is told why it was not saved
+ * @param {{ undo?: boolean, quiet?: boolean, refused?: (refusal: any) => unknown }} options `undo` offers to take it back, `quiet` says it to screen readers only, `refused` is told why it was not saved
  * @returns {Promise<boolean>} whether it was saved
  */
-export async function save(path, body, done, { undo: undoable = false, refused = sayError } = {}) {
+export async function save(path, body, done, { undo: undoable = false, quiet = false, refused = sayError } = {}) {
   hush();
   const card = shownItem();
   const holding = body.item && body.item !== card ? { holding: card } : {};
   turn += 1;
   try {
     const reply = await write(path, { ...body, ...holding });
-    say(typeof done === "string" ? done : done(reply), "done", undoable && reply.saved ? undoHere : null);
+    const text = typeof done === "string" ? done : done(reply);
+    if (quiet) announce(text);
+    else say(text, "done", undoable && reply.saved ? undoHere : null);
     if ("question" in reply && !store.sending && shownItem() === card) adopt(reply);
     else {
       update({ state: reply.state });
@@ -107,6 +115,26 @@ export async function save(path, body, done, { undo: undoable = false, refused =
     refused(refusal);
     return false;
   }
+}
+
+/** Returns what can be the reason of an answer that was given; null if nothing can.
+ * @param {Given} given
+ * @returns {Reasoned | null}
+ */
+function reasonsOf({ item = "", kind, label = null }) {
+  if (kind !== "label" || label === null || isOpen(label)) return null;
+  const names = named(label);
+  const offered = [...new Set(classes().filter((one) => names.includes(one.name)).flatMap((one) => one.reasons))];
+  return offered.length ? { item, label, offered, given: [] } : null;
+}
+
+/** Says why the last answer is what it is.
+ * @param {Reasoned} reasoned
+ * @param {string[]} given
+ */
+export async function giveReasons(reasoned, given) {
+  update({ reasoned: { ...reasoned, given } });
+  if (!await save("/api/reasons", { item: reasoned.item, reasons: given }, words.reasons.saved(given), { quiet: true }) && store.reasoned?.item === reasoned.item) update({ reasoned });
 }
 
 /** Asks whether a number is meant that lies far from what was expected.

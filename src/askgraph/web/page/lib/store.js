@@ -12,10 +12,12 @@ export const store = {
   finished: null,
   waiting: null,
   turns: 0,
+  swallowed: 0,
   sending: null,
   unsent: 0,
   trouble: null,
   trail: [],
+  reasoned: null,
   inside: "",
 };
 

@@ -16,6 +16,28 @@ export function chooseSought() {
   else chooseOne(kind);
 }
 
+/** Leads to items of a class that nobody has seen: by a description, or where items have no texts, by the table.
+ * @param {string} name
+ */
+export function lookFor(name) {
+  const { element, like } = describing();
+  if (!element) {
+    location.hash = "table";
+    return;
+  }
+  const { dialog } = openDialog(words.find.lookForTitle(name), {}, h("p", { class: "soft" }, words.find.lookForMeans),
+    h("form", { onsubmit: submit }, element, h("div", { class: "ways start-ways" }, h("button", { class: "primary" }, words.find.lookFor), h("a", { class: "button", href: "#table", onclick: () => dialog.close() }, words.find.inTable))));
+  element.querySelector("input")?.focus();
+
+  /** @param {SubmitEvent} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (!like().trim()) return;
+    dialog.close();
+    if (await seekAll(name, null, like())) location.hash = "question";
+  }
+}
+
 /** Lets a person describe what is sought, where items have texts. */
 function describing() {
   const field = h("input", { maxlength: LONGEST, placeholder: words.find.describeLike, autocomplete: "off" });

@@ -8,7 +8,7 @@ import { NAMES, words } from "../lib/words.js";
 
 const { help } = words;
 /** @type {[string, Child][]} */
-const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["+", help.enlarge], [help.back, help.undo]];
+const ANSWERS = [["s", help.later], ["c", help.cannot], ["x", help.invalid], ["+", help.enlarge], [";", help.comment], [":", help.mark], ["- 1", help.reason], [help.back, help.undo]];
 /** Keys of each kind of answers.
  * @type {Record<Answers["kind"], [string, Child][]>}
  */
@@ -21,7 +21,7 @@ const OWN = {
 /** @type {[string, Child][]} */
 const VIEWS = [["w", help.why], ["g", help.groups], ["i", help.guidelines], ["r", help.review], ["t", help.table], ["m", help.map], ["p", help.progress], ["h", help.history], ["Esc", help.question], ["?", help.help]];
 /** @type {[string, Child][]} */
-const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → ↓", help.move], ["+ − 0", help.zoom], ["s", help.select], ["Enter", help.together]];
+const REST = [["/", help.search], [help.scrollKeys, help.scroll], ["← ↑ → ↓", help.move], ["+ − 0", help.zoom], ["s", help.select], [help.spaceKey, help.look], ["o", help.odd], ["Enter", help.together]];
 
 export function openHelp() {
   /** @type {[string, Child][]} */

@@ -13,6 +13,8 @@ const OPAQUE = 0xff000000;
 const FILLING = 0.92; // share of the shorter side that the whole map takes
 const FAINT = 10; // the weight of a point that is not looked for, of 256
 const NAME = { size: 13, edge: 3, apart: 4, high: 22 }; // pixels of the letters of a name, its halo, and how near two names may be
+const NEAREST = 90; // pixels: a name that a panel would cover is moved at most so far
+const PICTURES = { most: 150, least: 24, largest: 80, share: 0.7, frame: 2 }; // points in sight up to which pictures are drawn; pixels; of the space of each
 const MARGIN = 9; // pixels beyond the edge at which a point is still drawn
 
 const paths = SHAPES.map((outline) => new Path2D(outline));
@@ -183,18 +185,47 @@ export function painter(canvas) {
    */
   const within = (x, half) => (x < 0 || x > canvas.width ? x : Math.min(Math.max(x, half), canvas.width - half));
 
-  /** Writes the names of regions, the largest first; one that would cover another is left out.
+  /** Draws the pictures of the points in sight, each in a frame of the color of its class; a point without one keeps its shape.
+   * @type {(view: ReturnType<typeof aim>, n: number, ratio: number, pictureOf: (i: number) => HTMLImageElement | null) => void}
+   */
+  function thumbnails({ unit, left, top }, n, ratio, pictureOf) {
+    const shown = seen.subarray(0, n);
+    const wide = (/** @type {0 | 1} */ axis) => shown.reduce((most, i) => Math.max(most, places[2 * i + axis]), 0) - shown.reduce((least, i) => Math.min(least, places[2 * i + axis]), 1);
+    const room = PICTURES.share * unit * Math.sqrt((wide(0) * wide(1)) / Math.max(n, 1));
+    const size = Math.min(PICTURES.largest * ratio, Math.max(PICTURES.least * ratio, room));
+    for (const i of shown) {
+      const picture = pictureOf(i);
+      if (!picture) continue;
+      const scale = size / Math.max(picture.naturalWidth, picture.naturalHeight);
+      const [width, height] = [picture.naturalWidth * scale, picture.naturalHeight * scale];
+      const [x, y] = [places[2 * i] * unit + left - width / 2, places[2 * i + 1] * unit + top - height / 2];
+      const edge = PICTURES.frame * ratio;
+      context.globalAlpha = bright && !bright[i] ? 0.15 : 1;
+      context.fillStyle = looksOf(i).color;
+      context.fillRect(x - edge, y - edge, width + 2 * edge, height + 2 * edge);
+      context.fillStyle = "#fff"; // behind what is transparent
+      context.fillRect(x, y, width, height);
+      context.drawImage(picture, x, y, width, height);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Writes the names of regions, the largest first; one that would cover another, or that a panel would cover wherever it is near, is left out.
    * @param {Region[]} regions
    * @param {ReturnType<typeof aim>} view
    * @param {number} ratio
+   * @param {Box[]} panels in pixels of the page
    */
-  function names(regions, { unit, left, top }, ratio) {
+  function names(regions, { unit, left, top }, ratio, panels) {
     /** @type {(Point & { half: number })[]} */
     const written = [];
+    const boxes = panels.map(({ x, y, width, height }) => ({ x: x * ratio, y: y * ratio, width: width * ratio, height: height * ratio }));
     Object.assign(context, { font: `600 ${NAME.size * ratio}px system-ui, sans-serif`, textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4 * ratio });
     for (const one of regions) {
       const half = context.measureText(one.name).width / 2 + NAME.edge * ratio;
-      const at = { x: within(one.x * unit + left, half), y: one.y * unit + top, half };
+      const wanted = { x: within(one.x * unit + left, half), y: one.y * unit + top };
+      const at = { ...besides(wanted, half, (NAME.high / 2) * ratio, boxes), half };
+      if (Math.hypot(at.x - wanted.x, at.y - wanted.y) > NEAREST * ratio || boxes.some((box) => covers(box, at, half, (NAME.high / 2) * ratio))) continue;
       if (written.some((other) => Math.abs(other.x - at.x) < other.half + at.half + NAME.apart * ratio && Math.abs(other.y - at.y) < NAME.high * ratio)) continue;
       written.push(at);
       context.strokeStyle = theme.ground;
@@ -249,9 +280,9 @@ export function painter(canvas) {
      * @param {Eye} eye
      * @param {number} selected
      * @param {boolean} moving
-     * @param {{ regions: Region[], line: Point[] }} over
+     * @param {{ regions: Region[], line: Point[], panels: Box[], pictureOf: ((i: number) => HTMLImageElement | null) | null }} over
      */
-    draw(eye, selected, moving, over = { regions: [], line: [] }) {
+    draw(eye, selected, moving, over) {
       const count = places.length / 2;
       const ratio = moving && count > MAX_SHAPES ? 1 : Math.min(devicePixelRatio, 2);
       resize(ratio);
@@ -261,11 +292,28 @@ export function painter(canvas) {
       if (n > MAX_SHAPES) dots(view, n, size);
       else shapes(view, n, size);
       for (const i of ringed) ring(i, view, size * 0.9, 1.3 * ratio);
+      if (over.pictureOf && n <= PICTURES.most) thumbnails(view, n, ratio, over.pictureOf);
       if (selected >= 0) ring(selected, view, size * 1.4, 2.6 * ratio);
-      names(over.regions, view, ratio);
+      names(over.regions, view, ratio, over.panels);
       if (over.line.length > 1) lasso(over.line, view, ratio);
     },
   };
+}
+
+/** Whether a panel covers a part of a name.
+ * @type {(box: Box, at: Point, half: number, high: number) => boolean}
+ */
+const covers = (box, at, half, high) => at.x + half > box.x && at.x - half < box.x + box.width && at.y + high > box.y && at.y - high < box.y + box.height;
+
+/** Moves the middle of a name out of the panels that would cover it, the shortest way.
+ * @type {(at: Point, half: number, high: number, boxes: Box[]) => Point}
+ */
+function besides(at, half, high, boxes) {
+  const box = boxes.find((one) => covers(one, at, half, high));
+  if (!box) return at;
+  const ways = [{ x: at.x, y: box.y - high }, { x: at.x, y: box.y + box.height + high }, { x: box.x - half, y: at.y }, { x: box.x + box.width + half, y: at.y }];
+  const far = (/** @type {Point} */ to) => Math.hypot(to.x - at.x, to.y - at.y);
+  return ways.filter(({ x, y }) => x >= half && y >= high).sort((a, b) => far(a) - far(b))[0] ?? at;
 }
 
 /** Returns the size of a dot in pixels: smaller where there are many, growing with the magnification.

@@ -27,10 +27,10 @@ export function soughtWords({ class: name, value }) {
   return value === "highest" || value === "lowest" ? words.find[value] : words.find.from(Number.isFinite(least) ? inWords(least) : String(value));
 }
 
-/** Says how many of what is sought are found, and how many may be left.
+/** Says how many of what is sought are found, and how many may be left, where that can be said.
  * @param {Findings} find
  */
-export const findings = (find) => words.find.now(sought(), find.found, Math.round(find.value), find.low, find.high);
+export const findings = ({ known, found, value, low, high }) => (known ? words.find.now(sought(), found, Math.round(value), low, high) : words.find.tooEarly(sought(), found, low, high));
 
 /** Says what is sought now. */
 export const sought = () => (store.state?.find ? soughtWords(store.state.find) : "");

@@ -6,6 +6,7 @@ import { itemLine } from "./item_line.js";
 import { openItem } from "./item.js";
 import { inWords } from "../lib/labels.js";
 import { labelTag } from "./label_tag.js";
+import { store } from "../lib/store.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 1_000; // milliseconds before loading again what is still being computed
@@ -22,7 +23,7 @@ export function suspectList(changed) {
 
   async function load() {
     clearTimeout(timer);
-    const found = await get("/api/suspects").catch((error) => ({ waiting: error.message }));
+    const found = await get("/api/suspects", { reader: store.who }).catch((error) => ({ waiting: error.message }));
     if (found.waiting || found.lag) timer = setTimeout(load, AGAIN);
     if (!found.waiting) draw(found.suspects);
   }

@@ -7,7 +7,7 @@ import { neighborhood } from "./neighborhood.js";
 import { rangeWords } from "../lib/labels.js";
 import { labelTag } from "./label_tag.js";
 import { tag, tint } from "./palette.js";
-import { answers } from "../lib/store.js";
+import { answers, store } from "../lib/store.js";
 import { percent, translated } from "../lib/format.js";
 import { words } from "../lib/words.js";
 
@@ -35,10 +35,10 @@ export function whyPanel() {
 
   /** @param {string} id */
   async function load(id) {
-    const why = await get("/api/why", { id }).catch((error) => ({ waiting: error.message }));
+    const why = await get("/api/why", { id, reader: store.who }).catch((error) => ({ waiting: error.message }));
     if (id !== current) return;
     if (why.waiting) timer = setTimeout(() => load(id), AGAIN);
-    clear(element, h("h2", {}, words.why.title), why.waiting ? h("p", { class: "soft" }, translated(why.waiting)) : reasons(why));
+    clear(element, h("h2", {}, words.why.title), why.unseen ? h("p", { class: "soft" }, words.why.unseen) : why.waiting ? h("p", { class: "soft" }, translated(why.waiting)) : reasons(why));
   }
 
   return { element, show };

@@ -1,16 +1,21 @@
-/** A group of items that look alike and are predicted alike: one key confirms all, a click takes an odd one out. */
+/** A group of items that look alike and are predicted alike: one key confirms all, a click takes an odd one out, another key enlarges one. */
 import { post } from "../lib/api.js";
-import { clear, data, h } from "../lib/dom.js";
+import { clear, h } from "../lib/dom.js";
+import { flash } from "../lib/flash.js";
 import { percent, translated } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
 import { answers, store, watch } from "../lib/store.js";
+import { bold } from "../parts/bold.js";
+import { lookAt } from "../parts/item.js";
+import { lines } from "../parts/item_line.js";
 import { labelTag } from "../parts/label_tag.js";
 import { told } from "../parts/together.js";
 import { words } from "../lib/words.js";
 
 const AGAIN = 500; // milliseconds before asking again for a group that is being computed
 const GUARD = 300; // milliseconds for which a new group takes no key: keys pressed before are meant for the last one
+const ODD = "o"; // the key that takes an item out
 /** @type {Record<string, number>} */
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
@@ -61,16 +66,21 @@ export function groupsView(root) {
     draw();
   }
 
-  const tile = (/** @type {ItemLine} */ one) => h("button", { class: "tile", "aria-pressed": "true", onclick: (/** @type {MouseEvent} */ event) => toggle(one.item, event) },
-    one.image?.startsWith("/images/") && h("img", { src: one.image, alt: "" }), data(one.title, { class: "title" }));
+  /** @type {(one: GroupItem) => HTMLElement} */
+  const tile = (one) => h("div", { class: "cell" },
+    h("button", { class: "tile", "aria-pressed": "true", "aria-keyshortcuts": `${ODD} Space`, "data-item": one.item, onclick: () => toggle(one.item) },
+      one.image?.startsWith("/images/") && h("img", { src: one.image, alt: "" }), lines(one, group?.common.columns ?? [], (text) => bold(text, group?.common.words ?? []))),
+    h("button", { class: "look", tabindex: "-1", title: words.picture.enlarge, "aria-label": words.groups.enlarge(one.title), onclick: () => lookAt(one.item) }, "⤢"));
 
-  /**
-   * @param {string} item
-   * @param {MouseEvent} event
-   */
-  function toggle(item, event) {
+  const tiles = () => /** @type {HTMLElement[]} */ ([...grid.querySelectorAll(".tile")]);
+
+  /** The item whose tile has the keyboard. */
+  const focused = () => tiles().find((one) => one === document.activeElement)?.dataset.item;
+
+  /** @param {string} item */
+  function toggle(item) {
     if (!odd.delete(item)) odd.add(item);
-    if (event.currentTarget instanceof Element) event.currentTarget.setAttribute("aria-pressed", String(!odd.has(item)));
+    for (const one of tiles()) one.setAttribute("aria-pressed", String(!odd.has(one.dataset.item ?? "")));
     draw();
   }
 
@@ -79,7 +89,11 @@ export function groupsView(root) {
   }
 
   async function confirm() {
-    if (!group || performance.now() - shownAt < GUARD) return;
+    if (!group) return;
+    if (performance.now() - shownAt < GUARD) {
+      flash(grid);
+      return;
+    }
     const { label, items } = group;
     const kept = items.map((one) => one.item).filter((id) => !odd.has(id));
     const seconds = Math.round(performance.now() - shownAt) / 1000;
@@ -91,9 +105,9 @@ export function groupsView(root) {
 
   /** @param {number} step */
   function move(step) {
-    const tiles = /** @type {HTMLElement[]} */ ([...grid.children]);
-    const at = tiles.findIndex((one) => one === document.activeElement);
-    tiles.at(at < 0 && step > 0 ? 0 : (at + step) % tiles.length)?.focus();
+    const all = tiles();
+    const at = all.findIndex((one) => one === document.activeElement);
+    all.at(at < 0 && step > 0 ? 0 : (at + step) % all.length)?.focus();
   }
 
   const stop = watch(begin);
@@ -105,8 +119,11 @@ export function groupsView(root) {
       clearTimeout(timer);
     },
     key(key) {
+      const item = focused();
       const elsewhere = document.activeElement?.closest("button:not(.tile), a");
       if (key in STEPS && grid.children.length) move(STEPS[key]);
+      else if (key === " " && item) lookAt(item);
+      else if (key === ODD && item) toggle(item);
       else if (key === "Enter" && (!elsewhere || elsewhere === done)) confirm();
       else return false;
       return true;

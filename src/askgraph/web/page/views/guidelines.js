@@ -130,10 +130,28 @@ export function guidelinesView(root) {
       field(words.guidelines.description, one.description, SENTENCE, "describe"),
       h("span", { class: "soft" }, words.guidelines.labels(one.count)),
       h("button", { class: "plain key", "aria-label": words.guidelines.keyOf(one.name, one.key), onclick: () => chooseKey(one, keys) }, h("kbd", {}, one.key || "–")),
-      names.length > 1 ? h("button", { class: "plain", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
-      h("span", { class: "move" },
+      names.length > 1 ? h("button", { class: "plain rare", "aria-label": words.guidelines.mergeTitle(one.name), onclick: merge }, words.guidelines.merge) : h("span", {}),
+      h("button", { class: "plain", "aria-label": words.reasons.of(one.name), onclick: () => writeReasons(one) }, words.reasons.button(one.reasons.length)),
+      h("span", { class: answers().kind === "ordered" ? "move" : "move rare" },
         h("button", { class: "plain", disabled: place === 0, "aria-label": words.guidelines.up(one.name), onclick: () => moved(place - 1) }, "↑"),
         h("button", { class: "plain", disabled: place === names.length - 1, "aria-label": words.guidelines.down(one.name), onclick: () => moved(place + 1) }, "↓"))));
+  }
+
+  /** Asks which reasons an answer of a class can have, one per line.
+   * @param {ClassInfo} one
+   */
+  function writeReasons({ name, reasons }) {
+    const field = h("textarea", { rows: 6, "aria-label": words.reasons.of(name) }, reasons.join("\n"));
+    const { dialog } = openDialog(words.reasons.of(name), {}, h("p", { class: "soft" }, words.reasons.means),
+      h("form", { class: "stacked", onsubmit: send }, field, h("button", { class: "primary" }, words.reasons.save)));
+    field.focus();
+
+    /** @param {SubmitEvent} event */
+    function send(event) {
+      event.preventDefault();
+      dialog.close();
+      change("reasons", name, JSON.stringify(field.value.split("\n").map((line) => line.trim()).filter(Boolean)));
+    }
   }
 
   /** Asks for the key of a class: one is pressed, or clicked.

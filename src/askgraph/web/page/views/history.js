@@ -31,8 +31,8 @@ export function historyView(root) {
    * @param {number} limit
    */
   async function load(before = null, limit = PAGE) {
-    /** @type {{ answers: HistoryLine[], more: boolean } | void} */
-    const found = await get("/api/history", { limit, before, who: who.value, label: label.value }).catch(sayError);
+    /** @type {{ answers: LogLine[], more: boolean } | void} */
+    const found = await get("/api/history", { limit, before, who: who.value, label: label.value, reader: store.who }).catch(sayError);
     if (!found) return;
     const rows = found.answers.map((one) => row(one, () => load()));
     if (before === null) clear(list, rows.length ? rows : h("li", { class: "empty" }, who.value || label.value ? words.history.noMatch : words.history.empty));
@@ -71,10 +71,10 @@ function offer(choice, any, names) {
   choice.value = names.includes(chosen) ? chosen : "";
 }
 
-/** @type {(one: HistoryLine, changed: () => void) => HTMLElement} */
-const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
+/** @type {(one: LogLine, changed: () => void) => HTMLElement} */
+const row = (one, changed) => h("li", { class: one.current || (isNote(one) && !one.undone) ? "" : "past" },
   h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
-    one.kind === "label" ? labelTag(one.label ?? "") : h("span", { class: "tag" }, h("span", { class: "dash" }), said(one)),
+    one.kind === "label" ? labelTag(one.label ?? "") : h("span", { class: "tag" }, h("span", { class: "dash" }), spoken(one)),
     itemLine(one),
     h("span", { class: "soft note", title: one.how === "copy" ? words.history.copyMeans : null }, notes(one).join(", ")),
     data(one.who, { class: "who" }),
@@ -82,10 +82,18 @@ const row = (one, changed) => h("li", { class: one.current ? "" : "past" },
     h("time", { class: "soft", datetime: one.at, title: moment(one.at) }, ago(one.at)),
     h("span", { class: "change" }, words.history.change)));
 
-/** How an answer came about, where that is not the usual way.
- * @param {HistoryLine} one
+/** @param {LogLine} one */
+const isNote = ({ kind }) => kind === "comment" || kind === "reasons";
+
+/** Says an answer, a comment, or what reasons were given.
+ * @param {LogLine} one
  */
-const notes = (one) => [one.lead && words.history.lead, one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.undone && words.answers.takenBack].filter(Boolean);
+const spoken = (one) => (one.kind === "comment" ? h("span", { class: "said", dir: "auto" }, one.text) : one.kind === "reasons" ? one.reasons.join(", ") || words.reasons.none : said(one));
+
+/** How an answer came about, where that is not the usual way.
+ * @param {LogLine} one
+ */
+const notes = (one) => [one.lead && words.history.lead, one.how && words.history.how[one.how], one.predicted !== null && words.history.spotCheck, one.kind === "comment" && words.notes.one, one.kind === "reasons" && words.reasons.title, one.undone && words.answers.takenBack].filter(Boolean);
 
 /** @param {number} seconds */
 function took(seconds) {

@@ -72,7 +72,10 @@ export function mapView(root) {
   let chosen = [];
   /** @type {Set<number> | null} */
   let sought = null;
+  /** @type {Map<number, HTMLImageElement>} */
+  let pictures = new Map();
   let drawing = false;
+  let byShift = false; // the pen was taken by a press with Shift, and is put down with it
   let typing = 0;
   const started = performance.now();
   hint.hidden = true;
@@ -80,7 +83,7 @@ export function mapView(root) {
 
   async function load() {
     clearTimeout(timer);
-    const found = await get("/api/map").catch((error) => ({ waiting: error.message }));
+    const found = await get("/api/map", { reader: store.who }).catch((error) => ({ waiting: error.message }));
     if (gone) return;
     if (found.waiting) {
       timer = setTimeout(load, AGAIN);
@@ -92,6 +95,7 @@ export function mapView(root) {
     if (gone || !state) return;
     if (place) adoptLayout(found.layout, new Float32Array(place));
     marks = new DataView(state);
+    if (edition !== found.edition) pictures = new Map(); // items came or went: places mean other ones
     edition = found.edition;
     parts = found;
     regions = found.regions;
@@ -136,7 +140,29 @@ export function mapView(root) {
   }
 
   function draw(moving = false) {
-    if (points && marks && canvas.clientWidth && canvas.clientHeight) paint.draw(eye, selected, moving, { regions, line });
+    if (points && marks && canvas.clientWidth && canvas.clientHeight) paint.draw(eye, selected, moving, { regions, line, panels: panels(), pictureOf: parts?.pictures ? pictureOf : null });
+  }
+
+  /** Returns where panels cover the map. */
+  function panels() {
+    const from = canvas.getBoundingClientRect();
+    return [sieve, legend, tools, peek].filter((one) => !one.hidden).map((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return { x: left - from.left, y: top - from.top, width, height };
+    });
+  }
+
+  /** Returns the picture of an item, once it is there; what is drawn before that is drawn again then.
+   * @param {number} i
+   */
+  function pictureOf(i) {
+    const known = pictures.get(i);
+    if (known) return known.complete && known.naturalWidth ? known : null;
+    const image = new Image();
+    image.onload = redraw;
+    image.src = `/images/${i}?of=${edition}`;
+    pictures.set(i, image);
+    return null;
   }
 
   const unit = () => unitOf(canvas.clientWidth, canvas.clientHeight, eye);
@@ -192,8 +218,17 @@ export function mapView(root) {
     sift();
   }
 
+  /** Begins to draw a line where Shift is held.
+   * @param {boolean} shift
+   */
+  function begin(shift) {
+    byShift = shift && !drawing;
+    if (byShift) toggle(true);
+  }
+
   /** Ends a selection: what is inside the line and looked for is chosen. */
   function close() {
+    if (byShift && line.length < 3) toggle(false);
     if (!drawing || line.length < 3 || !points) return;
     const mask = wanted();
     chosen = [];
@@ -279,7 +314,7 @@ export function mapView(root) {
     seq = store.state.seq;
     load();
   });
-  const hands = gestures(canvas, { move, end: close, zoom, click: (at) => !drawing && select(nearest(at)), over: (at) => tell(at, nearest(at)), out: () => { hint.hidden = true; } });
+  const hands = gestures(canvas, { begin, move, end: close, zoom, click: (at) => !drawing && select(nearest(at)), over: (at) => tell(at, nearest(at)), out: () => { hint.hidden = true; } });
   const observer = new ResizeObserver(redraw);
 
   /** Shows the class of a point beside it.
@@ -302,7 +337,7 @@ export function mapView(root) {
     selected = i;
     if (chosen.length) release();
     redraw();
-    const found = i < 0 ? null : await get("/api/item", { at: i }).catch(() => null);
+    const found = i < 0 ? null : await get("/api/item", { at: i, reader: store.who }).catch(() => null);
     if (selected !== i) return;
     peek.hidden = !found;
     if (found) clear(peek, glimpse(found), h("button", { class: "primary", onclick: () => openItem({ id: found.item.id }, load) }, words.map.open));

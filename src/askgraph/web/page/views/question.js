@@ -1,17 +1,20 @@
 /** The question: one card in the middle, the answers under it. */
 import { fetchAhead } from "../lib/ahead.js";
+import { flash } from "../lib/flash.js";
 import { answer, hidden, shown, undo } from "../lib/session.js";
 import { actionsMenu } from "../parts/actions.js";
 import { answerControl } from "../parts/answer_control.js";
 import { enlarge, fading, whole } from "../parts/card.js";
 import { comparingLine } from "../parts/comparing.js";
 import { clear, data, h } from "../lib/dom.js";
-import { exportLinks } from "../parts/exports.js";
+import { exportMenu } from "../parts/exports.js";
 import { openHelp } from "../parts/help.js";
 import { openItem } from "../parts/item.js";
 import { isEmptyFigures } from "../lib/keys.js";
 import { labelMark, labelTag, markText } from "../parts/label_tag.js";
 import { searchLine } from "../parts/search.js";
+import { noteButtons, commentLines } from "../parts/notes.js";
+import { reasonStrip } from "../parts/reasons.js";
 import { keep, look } from "../lib/storage.js";
 import { answers, store, watch } from "../lib/store.js";
 import { capital, said, translated } from "../lib/format.js";
@@ -34,6 +37,7 @@ export function questionView(root) {
   const sum = h("p", { class: "sum" });
   const card = h("article", { class: "card", tabindex: "0", "aria-label": words.question.card });
   const why = whyPanel();
+  const notes = noteButtons(() => store.question && { id: store.question.item.id, comments: store.question.comments, marked: store.question.marked });
   const control = answerControl({ pick: (label) => answer("label", label) });
   const newClass = action(words.question.newClass, "n", control.openNew);
   const undoButton = action(words.question.undo, "⌫", undo, "undo");
@@ -44,13 +48,16 @@ export function questionView(root) {
     undoButton);
   const others = actions.list;
   others.style.setProperty("--columns", others.textContent.length > ONE_ROW ? "3" : "6");
+  others.append(...notes.again);
   const frame = h("div", { class: "frame" }, card);
   const more = fading(frame, card);
   const start = welcome();
+  const remarks = h("ul", { class: "remarks", "aria-label": words.notes.title });
+  const reasons = reasonStrip();
   const comparing = comparingLine();
   const search = searchLine();
   const stage = h("div", { class: "stage" },
-    h("div", { class: "column" }, start.element, h("div", { class: "meta" }, trail, sum), comparing.element, search.element, frame, h("div", { class: "answers" }, control.element, actions.opener, others)), why.element);
+    h("div", { class: "column" }, start.element, h("div", { class: "meta" }, trail, reasons.element, notes.element, sum), comparing.element, search.element, frame, h("div", { class: "answers" }, control.element, actions.opener, others)), why.element);
   const view = h("section", { class: "question", "aria-label": words.views.question }, h("h1", { class: "aloud" }, words.views.question), stage);
   clear(root, view);
 
@@ -58,6 +65,9 @@ export function questionView(root) {
   let drawn = null;
   /** @type {Given[] | null} */
   let trailDrawn = null;
+  /** @type {Comment[] | null} */
+  let remarksDrawn = null;
+  let { swallowed } = store;
 
   function draw() {
     const { question, finished, waiting, state, sending } = store;
@@ -72,12 +82,26 @@ export function questionView(root) {
     view.classList.toggle("idle", !question);
     card.classList.toggle("sending", Boolean(sending));
     press(sending);
+    if (store.swallowed !== swallowed) flash(frame);
+    ({ swallowed } = store);
     undoButton.disabled = !state?.undo;
+    notes.draw();
+    reasons.draw();
+    drawRemarks();
     if (store.turns === drawn) return;
     drawn = store.turns;
     if (question) drawQuestion(question);
     else clear(card, finished ? farewell() : patience(waiting));
     drawWhy();
+  }
+
+  function drawRemarks() {
+    const now = store.question?.comments ?? null;
+    if (now === remarksDrawn) return;
+    remarksDrawn = now;
+    remarks.hidden = !now?.length;
+    clear(remarks, commentLines(now ?? []));
+    more.fade();
   }
 
   /** @param {Question} question */
@@ -87,10 +111,11 @@ export function questionView(root) {
       suggested.map(({ label, by: sources }, place) => h("p", { class: "opinions suggested" }, words.question.suggested(data(sources)),
         h("button", { class: "plain", onclick: () => answer("label", label) }, labelTag(label), place === 0 && h("kbd", {}, "Enter")))),
       by === "spot check" && !store.state?.comparing && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.spotCheck), h("span", {}, ` ${words.question.spotCheckMeans}`)),
+      by === "second reading" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.second), h("span", {}, ` ${words.question.secondMeans}`)),
       by === "sample" && h("p", { class: "opinions spot-check" }, h("b", {}, words.question.sample), h("span", {}, ` ${words.question.sampleMeans}`)),
       opinions > 0 && h("p", { class: "opinions" }, words.question.opinions(opinions)),
       copies > 0 && h("p", { class: "opinions" }, words.question.copies(copies)),
-      whole(item)));
+      whole(item), remarks));
     card.scrollTop = 0;
     stage.scrollTop = 0;
     more.fade();
@@ -148,7 +173,7 @@ export function questionView(root) {
       document.removeEventListener("keydown", scroll);
     },
     key(key, event) {
-      if (control.key(key, event)) return true;
+      if (reasons.key(key) || (store.question && notes.key(key)) || control.key(key, event)) return true;
       /** @type {Record<string, () => unknown>} */
       const own = {
         s: () => answer("later"), c: () => answer("cannot"), x: () => answer("invalid"),
@@ -205,4 +230,4 @@ const farewell = () => h("div", { class: "empty" },
   h("h2", {}, store.state?.items ? words.question.done : words.question.nothing),
   h("p", {}, store.state?.items ? words.question.allLabeled(store.state.aside) : words.question.noItems),
   h("p", { class: "ways" }, h("a", { class: "button", href: "#table" }, words.question.toTable), h("a", { class: "button", href: "#progress" }, words.question.toProgress)),
-  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportLinks()));
+  Number(store.state?.items) > 0 && h("div", { class: "ways" }, exportMenu()));

@@ -1,8 +1,9 @@
 /** All items with their labels: search, filter, sort, select several and label them in one step. */
 import { get } from "../lib/api.js";
 import { changes, clear, data, h } from "../lib/dom.js";
-import { exportLinks } from "../parts/exports.js";
-import { itemLine } from "../parts/item_line.js";
+import { exportMenu } from "../parts/exports.js";
+import { lines, thumb } from "../parts/item_line.js";
+import { bold, boldTyped, wordsOf } from "../parts/bold.js";
 import { openItem } from "../parts/item.js";
 import { sayError } from "../lib/notices.js";
 import { rangeWords } from "../lib/labels.js";
@@ -19,7 +20,7 @@ const AGAIN = 1_000; // milliseconds before loading again while the predictions 
 
 /** @type {MakeView} */
 export function tableView(root) {
-  const query = { search: "", like: "", label: "", status: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
+  const query = { search: "", like: "", label: "", status: "", noted: "", sort: "probability", order: "asc", offset: 0, inside: store.inside };
   /** @type {Map<string, TableRow>} */
   const chosen = new Map();
   const otherBar = changes();
@@ -42,6 +43,9 @@ export function tableView(root) {
   /** @type {HTMLSelectElement} */
   const status = h("select", { "aria-label": words.table.status, onchange: () => filter("status", status.value) },
     h("option", { value: "" }, words.table.anyStatus), Object.entries(words.statuses).map(([value, name]) => h("option", { value }, name)));
+  /** @type {HTMLSelectElement} */
+  const noted = h("select", { "aria-label": words.notes.group, onchange: () => filter("noted", noted.value) },
+    h("option", { value: "" }, words.notes.any), h("option", { value: "comment" }, words.notes.commented), h("option", { value: "return" }, words.notes.toReturn));
   const part = h("button", { class: "button", onclick: () => { update({ inside: "" }); query.inside = ""; part.hidden = true; restart(); } }, words.table.inside);
   part.hidden = !store.inside;
   const gist = h("p", { class: "soft" });
@@ -52,15 +56,15 @@ export function tableView(root) {
   const bar = h("div", { class: "selection", role: "region", "aria-label": words.table.selection });
   const suspects = suspectList(load);
   clear(root, h("section", { class: "page table", "aria-label": words.views.table },
-    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportLinks()),
+    h("header", { class: "heading" }, h("div", {}, h("h1", {}, words.table.heading), gist), exportMenu()),
     suspects.element,
-    h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, part),
+    h("div", { class: "filters" }, search, store.state?.texts && alike, label, status, noted, part),
     sheet, pager, bar));
 
   async function load() {
     const mine = ++latest;
     /** @type {{ items: TableRow[], total: number, lag: number, waiting?: undefined } | { waiting: string } | void} */
-    const found = await get("/api/items", { ...query, limit: PAGE }).catch(sayError);
+    const found = await get("/api/items", { ...query, reader: store.who, limit: PAGE }).catch(sayError);
     if (!found || mine !== latest) return;
     clearTimeout(behind);
     if (found.waiting !== undefined) {
@@ -82,6 +86,7 @@ export function tableView(root) {
   /** @param {number} total */
   function draw(total) {
     sheet.dataset.kind = answers().kind;
+    sheet.dataset.ids = rows.every((row) => row.named && row.id === row.title) ? "names" : ""; // then the same would be said twice
     drawHeads();
     clear(body, rows.length ? rows.map(line) : note(!store.state?.items ? words.table.empty : query.like ? words.table.nothingLike : words.table.noMatch));
     drawPager(total);
@@ -114,11 +119,17 @@ export function tableView(root) {
     box.checked = chosen.has(row.id);
     return h("tr", {}, h("td", { class: "pick-cell" }, h("label", {}, box)),
       h("td", { class: "id" }, data(row.id)),
-      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, itemLine(row))),
+      h("td", { class: "title" }, h("button", { class: "row", onclick: () => openItem({ id: row.id }, load) }, h("span", { class: "what" }, thumb(row.image), lines(row, row.common.columns, mark(row))))),
       h("td", { class: "label" }, row.label === null ? null : labelTag(row.label, row.status !== "labeled", row.range)),
       h("td", { class: "probability" }, sureness(row)),
-      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided)))));
+      h("td", { class: "status" }, words.statuses[row.status], row.who.length > 0 && h("span", { class: "soft" }, words.table.by(data(row.who.join(", ")))), row.decided !== null && h("span", { class: "soft" }, words.item.decided(data(row.decided))),
+        row.comments > 0 && h("span", { class: "soft" }, `, ${words.notes.comments(row.comments)}`), row.marked && h("span", { title: words.notes.toReturn }, h("span", { "aria-hidden": "true" }, " ⚑"), h("span", { class: "aloud" }, words.notes.toReturn))));
   }
+
+  /** Returns what shows a text of a row: with what is looked for in bold, or else with what the row has in common with others of its class.
+   * @type {(row: TableRow) => (text: string) => Child}
+   */
+  const mark = (row) => (text) => (query.search ? boldTyped(text, query.search) : bold(text, query.like ? wordsOf(query.like) : row.common.words));
 
   /** @type {(row: TableRow, on: boolean) => void} */
   function choose(row, on) {
@@ -179,7 +190,7 @@ export function tableView(root) {
   }
 
   /**
-   * @param {"label" | "status"} name
+   * @param {"label" | "status" | "noted"} name
    * @param {string} value
    */
   function filter(name, value) {
