@@ -258,7 +258,7 @@ def test_one_queue_of_what_is_worth_a_second_look(tmp_path):
 
         def queue():
             suspects = [{"item": "i7", "instead": "a"}]
-            return {one["item"]: one["why"] for one in report.review(project, suspects, [8, 25, 3])}
+            return {one["item"]: one["why"] for one in report.review(project, suspects, [8, 25, 3])["queue"]}
 
         assert queue() == {"i3": "disagree", "i7": "suspect", "i8": "cannot", "i25": "unsure"}
         project.say("cy", "i3", "label", "a", how="review")
