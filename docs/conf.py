@@ -43,7 +43,7 @@ numpydoc_class_members_toctree = False
 numpydoc_validation_checks = {"GL03", "GL06", "GL07", "PR01", "PR02", "PR10", "RT03", "SS01"}
 numpydoc_validation_exclude = {  # classes that others make for you: they document attributes, not parameters
     r"askgraph\.\w*Error$",
-    r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|OpenProject|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
+    r"askgraph\.(Choice|ErrorEstimate|Event|Field|Guesses|Judge|Labeling|OpenProject|Project|Question|Readout|ShardedGraph|SpotCheck|Step|Turn)$",
     r"askgraph\.(GuessSource|Suspect|SuspectGuess)$",
     r"askgraph\.(Cautious|Consensus|Map|Mass|Reweighted|Tempered|Votes)\.by_block$",  # Readout.by_block says what it takes
 }

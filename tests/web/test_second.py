@@ -20,6 +20,7 @@ from askgraph.workbench.figures import second_readings
 from askgraph.workbench.project import Project
 from askgraph.workbench.second import drawn_below
 from tests.helpers.projects import make, make_of
+from tests.helpers.serving import answer, ask, key, make_project, serving, until
 
 N = 40
 LABELS = {
@@ -232,3 +233,43 @@ def test_the_commands_of_the_second_reading(tmp_path, monkeypatch):
     run("review", "i0", code=1)
     run("review", "i0", "bat", code=1)
     assert "no item is read twice" in run("second", "0")
+
+
+@pytest.mark.server
+def test_commands_note_and_settle_through_the_server(tmp_path):
+    path = make_project(tmp_path)
+
+    def run(*words):
+        done = CliRunner(env={"COLUMNS": "200", "ASKGRAPH_WHO": "ann"}).invoke(app, [*words, "-p", str(path)])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    with serving(path) as server, server.client() as client:
+        run("classes", "reasons", "north", "too far,too near")
+        run("second", "100%")
+        answer(client, "n0", "north", "ann")
+        run("note", "n0", "look again", "--reasons", "too far")
+        run("mark", "n0")
+        asked = ask(client, "ben")["question"]
+        assert (asked["item"]["id"], asked["by"], asked["comments"]) == ("n0", "second reading", [])
+        answer(client, "n0", "east", "ben")
+        found = until(client, "/api/review", lambda said: said.get("queue") is not None)
+        (row,) = [one for one in found["queue"] if one["why"] == "disagree"]
+        assert {one["who"]: one["reasons"] for one in row["answers"]} == {"ann": ["too far"], "ben": []}
+        assert [one["text"] for one in row["comments"]] == ["look again"]
+        assert client.get("/api/review", params={"reader": "ann"}).json()["counts"]["return"] == 1
+        run("review", "n0", "east", "--who", "cy")
+        assert client.get("/api/review").json()["counts"].get("disagree", 0) == 0
+        assert client.get("/api/item", params={"id": "n0"}).json()["label"] == "east"
+        run("mark", "n0", "--off")
+        run("note", "--undo", str(row["comments"][0]["seq"]))
+        said = client.get("/api/item", params={"id": "n0", "reader": "ann"}).json()
+        assert (said["comments"], said["marked"]) == ([], False)
+        for path_, body in {
+            "/api/comment": {"item": "n0", "text": "x" * 2001},
+            "/api/comment/undo": {"seq": 1},
+            "/api/mark": {"item": "n99", "on": True},
+            "/api/reasons": {"item": "n0", "reasons": ["nowhere"]},
+        }.items():
+            refused = client.post(path_, json={"key": key(), "who": "ann", **body})
+            assert refused.status_code == 422, refused.text

@@ -217,7 +217,7 @@ def test_each_figure_is_what_its_command_says(tmp_path, name, monkeypatch):
     history = run(path, "guidelines", "--history")
     assert all(re.search(rf"{one['version']} .* {one['answers']} ", history) for one in said["guidelines"])
     doctor = run(path, "doctor")
-    assert f"{said['lines']} answers, {said['undone']} undone ones" in doctor
+    assert f"{said['lines']} lines, {said['undone']} undone ones" in doctor
     assert f"{said['changes']} changes of classes and guidelines, sha256 {said['sha256']}" in doctor
     with Project.open(path) as project:
         paragraph = how_labeled(project)

@@ -241,11 +241,12 @@ def status(project: ProjectOption = None, json: JsonOption = False) -> None:
     from askgraph.workbench.writer_lock import WriterLock
 
     path = find_project(project)
-    said = {"project": str(path), **compute(path, "status"), "serving": bool(WriterLock(path).server())}
+    found = compute(path, "status")
+    said = {"project": str(path), **found["figures"], "serving": bool(WriterLock(path).server())}
     if json:
         print_json(said)
     else:
-        _print_status(said)
+        _print_status(said, found["error"])
 
 
 @app.command()
@@ -880,15 +881,13 @@ def _doubt(opened: Any, said: list[Any]) -> str | None:
     return f"you said {said_so}, expected {low:,.12g} to {high:,.12g}: sure? askgraph undo takes it back"
 
 
-def _print_status(said: dict[str, Any]) -> None:
+def _print_status(said: dict[str, Any], error: str | None) -> None:
     many = f" ({said['together']:,} of them many at once)" if said["together"] else ""
     say(f"{said['project']}: {said['labels']:,} of {said['items']:,} items labeled{many}, {said['aside']:,} set aside")
     if said["classes"]:
         print_table([_class_row(one) for one in said["classes"]])
-    if error := said["error"]:
-        from askgraph.kinds.stopping import ErrorEstimate
-
-        say(f"expected error: {ErrorEstimate(**error)}")
+    if error is not None:
+        say(f"expected error: {error}")
     if checks := said["checks"]:
         say(_checked(checks))
     if sought := said["find"]:

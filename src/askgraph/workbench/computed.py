@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from askgraph.errors import FileError
+from askgraph.kinds.stopping import ErrorEstimate
 from askgraph.support.files import replacing
 from askgraph.workbench.answers import Answers
 from askgraph.workbench.datasheet import write_how_labeled
@@ -32,9 +33,10 @@ Compute = Callable[..., Plain]
 
 
 def compute_status(project: Project, _: Path) -> Plain:
-    """Return labels, the expected error and advice."""
+    """Return labels, the expected error and advice as figures, and the error in words, too."""
     found = progress(project, project.predictions())
-    return {**found, "classes": quality_of_classes(project, found["classes"])}
+    figures = {**found, "classes": quality_of_classes(project, found["classes"])}
+    return {"figures": figures, "error": found["error"] and str(ErrorEstimate(**found["error"]))}
 
 
 def compute_review(project: Project, _: Path, n: int, who: str) -> Plain:

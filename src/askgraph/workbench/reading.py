@@ -6,7 +6,6 @@ import json
 import os
 from contextlib import ExitStack
 from html import escape
-from importlib import import_module
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -78,7 +77,11 @@ class OpenProject:
         >>> import askgraph as ag
         >>> ag.open_project("papers.ask").to_pandas()  # doctest: +SKIP
         """
-        return _frames("pandas").DataFrame(list(prediction_rows(self.project))).set_index("id")
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise MissingExtraError("a frame needs pandas: pip install pandas") from None
+        return DataFrame(list(prediction_rows(self.project))).set_index("id")
 
     def to_polars(self) -> Any:
         """Return the same table as :meth:`to_pandas`, with the ids in the column ``id``.
@@ -93,7 +96,11 @@ class OpenProject:
         >>> import askgraph as ag
         >>> ag.open_project("papers.ask").to_polars()  # doctest: +SKIP
         """
-        return _frames("polars").DataFrame(list(prediction_rows(self.project)), infer_schema_length=None)
+        try:
+            from polars import DataFrame
+        except ImportError:
+            raise MissingExtraError("a frame needs polars: pip install polars") from None
+        return DataFrame(list(prediction_rows(self.project)), infer_schema_length=None)
 
     def report(self, language: str = "en") -> Report:
         """Return the report that one can sign, as ``askgraph report`` writes it.
@@ -168,11 +175,3 @@ def open_project(path: str | os.PathLike[str]) -> OpenProject:
     >>> papers.to_pandas().query("source == 'predicted'").sort_values("probability").head()  # doctest: +SKIP
     """
     return OpenProject(path)
-
-
-def _frames(library: str) -> Any:
-    """Import a library of frames."""
-    try:
-        return import_module(library)
-    except ImportError:
-        raise MissingExtraError(f"a frame needs {library}: pip install {library}") from None

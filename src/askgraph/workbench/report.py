@@ -579,7 +579,7 @@ def checkup(project: Project) -> dict[str, Any]:
     improve += _improve_columns(project)
     checked = [
         f"file: {'damaged' if damage else 'sound'}",
-        f"log: {counted(len(project.answers.log), 'answer')}, {counted(len(project.answers.undone), 'undone one')}",
+        f"log: {counted(len(project.answers.log), 'line')}, {counted(len(project.answers.undone), 'undone one')}",
         f"contents: {counted(project.answers.changes, 'change')} of classes and guidelines, sha256 {pin(project)}",
         *(f"joined: {note}" for note in project.about["graph"]),
         *(f"labels: {line}" for line in _describe_labels(project)),

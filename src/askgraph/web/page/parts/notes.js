@@ -1,6 +1,6 @@
 /** What people note on an item: comments, which everybody sees, and a person's own mark to come back to it. */
 import { get } from "../lib/api.js";
-import { clear, data, h } from "../lib/dom.js";
+import { changes, clear, data, h } from "../lib/dom.js";
 import { ago } from "../lib/format.js";
 import { sayError } from "../lib/notices.js";
 import { save } from "../lib/session.js";
@@ -13,13 +13,14 @@ const LONGEST = 2000; // characters of a comment; the server refuses more
 export const COMMENT_KEY = ";";
 export const RETURN_KEY = ":";
 
-/** Makes the two buttons of the item that `current` returns; `changed` is called after something was noted.
+/** Makes the two buttons of the item that `current` returns; `noted` is called after something was noted.
  * @param {() => (Noted & { id: string }) | null} current
- * @param {() => unknown} changed
+ * @param {() => unknown} noted
  */
-export function noteButtons(current, changed = () => {}) {
+export function noteButtons(current, noted = () => {}) {
   const comment = h("button", { class: "plain", onclick: write });
   const mark = h("button", { class: "plain", onclick: turn });
+  const changed = changes();
   const element = h("div", { class: "note-buttons", role: "group", "aria-label": words.notes.group }, comment, mark);
 
   function draw() {
@@ -27,6 +28,7 @@ export function noteButtons(current, changed = () => {}) {
     element.hidden = one === null;
     if (one === null) return;
     const n = one.comments.length;
+    if (!changed([n, one.marked])) return;
     comment.setAttribute("aria-label", words.notes.comments(n));
     clear(comment, h("span", { class: "wide" }, words.notes.comments(n)), h("span", { class: "narrow", "aria-hidden": "true" }, `✎ ${n || ""}`), h("kbd", { "aria-hidden": "true" }, COMMENT_KEY));
     mark.setAttribute("aria-pressed", String(one.marked));
@@ -36,12 +38,12 @@ export function noteButtons(current, changed = () => {}) {
 
   function write() {
     const one = current();
-    if (one) openComments(one.id, changed);
+    if (one) openComments(one.id, noted);
   }
 
   async function turn() {
     const one = current();
-    if (one && await save("/api/mark", { item: one.id, on: !one.marked }, one.marked ? words.notes.unmarked : words.notes.marked)) changed();
+    if (one && await save("/api/mark", { item: one.id, on: !one.marked }, one.marked ? words.notes.unmarked : words.notes.marked)) noted();
   }
 
   /** Uses a key; returns whether it did.

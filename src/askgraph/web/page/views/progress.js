@@ -221,9 +221,9 @@ function agreed({ items, share, apart }) {
 function together({ people, agreement, disputed, decided, second }, changed) {
   return [
     agreement && h("p", { class: "gist" }, agreed(agreement)),
-    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)), mayLead() && h("td", {}))),
-      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.role && h("span", { class: "soft" }, ` · ${words.people.roles[one.role]}`), one.active && h("span", { class: "soft" }, words.progress.hereNow)), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)),
-        mayLead() && h("td", {}, h("button", { class: "plain", "aria-label": words.takeBack.title(one.name), onclick: () => takeBackSince(one.name, changed) }, words.takeBack.open)))))),
+    h("table", { class: "people-table" }, h("thead", {}, h("tr", {}, Object.values(words.progress.columns).map((one) => h("th", { scope: "col" }, one)))),
+      h("tbody", {}, people.map((one) => h("tr", {}, h("td", {}, data(one.name), one.role && h("span", { class: "soft" }, ` · ${words.people.roles[one.role]}`), one.active && h("span", { class: "soft" }, words.progress.hereNow),
+        mayLead() && [" ", h("button", { class: "plain", "aria-label": words.takeBack.title(one.name), onclick: () => takeBackSince(one.name, changed) }, words.takeBack.open)]), h("td", {}, count(one.answers)), h("td", {}, one.seconds === null ? "–" : one.seconds.toFixed(1)))))),
     Object.entries(decided).map(([who, n]) => h("p", { class: "gist" }, words.progress.decided(data(who), n))),
     people.length > 1 && forLeads(secondReading(second, changed)),
     disputed.length > 0 && [h("h3", {}, words.progress.disputed), h("ul", { class: "rows" }, disputed.map((one) => h("li", {}, h("button", { class: "row", onclick: () => openItem({ id: one.item }, changed) },
