@@ -56,7 +56,9 @@ def run(*args):
 
 
 def json_of(*args):
-    return json.loads(run(*args, "--json"), parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    found = CliRunner().invoke(app, [*map(str, args), "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
 
 
 def error_of(*args):

@@ -119,7 +119,7 @@ def test_who_comes_from_the_session_and_never_from_the_request(served):
     # Promise 39
     with login(served, "emil") as emil, login(served, "ann") as ann:
         assert (emil.entered, ann.entered) == (303, 303)
-        assert emil.get("/api/me").json()["who"] == "emil"
+        assert emil.get("/api/me").json() == {"who": "emil", "rank": "labeler"}
         for who in ("ann", "EMIL", "somebody", "x" * 200):
             said = answer(emil, "n1", "east", who=who)
             assert "emil" in [one["name"] for one in said["state"]["people"]]
@@ -186,18 +186,18 @@ def test_people_log_in_by_name_and_the_password_of_all_lets_nobody_in(served):
     for who in (" ann ", "ANN", "Ann", "\uff41nn"):
         with login(served, who, f"ann {SECRET}") as browser:
             assert browser.entered == 303
-            assert browser.get("/api/me").json()["who"] == "ann"
+            assert browser.get("/api/me").json() == {"who": "ann", "rank": "lead"}
 
 
 @pytest.mark.server
 def test_the_owner_with_the_token_does_as_before(served):
     with served.client() as owner:
-        assert owner.get("/api/me").json()["who"] is None
+        assert owner.get("/api/me").json() == {"who": None, "rank": "owner"}
         answer(owner, "n7", "east", who="somebody")
         assert owner.get("/api/history?limit=1").json()["answers"][0]["who"] == "somebody"
     with httpx.Client(base_url=served.base, follow_redirects=True, **NO_CERTIFICATES) as browser:  # by the link
         browser.get(f"/?token={served.token}").raise_for_status()
-        assert browser.get("/api/me").json()["who"] is None
+        assert browser.get("/api/me").json() == {"who": None, "rank": "lead"}
         added = {"key": key(), "who": "me", "kind": "add", "name": "up"}
         assert browser.post("/api/classes", json=added).status_code == 200
         assert (
@@ -257,13 +257,13 @@ def test_the_password_of_all_counts_while_nobody_has_a_role(tmp_path):
         login(server, "", "open sesame") as browser,
         server.client() as owner,
     ):
-        assert browser.get("/api/me").json()["who"] is None
+        assert browser.get("/api/me").json() == {"who": None, "rank": "lead"}
         body = {"key": key(), "who": "me", "name": "ann", "role": "lead", "password": f"ann {SECRET}"}
         owner.post("/api/role", json=body).raise_for_status()
         assert browser.get("/api/me").status_code == 401  # from now on each by name
         assert 'name="who"' in browser.get("/login").text
         owner.post("/api/role", json={"key": key(), "who": "me", "name": "ann"}).raise_for_status()
-        assert browser.get("/api/me").json()["who"] is None
+        assert browser.get("/api/me").json() == {"who": None, "rank": "lead"}
 
 
 @pytest.mark.server
