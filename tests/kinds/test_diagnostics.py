@@ -105,6 +105,23 @@ def test_all_labeled_means_no_error():
     assert "every node is labeled" in learner.judge.enough(0.01)
 
 
+@pytest.mark.parametrize("engine", ["dense", "direct", "iterative"])
+def test_wrong_labels_are_named_where_every_node_has_a_label_too(engine):
+    graph, truth = GRAPHS["blobs"]()
+    said, n = truth.astype(int).copy(), graph.n_nodes
+    wrong = np.random.default_rng(0).choice(n - 1, n // 20, replace=False)
+    said[wrong] = (said[wrong] + 1) % (said.max() + 1)
+    found = {}
+    for held in (n - 1, n):
+        learner = ag.Learner(graph, rng=0, engine=engine)
+        learner.tell_all({node: int(said[node]) for node in range(held)})
+        short, every = learner.judge.suspects(), learner.judge.suspects(every=True)
+        found[held] = {one.node for one in short}, [one.node for one in every[: wrong.size]]
+    assert found[n][0] >= found[n - 1][0]
+    assert found[n][0] <= set(wrong.tolist())
+    assert len(set(found[n][1]) & set(wrong.tolist())) >= 0.8 * wrong.size
+
+
 def test_classes_without_a_label_are_part_of_the_expected_error():
     graph, truth = GRAPHS["blobs"]()
     truth, learners = np.minimum(truth, 1), []

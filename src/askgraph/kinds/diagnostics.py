@@ -63,7 +63,7 @@ def doubtful(field: Field, least: float = 0.0) -> tuple[IntArray, IntArray, IntA
     A short list goes by the field as it is; a list of all takes no discounts, which ranks wrong labels higher but would
     name many right ones.
     """
-    left, p = from_others(field, every=True) if least else from_all_others(field)
+    left, p = from_others(field, every=True, anywhere=True) if least else from_all_others(field)
     if not left.nodes.size:
         return left.nodes, left.said, left.said, left.variance
     chance, instead = p[np.arange(left.nodes.size), left.said], p.argmax(axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -75,12 +75,13 @@ def tempered_or_plain(field: Field) -> Reading | None:
     return evidence.plainly(tau) if plain else evidence.by_mass(tau)
 
 
-def from_others(told: Told, every: bool = False) -> tuple[LeftOut, Array]:
+def from_others(told: Told, every: bool = False, anywhere: bool = False) -> tuple[LeftOut, Array]:
     """Return labels left out one at a time, and the class probabilities that all other labels give, one row per label.
 
-    Of labels that were folded in, at most 64, or all with ``every``. Where no votes reach an unlabeled node, classes are alike.
+    Of labels that were folded in, at most 64, or all with ``every``. Where no votes reach an unlabeled node, classes are alike;
+    with ``anywhere``, votes are weighed by those at labeled nodes then.
     """
-    evidence = Evidence.of(told, every)
+    evidence = Evidence.of(told, every) or (_evidence(told, every, anywhere=True) if anywhere else None)
     if evidence is None:
         left = left_out(told, every).of_one_class
         return left, np.full(left.votes.shape, 1 / max(told.coding.width, 1))
@@ -88,13 +89,13 @@ def from_others(told: Told, every: bool = False) -> tuple[LeftOut, Array]:
 
 
 def from_all_others(field: Field) -> tuple[LeftOut, Array]:
-    """Return the same of every label, as if no rule discounted any, as long as all labels are in V.
+    """Return the same of every label, anywhere, as if no rule discounted any, as long as all labels are in V.
 
     A wrong label stands out most where each of its neighbors has a full say.
     """
     if field.discount is None or field.folded:
-        return from_others(field, every=True)
-    return from_others(supposed(field, None, field.held))
+        return from_others(field, every=True, anywhere=True)
+    return from_others(supposed(field, None, field.held), anywhere=True)
 
 
 def surprise(prior: Prior, labels: Sequence[Observation], coded: Coding) -> tuple[float, int]:
@@ -318,8 +319,10 @@ def _likely(space: Space, parts: Sequence[slice], votes: Callable[[slice], Array
     return float(np.clip(2 / sigma, 1.0, TEMPERATURES[-1])) if sigma > NOTHING else 1.0
 
 
-def _evidence(told: Told, every: bool) -> Evidence | None:
+def _evidence(told: Told, every: bool, anywhere: bool = False) -> Evidence | None:
     votes = _Votes.of(told)
+    if anywhere:
+        votes = replace(votes, labeled=votes.labeled & False)
     if not votes.tell:
         return None
     around = told.origin.signed and not every  # with features, hearing the neighbors is priced
