@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from zipfile import ZipFile
 
 import httpx
@@ -13,7 +14,7 @@ from askgraph.cli import computing
 from askgraph.cli.app import app
 from askgraph.workbench.format_names import FORMAT_NAMES
 from askgraph.workbench.project import Project
-from tests.helpers.serving import make_project, serving, truth
+from tests.helpers.serving import HANGS, make_project, serving, truth
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 FILES = {
@@ -66,6 +67,15 @@ def test_the_same_bytes_with_and_without_a_server_and_nothing_is_computed_twice(
     assert [name for name in alone[1] if beside[1][name] != alone[1][name]] == []
 
 
+def compared(client):
+    """What the page lists of sources, once they are compared."""
+    until = time.monotonic() + HANGS
+    while "waiting" in (found := client.get("/api/sources").raise_for_status().json()):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    return found
+
+
 def test_rules_and_suggestions_come_in_beside_a_server(tmp_path):
     path = make_project(tmp_path)
     with Project.open(path) as project:
@@ -75,7 +85,7 @@ def test_rules_and_suggestions_come_in_beside_a_server(tmp_path):
         run("suggest", str(tmp_path / "gpt.csv"), "-p", str(path))
         run("tell", ids[0], "east", "-p", str(path))
         run("rule", f"{column} != nothing", "east", "--new", "-p", str(path))
-        found = client.get("/api/sources").raise_for_status().json()
+        found = compared(client)
         assert {one["name"]: one["guesses"] for one in found["sources"]} == {
             "gpt": 5, f"rule: {column} != nothing": len(ids)
         }  # fmt: skip

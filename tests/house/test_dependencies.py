@@ -16,6 +16,7 @@ import askgraph as ag
 SOURCE = Path(ag.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 DISTRIBUTIONS = {
+    "IPython": "ipython",
     "PIL": "pillow",
     "cupy": "cupy-cuda12x",
     "cupyx": "cupy-cuda12x",

@@ -18,7 +18,7 @@ def predictions_frame(learner: Any, nodes: Sequence[Hashable] | None = None) -> 
     try:
         from pandas import DataFrame
     except ImportError:
-        raise MissingExtraError("a frame needs pandas: pip install pandas") from None
+        raise MissingExtraError('a frame needs pandas: pip install "askgraph[frames]"') from None
     if not learner.labels:
         raise LabelError("no label was told yet: there is nothing to write")
     nodes = list(learner.graph.names or range(learner.graph.n_nodes)) if nodes is None else list(nodes)

@@ -23,7 +23,7 @@ class Shown:
         return f"Learner({', '.join([f'{self.graph.n_nodes} nodes', *said])}, engine={self.field.prior.name!r})"
 
     def to_frame(self, nodes: Sequence[Hashable] | None = None) -> Any:
-        """Return what is predicted as a pandas frame, one row per node (``pip install pandas``).
+        """Return what is predicted as a pandas frame, one row per node (``pip install "askgraph[frames]"``).
 
         The column ``label`` is the prediction: a category, whose categories have their order where classes do; a tuple where
         nodes may have several classes; a number. ``probability`` is that of the label; of several classes, ``probability_CLASS``

@@ -80,7 +80,7 @@ class OpenProject:
         try:
             from pandas import DataFrame
         except ImportError:
-            raise MissingExtraError("a frame needs pandas: pip install pandas") from None
+            raise MissingExtraError('a frame needs pandas: pip install "askgraph[frames]"') from None
         return DataFrame(list(prediction_rows(self.project))).set_index("id")
 
     def to_polars(self) -> Any:
@@ -99,7 +99,7 @@ class OpenProject:
         try:
             from polars import DataFrame
         except ImportError:
-            raise MissingExtraError("a frame needs polars: pip install polars") from None
+            raise MissingExtraError('a frame needs polars: pip install "askgraph[frames]"') from None
         return DataFrame(list(prediction_rows(self.project)), infer_schema_length=None)
 
     def report(self, language: str = "en") -> Report:
