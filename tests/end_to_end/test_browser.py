@@ -207,7 +207,9 @@ def why_this_one(ann):
 
 def progress(ann):
     ann.go("progress")
-    expect(ann.see("h1")).to_have_text(re.compile(r"(You can stop: about \d+ % right|By now about \d+ % of the predictions are right)"))
+    expect(ann.see("h1")).to_have_text(
+        re.compile(r"(You can stop: about \d+ % right|By now about \d+ % of the predictions are right)")
+    )
     ann.page.get_by_role("button", name="80 % right").click()
     expect(ann.see("h1")).to_have_text(
         re.compile(r"You can stop: about \d+ % right, at least \d+ % \(from the model, 15 labels")
