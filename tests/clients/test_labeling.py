@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import pytest
 
 import askgraph as ag
 from askgraph.clients import labeling
+from askgraph.workbench.client import open_writer
 
 pytestmark = pytest.mark.server
 ROWS = {
@@ -102,28 +102,19 @@ def test_what_a_cell_shows_holds_no_token(monkeypatch):
         assert f":{opened.page.port}/?once={opened.page.code}&who=ann+b`" in html
 
 
-def answering(path, n):
-    """Answer some items as soon as the page of a project runs, as somebody on it would."""
-
-    def answer():
-        from askgraph.workbench.client import open_writer
-        from askgraph.workbench.writer_lock import WriterLock
-
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and not (path.exists() and WriterLock(path).server()):
-            time.sleep(0.1)
-        with open_writer(path) as writer:
-            writer.say("ann", [(str(4 * k + 1 + k % 2), "label", "ab"[k % 2]) for k in range(n)])
-
-    return threading.Thread(target=answer)
-
-
-def test_it_waits_until_the_budget_is_spent(here):
+def test_it_waits_until_the_budget_is_spent(here, monkeypatch):
     frame = pd.DataFrame({"x": np.arange(20.0) % 2 * 9 + np.arange(20) / 10})
-    person = answering(here / "labels.ask", 2)
-    person.start()
+    left = [("1", "a"), ("6", "b"), ("9", "a")]
+
+    def answer(*_):
+        item, label = left.pop(0)
+        with open_writer(here / "labels.ask") as writer:
+            writer.say("ann", [(item, "label", label)])
+
+    monkeypatch.setattr(labeling, "_show", answer)  # somebody is quicker than the first look
+    monkeypatch.setattr(labeling, "time", SimpleNamespace(sleep=answer))
     result = ag.label(frame, classes=["a", "b"], budget=2)
-    person.join()
+    assert left == [("9", "a")]
     assert (result["source"] == "answered").sum() == 2
     assert result["label"].isin(["a", "b"]).all()
 

@@ -46,12 +46,19 @@ class Labeling(OpenProject):
     page: Page
 
     def __init__(self, path: Path, frame: Any) -> None:
-        self._frame, self.page = frame, open_page(path)
+        super().__init__(path)
+        self._frame = frame
+        self._before = len(self.project.answers.labels)  # before anybody can answer on the page
         try:
-            super().__init__(path)
+            self.page = open_page(path)
         except BaseException:
-            self.page.close()
+            super().close()
             raise
+
+    @property
+    def labeled(self) -> int:
+        """The number of labels since the page was opened."""
+        return len(self.project.answers.labels) - self._before
 
     def result(self) -> Any:
         """Return the frame with what was answered and is predicted up to now.
@@ -231,11 +238,9 @@ def _notebook() -> Callable[[str], None] | None:
 def _wait(labeling: Labeling, budget: int | None) -> None:
     """Wait until the budget is spent, nothing is left to ask, the page has ended, or somebody interrupts."""
     print("Label on the page; stop this cell (or press Ctrl-C) when you are done.", flush=True)
-    before = len(labeling.project.answers.labels)
     try:
         while labeling.page.runs:
-            project = labeling.project
-            if project.finished or (budget is not None and len(project.answers.labels) - before >= budget):
+            if labeling.project.finished or (budget is not None and labeling.labeled >= budget):
                 return
             time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
