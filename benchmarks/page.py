@@ -77,7 +77,7 @@ MOVE = """async ([n, frames]) => {
     const start = performance.now();
     const turn = (2 * Math.PI * k) / frames;
     const eye = { x: 0.5 + 0.2 * Math.cos(turn), y: 0.5 + 0.2 * Math.sin(turn), scale: 1.6 - 0.6 * Math.cos(turn) };
-    paint.draw(eye, -1, true, { regions, line: [] });
+    paint.draw(eye, -1, true, { regions, line: [], panels: [] });
     drawn.push(performance.now() - start);
   }
   const seconds = (performance.now() - begun) / 1000;
