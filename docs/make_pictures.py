@@ -315,7 +315,7 @@ def sure() -> Figure:
         bounds = [[100 * (error.value - error.low)], [100 * (error.high - error.value)]]
         axes.errorbar(at, 100 * error.value, bounds, fmt="o", color=ORANGE, capsize=3, markersize=4)
         axes.text(at, 100 * error.high + 1.5, f"{drawn}", color=ORANGE, ha="center")
-    axes.text(67.5, 100 * audits[0][0].high + 8, "measured on so many\nrandom items", color=ORANGE, ha="center")
+    axes.text(67.5, 100 * audits[0][0].high + 8, "measured on items\ndrawn at random", color=ORANGE, ha="center")
     axes.set(xlabel="labels", ylabel="wrong predictions in %", xlim=(10, 88), ylim=(0, None), xticks=range(10, 61, 10))
     axes.legend(loc="upper right", borderaxespad=0)
     return figure

@@ -10,7 +10,6 @@ import pytest
 
 import askgraph as ag
 from askgraph.errors import LabelError, SettingError
-from askgraph.kinds.one_class import OneClass
 from askgraph.kinds.several import Several
 from askgraph.learner.settings import Settings
 from askgraph.web import views
@@ -20,16 +19,11 @@ from askgraph.workbench.growing import prepare_addition, remove_items, take_in
 from askgraph.workbench.project import Project
 from askgraph.workbench.restoring import copy_project
 from askgraph.workbench.source import Source
+from tests.helpers.signed import KINDS as SIGNED
+from tests.helpers.signed import STEPS
 
 N = 40
-STEPS = ["bad", "fair", "good"]
-KINDS = {
-    "classes": (OneClass(), STEPS),
-    "ordered": (ag.Ordered(), STEPS),
-    "several": (Several(), STEPS),
-    "numbers": (ag.Numbers(unit="EUR"), []),
-    "positive numbers": (ag.Numbers(unit="EUR", link="log"), []),
-}
+KINDS = {**SIGNED, "positive numbers": (ag.Numbers(unit="EUR", link="log"), [])}
 every_kind = pytest.mark.parametrize("name", list(KINDS))
 
 

@@ -125,7 +125,7 @@ def label(
     answers : {"classes", "ordered", "several", "numbers"} or Kind, optional
         What people say of an item, for a new project; by default one class.
     budget : int, optional
-        Return after so many new labels.
+        The number of new labels after which to return; without one, until nothing is left to ask or the cell is stopped.
     wait : bool
         Whether to wait until the budget is spent, nothing is left to ask, or the cell is stopped (a script: Ctrl-C), and then
         end the page and return the frame. If not, return at once, and let the page go on.

@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
         return (PRIOR * expected + self.wrong) / (PRIOR + self.items)
 
     def least(self) -> float:
-        """Return the share wrong below which so many wrong ones or more come up in less than one draw of twenty.
+        """Return the least share wrong at which at least as many wrong ones as here come up in one draw of twenty.
 
         >>> round(Drawn(3, 3).least(), 2), round(Drawn(7, 1).least(), 3), Drawn(5, 0).least()
         (0.37, 0.007, 0.0)
